@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from guard.errors import GuardError
+from guard.executors import NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,6 +34,45 @@ def add_replicas(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="have data-parallel ranks compare their parameters and data every K steps",
     )
+
+
+def add_executor(parser: argparse.ArgumentParser) -> None:
+    """Where runs are, and what is kept of them."""
+    add = parser.add_argument
+    told = "where the runs are: as processes here, as jobs of Slurm, as tasks of Ray"
+    add("--executor", choices=NAMES, default="local", help=f"{told} (default: local)")
+    add(
+        "--executor-option",
+        action="append",
+        type=_option,
+        default=[],
+        metavar="NAME=VALUE",
+        help="as submitit or ray.remote name it: timeout_min=60, num_gpus=1; repeatable",
+    )
+    add(
+        "--continue",
+        dest="goes_on",
+        action="store_true",
+        help="make only the runs that the folder of --keep lacks",
+    )
+
+
+def check_executor(options: argparse.Namespace) -> None:
+    """Raise GuardError for what does not go together."""
+    if options.goes_on and not options.keep:
+        raise GuardError("--continue goes on with the folder of an earlier --keep: name it")
+    if options.executor != "local" and not options.keep:
+        raise GuardError(
+            f"--executor {options.executor} needs --keep FOLDER: one that all machines see, "
+            "where the runs leave what they write"
+        )
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -8,23 +8,33 @@ import os
 import re
 import shlex
 import sys
+import tempfile
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, add_program, at_least
+from guard.commands.options import (
+    FAILED,
+    INTERRUPTED,
+    add_executor,
+    add_program,
+    at_least,
+    check_executor,
+)
 from guard.errors import GuardError
+from guard.executors import ended_by_signals, executor
+from guard.executors.board import Board
 from guard.settings import LARGEST_SEED
 from guard.spread import text
+from guard.spread.kept import Kept
 from guard.spread.plans import PLACEHOLDER, Plan
 from guard.spread.plot import marks_for
 from guard.spread.results import Arm, document, load
-from guard.spread.runs import run_all
+from guard.spread.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from guard.spread.runs import Outcome
-
-_SWITCHES = ("--help", "--as-is", "--json")
+_SWITCHES = ("--help", "--as-is", "--json", "--continue")
 _EPILOG = """\
 The program runs under guard, which seeds everything: python -m guard run --seed K. One that sets
 a seed of its own is given it with --seed-arg --seed (its arguments then end with `--seed K`; with
@@ -34,6 +44,8 @@ stands for the seed: --out runs/{seed}.
   python -m guard spread --metric val_loss train.py --epochs 3
   python -m guard spread --metric val_loss --against "train.py --epochs 3 --new" train.py --epochs 3
   python -m guard spread compare old.json new.json
+  python -m guard spread --metric val_loss --executor slurm --executor-option timeout_min=60
+      --executor-option gpus_per_node=1 --keep runs train.py
 
 exit status: 0; 2 for wrong usage, and where a run failed or gave no number
 """
@@ -46,13 +58,19 @@ def main(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(_joined(arguments))
     try:
+        check_executor(options)
         plans = _plans(options)
         for plan in plans:
             plan.check()
-        arms = _run(plans, options)
+        with ended_by_signals():
+            arms = _run(plans, options)
     except GuardError as error:
         sys.stderr.write(f"guard spread: {error}\n")
         return FAILED
+    except KeyboardInterrupt:
+        left = "--continue makes the runs that are missing" if options.keep else "nothing is kept"
+        sys.stderr.write(f"guard spread: interrupted; its runs have been ended, and {left}\n")
+        return INTERRUPTED
     return _report(arms, as_json=options.json)
 
 
@@ -72,11 +90,12 @@ def _plans(options: argparse.Namespace) -> list[Plan]:
     programs = [(*module, options.program, *options.arguments)]
     if options.against is not None:
         programs.append(tuple(_words(options.against)))
-    if options.source and options.jobs > 1 and PLACEHOLDER not in options.source:
+    if options.source and _at_a_time(options) != 1 and PLACEHOLDER not in options.source:
         raise GuardError(
-            "with --jobs, several runs would write the file of --from at once: "
+            "several runs at a time would write the file of --from at once: "
             f"have {PLACEHOLDER} in its name and in an argument of the program"
         )
+    logs = options.logs or options.keep
     return [
         Plan(
             program,
@@ -84,7 +103,7 @@ def _plans(options: argparse.Namespace) -> list[Plan]:
             source=options.source,
             seed_arg=options.seed_arg,
             as_is=options.as_is,
-            logs=options.logs and os.path.join(options.logs, "ab"[index]),
+            logs=logs and os.path.join(logs, "ab"[index]),
         )
         for index, program in enumerate(programs)
     ]
@@ -98,22 +117,28 @@ def _words(line: str) -> list[str]:
 
 
 def _run(plans: Sequence[Plan], options: argparse.Namespace) -> list[Arm]:
-    count = len(plans) * len(options.seeds)
-    done = 0
-
-    def tell(plan: Plan, outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        result = outcome.problem or outcome.matched
-        sys.stderr.write(
-            f"[{done}/{count}] {plan}, seed {outcome.seed}, {outcome.seconds:.0f} s: {result}\n"
-        )
-
-    outcomes = run_all(plans, options.seeds, options.jobs, tell)
+    board = Board(len(plans) * len(options.seeds))
+    with closing(board), _runs(options) as runs:
+        outcomes = runs.all(plans, options.seeds, board)
     return [
         Arm(str(plan), plan.seeding, plan.metric, tuple(each))
         for plan, each in zip(plans, outcomes, strict=True)
     ]
+
+
+@contextmanager
+def _runs(options: argparse.Namespace) -> Iterator[Runs]:
+    kept = Kept(options.keep, goes_on=options.goes_on) if options.keep else None
+    with tempfile.TemporaryDirectory(prefix="guard-spread-") as own:
+        folder = os.path.abspath(options.keep or own)
+        with closing(executor(options.executor, dict(options.executor_option), folder)) as used:
+            yield Runs(used, _at_a_time(options), folder, kept)
+
+
+def _at_a_time(options: argparse.Namespace) -> int | None:
+    """How many runs; None leaves it to Slurm or Ray."""
+    jobs: int | None = options.jobs
+    return 1 if jobs is None and options.executor == "local" else jobs
 
 
 def _compare(arguments: Sequence[str]) -> int:
@@ -171,8 +196,11 @@ def _parser() -> argparse.ArgumentParser:
     seeding = parser.add_mutually_exclusive_group()
     seeding.add_argument("--seed-arg", metavar="OPTION", help="by which the program takes its seed")
     seeding.add_argument("--as-is", action="store_true", help="set no seed, run it without guard")
-    add("--jobs", type=at_least(1), default=1, metavar="N", help="runs at a time (default: 1)")
+    told = "runs at a time (default: 1; with Slurm and Ray all, which they queue)"
+    add("--jobs", type=at_least(1), metavar="N", help=told)
     add("--logs", metavar="FOLDER", help="keep the output of each run there")
+    add("--keep", metavar="FOLDER", help="keep results and outputs there")
+    add_executor(parser)
     add("--json", action="store_true", help="for programs, and for `spread compare`")
     add_program(parser)
     return parser

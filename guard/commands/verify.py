@@ -6,14 +6,23 @@ import argparse
 import json
 import os
 import shlex
-import signal
 import sys
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, INTERRUPTED, SEED, add_program, add_replicas, at_least
+from guard.commands.options import (
+    FAILED,
+    INTERRUPTED,
+    SEED,
+    add_executor,
+    add_program,
+    add_replicas,
+    at_least,
+    check_executor,
+)
 from guard.errors import GuardError
+from guard.executors import ended_by_signals
 from guard.program import Program
 from guard.terminal import write
 from guard.verification.circumstances import CIRCUMSTANCES, NAMES
@@ -43,7 +52,8 @@ def main(arguments: Sequence[str]) -> int:
     _check(parser, options)
     try:
         Program(options.program, options.arguments, module=options.module).check()
-        with _scratch(options.keep) as folder, _ended_by_signals():
+        check_executor(options)
+        with _scratch(options.keep, goes_on=options.goes_on) as folder, ended_by_signals():
             verdict = _verdict(options, folder)
             _report(verdict, options)
             status = verdict.status
@@ -74,6 +84,9 @@ def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
         ranks=options.nproc_per_node,
         replicas=options.replicas,
         budget=options.budget,
+        executor=options.executor,
+        executor_options=tuple(options.executor_option),
+        goes_on=options.goes_on,
         trackers=options.trackers,
     )
     tell = _progress()
@@ -121,7 +134,7 @@ def _report(verdict: Verdict, options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _scratch(keep: str | None) -> Iterator[str]:
+def _scratch(keep: str | None, *, goes_on: bool) -> Iterator[str]:
     """A folder for traces and copies: one that is deleted, or the user's, which must be empty."""
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as own:
@@ -129,29 +142,14 @@ def _scratch(keep: str | None) -> Iterator[str]:
         return
     try:
         os.makedirs(keep, exist_ok=True)
-        if os.listdir(keep):
-            raise GuardError(f"--keep: {keep!r} is not empty, and nothing in it is overwritten")
+        if os.listdir(keep) and not goes_on:
+            raise GuardError(
+                f"--keep: {keep!r} is not empty, and nothing in it is overwritten; "
+                "--continue makes the runs that it lacks"
+            )
     except OSError as error:
         raise GuardError(f"--keep: cannot use {keep!r}: {error.strerror}") from None
     yield os.path.realpath(keep)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let what ends this process end those that it has started as well."""
-
-    def end(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    found: dict[int, Any] = {
-        number: signal.signal(number, end) for number in (getattr(signal, name) for name in names)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in found.items():
-            signal.signal(number, handler)
 
 
 def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
@@ -178,6 +176,8 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         if options.resume_args is not None or options.stop_args is not None:
             parser.error("--resume-args and --stop-args belong to --resume-at")
         return
+    if options.goes_on:
+        parser.error("--continue makes runs that are missing, and --resume-at one that goes on")
     if options.resume_args is None:
         parser.error(
             "--resume-at needs --resume-args: the arguments with which the program resumes, as in "
@@ -210,6 +210,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--html", metavar="FILE", help="write the report as a page, too")
     add("--values", action="store_true", help="record how far apart numbers are, not only whether")
     add("--keep", metavar="FOLDER", help="keep traces, outputs and working folders there")
+    add_executor(parser)
     add_program(parser)
     return parser
 

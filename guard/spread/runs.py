@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
+import signal
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
+from guard.executors import Task
+from guard.executors.board import Row
 from guard.spread import plans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from guard.executors import Executor, Job
+    from guard.executors.board import Board
+    from guard.spread.kept import Kept
     from guard.spread.plans import Plan
 
 _TAIL = 20  # lines of a run that failed
+_PAUSE, _PAUSE_AWAY = 0.02, 0.2  # seconds between two looks, here and at a cluster
+_GRACE = 3.0  # seconds between asking runs to end and ending them
 
 
 class Outcome(NamedTuple):
@@ -27,6 +35,7 @@ class Outcome(NamedTuple):
     matched  the text in which it was found
     problem  why there is no value, or ""
     tail     the last lines of the output, where there is a problem
+    place    where it ran, "" for this machine
     """
 
     seed: int
@@ -35,54 +44,126 @@ class Outcome(NamedTuple):
     matched: str = ""
     problem: str = ""
     tail: str = ""
+    place: str = ""
 
 
-def run_all(
-    plans: Sequence[Plan],
-    seeds: Sequence[int],
-    jobs: int,
-    tell: Callable[[Plan, Outcome], None],
-) -> list[list[Outcome]]:
-    """Outcomes of each plan in the order of the seeds; ``tell`` hears of each when it is there.
+@dataclass
+class _Run:
+    """One that is under way."""
 
-    Programs take turns, so that what changes on the machine meanwhile meets both alike.
+    plan: Plan
+    seed: int
+    job: Job
+    output: str
+    before: plans.Before
+    begun: float
+
+    @property
+    def row(self) -> Row:
+        """As the table has it; the time counts from where it was handed over."""
+        place = self.job.place
+        return Row(
+            f"{self.plan}, seed {self.seed}",
+            "running" if place else "waiting",
+            place,
+            time.monotonic() - self.begun,
+        )
+
+
+class Runs:
+    """The runs of several programs with several seeds.
+
+    most   runs at a time; None leaves that to what runs them
+    folder for outputs where no plan names one; other machines have to see it
+    kept   results of an earlier time, or None
     """
-    done: dict[tuple[int, int], Outcome] = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting = {
-            pool.submit(_run, plan, seed): (index, seed)
-            for seed in seeds
-            for index, plan in enumerate(plans)
-        }
+
+    def __init__(
+        self, executor: Executor, most: int | None, folder: str, kept: Kept | None
+    ) -> None:
+        self._executor = executor
+        self._most = most
+        self._folder = folder
+        self._kept = kept
+        self._running: dict[tuple[int, int], _Run] = {}
+
+    def all(
+        self,
+        programs: Sequence[Plan],
+        seeds: Sequence[int],
+        board: Board,
+    ) -> list[list[Outcome]]:
+        """Outcomes of each plan in the order of the seeds; the board shows each when it is there.
+
+        Programs take turns, so that what changes on the machine meanwhile meets both alike.
+        """
+        waiting = [(index, seed) for seed in seeds for index in range(len(programs))]
+        done = {key: found for key in waiting if (found := self._known(programs[key[0]], key))}
+        count = len(waiting)
+        waiting = [key for key in waiting if key not in done]
+        if done:
+            board.tell(f"{len(done)} of {count} runs are kept from before")
         try:
-            for future in as_completed(waiting):
-                index, seed = waiting[future]
-                done[index, seed] = future.result()
-                tell(plans[index], done[index, seed])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [[done[index, seed] for seed in seeds] for index in range(len(plans))]
+            while waiting or self._running:
+                while waiting and (self._most is None or len(self._running) < self._most):
+                    index, seed = key = waiting.pop(0)
+                    self._running[key] = self._start(programs[index], index, seed)
+                for key, outcome in self._ended():
+                    done[key] = outcome
+                    board.tell(f"[{len(done)}/{count}] {programs[key[0]]}, {_told(outcome)}")
+                board.show(self._rows(programs, waiting), len(done))
+                time.sleep(_PAUSE if self._executor.is_local else _PAUSE_AWAY)
+        finally:
+            self._stop()
+        return [[done[index, seed] for seed in seeds] for index in range(len(programs))]
+
+    def _rows(self, programs: Sequence[Plan], waiting: Sequence[tuple[int, int]]) -> list[Row]:
+        rows = [each.row for each in self._running.values()]
+        return rows + [Row(f"{programs[i]}, seed {seed}", "waiting") for i, seed in waiting]
+
+    def _known(self, plan: Plan, key: tuple[int, int]) -> Outcome | None:
+        return self._kept.load(plan, *key) if self._kept else None
+
+    def _start(self, plan: Plan, index: int, seed: int) -> _Run:
+        folder = plan.logs or os.path.join(self._folder, "ab"[index])
+        os.makedirs(folder, exist_ok=True)
+        output = os.path.abspath(os.path.join(folder, f"seed{seed}.log"))
+        before = plans.look(plan, seed)
+        task = Task(tuple(plan.command(seed)), _environment(plan, seed), os.getcwd(), output)
+        return _Run(plan, seed, self._executor.start(task), output, before, time.monotonic())
+
+    def _ended(self) -> Iterator[tuple[tuple[int, int], Outcome]]:
+        for key, run in list(self._running.items()):
+            status = run.job.poll()
+            if status is not None:
+                place = "" if self._executor.is_local else run.job.place
+                outcome = _outcome(run, status)._replace(place=place)
+                del self._running[key]
+                if self._kept:
+                    self._kept.save(run.plan, *key, outcome)
+                yield key, outcome
+
+    def _stop(self) -> None:
+        """End what still runs: asked first, so that it can flush and clean up."""
+        for which in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+            for run in self._running.values():
+                if run.job.poll() is None:
+                    run.job.end(which)
+            until = time.monotonic() + _GRACE
+            while time.monotonic() < until and any(
+                each.job.poll() is None for each in self._running.values()
+            ):
+                time.sleep(_PAUSE)
 
 
-def _run(plan: Plan, seed: int) -> Outcome:
-    before = plans.look(plan, seed)
-    start = time.monotonic()
-    done = subprocess.run(  # noqa: S603 - this Python, and the program that was asked for
-        plan.command(seed),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=_environment(plan, seed),
-        check=False,
-    )
-    seconds = time.monotonic() - start
-    text = done.stdout.decode(errors="replace")
-    _keep(text, plan, seed)
+def _outcome(run: _Run, status: int) -> Outcome:
+    plan, seed = run.plan, run.seed
+    seconds = time.monotonic() - run.begun
+    text = _text(run.output)
     try:
-        if done.returncode:
-            raise GuardError(_ended(done.returncode))  # noqa: TRY301 - one way to a problem
-        match = plans.read(plan, seed, text, before)
+        if status:
+            raise GuardError(_status(status))  # noqa: TRY301 - one way to a problem
+        match = plans.read(plan, seed, text, run.before)
     except GuardError as error:
         return Outcome(seed, None, seconds, problem=str(error), tail=_tail(text))
     if not math.isfinite(match.value):
@@ -91,7 +172,20 @@ def _run(plan: Plan, seed: int) -> Outcome:
     return Outcome(seed, match.value, seconds, match.text)
 
 
-def _ended(status: int) -> str:
+def _text(path: str) -> str:
+    """What a run wrote; nothing where it was called off before it began."""
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read().decode(errors="replace")
+    return ""
+
+
+def _told(outcome: Outcome) -> str:
+    where = f", {outcome.place}" if outcome.place else ""
+    result = outcome.problem or outcome.matched
+    return f"seed {outcome.seed}, {outcome.seconds:.0f} s{where}: {result}"
+
+
+def _status(status: int) -> str:
     return f"it ended with status {status}" if status > 0 else f"signal {-status} ended it"
 
 
@@ -103,13 +197,6 @@ def _environment(plan: Plan, seed: int) -> dict[str, str]:
         paths = (environ.get("PYTHONPATH"), folder)
         environ["PYTHONPATH"] = os.pathsep.join(each for each in paths if each)
     return environ
-
-
-def _keep(text: str, plan: Plan, seed: int) -> None:
-    if plan.logs is not None:
-        os.makedirs(plan.logs, exist_ok=True)
-        with open(os.path.join(plan.logs, f"seed{seed}.log"), "w", encoding="utf-8") as file:
-            file.write(text)
 
 
 def _tail(text: str) -> str:

@@ -138,7 +138,7 @@ class ForkServer:
 
 
 class Forked:
-    """A run that was asked for, with what ``Popen`` has to ask and to end it."""
+    """A run that was asked for: a job, as an executor gives one."""
 
     def __init__(self, server: ForkServer, folder: str) -> None:
         self._server = server
@@ -152,7 +152,13 @@ class Forked:
             return _GONE
         return found
 
-    def kill(self, which: int) -> None:
+    @property
+    def place(self) -> str:
+        """The number of the process."""
+        pid = _number(os.path.join(self._folder, "pid"))
+        return "" if pid is None else f"process {pid}"
+
+    def end(self, which: int) -> None:
         """Send a signal to its group; to the server, where that has not begun to fork."""
         until = time.monotonic() + _GRACE
         while (pid := _number(os.path.join(self._folder, "pid"))) is None:
@@ -160,7 +166,8 @@ class Forked:
                 self._server.end()
                 return
             time.sleep(_PAUSE)
-        os.killpg(pid, which)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, which)
 
 
 def _number(path: str) -> int | None:

@@ -66,8 +66,9 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
             verdict, other = judged(opened, watched)
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
-            return with_notes(verdict, *waits(watched), note)
-        return with_notes(explained(opened, watched, verdict, text, other), note)
+            return with_notes(verdict, *waits(watched), note, *opened.places)
+        explained_ = explained(opened, watched, verdict, text, other)
+        return with_notes(explained_, note, *opened.places)
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:

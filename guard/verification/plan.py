@@ -20,6 +20,8 @@ class Plan:
     ranks       processes of a run, started as torchrun does; 1: the program alone
     replicas    steps after which ranks compare their parameters and data; None: never
     budget      runs on top, to name the operator, the line and the circumstance
+    executor    where the runs are, with its options
+    goes_on     whether runs that ended in the folder at an earlier time are taken as they are
     trackers    whether experiment trackers stay on
     """
 
@@ -40,7 +42,9 @@ class Plan:
     replicas: int | None = None
     budget: int = 10
     trackers: bool = False
-    keep: str = ""
+    executor: str = "local"
+    executor_options: tuple[tuple[str, str], ...] = ()
+    goes_on: bool = False
 
     def circumstances(self, run: int) -> dict[str, int]:
         """Of which run each circumstance is, in a run; with guard, it fixes hashes itself."""

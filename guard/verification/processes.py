@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from guard.trace import Trace, TraceError, open_trace
-from guard.verification.forkserver import Forked, flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-_SUBJECT = "guard.verification.subject"
+    from guard.executors import Job
+
 _GRACE = 3.0  # seconds between asking a process to end and ending it
 _PAUSE = 0.02
+_ENDED = "ended"  # the file that a run which ended well has in its folder
 _LINES, _LINES_OF_RANKS = 12, 60  # of its output that are told
 _LOOK = 4096  # bytes of a line of output, on average no more
 
@@ -28,8 +27,9 @@ class Process:
 
     number  of the run, from 0
     folder  of its traces and its output
-    begin   starts or forks it, given arguments for where traces go and a file for its output
+    begin   hands it over, given arguments for where traces go and a file for its output
     traces  by rank, as they come to be; the list grows
+    key     what it depends on, by which a later session knows it again
     was_stopped  whether it was ended, and did not end by itself
     """
 
@@ -37,21 +37,20 @@ class Process:
         self,
         number: int,
         folder: str,
-        begin: Callable[[Sequence[str], str], subprocess.Popen[bytes] | Forked],
+        begin: Callable[[Sequence[str], str], Job],
         *,
         ranks: int = 1,
     ) -> None:
         self.number = number
         self._ranks = ranks
+        self.key = ""
         self.folder = folder
         self.traces: list[Trace] = []
         os.makedirs(self.traces_folder, exist_ok=True)
         self._output = os.path.join(folder, "output.txt")
         self._status: int | None = None
         self.was_stopped = False
-        with open(self._output, "wb"):
-            pass
-        self._process = begin(["--out", self.traces_folder], self._output)
+        self._job = begin(["--out", self.traces_folder], self._output)
 
     @property
     def traces_folder(self) -> str:
@@ -62,10 +61,22 @@ class Process:
     def status(self) -> int | None:
         """The status that it ended with, or None while it runs."""
         if self._status is None:
-            self._status = self._process.poll()
+            self._status = self._job.poll()
             if self._status is not None:  # at once: later, another group could have its number
-                self._kill_group(signal.SIGTERM)
+                self._job.end(signal.SIGTERM)
+                self._keep()
         return self._status
+
+    def _keep(self) -> None:
+        """Note that it ended well, and what it was."""
+        if not self._status and not self.was_stopped:
+            with open(os.path.join(self.folder, _ENDED), "w", encoding="utf-8") as file:
+                file.write(self.key)
+
+    @property
+    def place(self) -> str:
+        """Where it runs, "" before it does."""
+        return self._job.place
 
     @property
     def steps(self) -> int:
@@ -109,7 +120,8 @@ class Process:
         """The last lines of what the program wrote: of several ranks, what the others say when one
         has failed comes after what that one said."""
         lines = _LINES if self._ranks == 1 else _LINES_OF_RANKS
-        with open(self._output, "rb") as file:
+        text = ""
+        with suppress(FileNotFoundError), open(self._output, "rb") as file:
             file.seek(max(0, os.path.getsize(self._output) - lines * _LOOK))
             text = file.read().decode("utf-8", "replace")
         return tuple(text.rstrip().splitlines()[-lines:])
@@ -118,16 +130,7 @@ class Process:
         """Send a signal to it and to all that it has started in its group, if it still runs."""
         if self.status is None:
             self.was_stopped = True
-            self._kill_group(which)
-
-    def _kill_group(self, which: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if isinstance(self._process, Forked):
-                self._process.kill(which)
-            elif hasattr(os, "killpg"):
-                os.killpg(self._process.pid, which)
-            elif self._status is None:
-                self._process.terminate()
+            self._job.end(which)
 
     def wait(self, seconds: float) -> bool:
         """Whether it has ended, within so many seconds."""
@@ -137,19 +140,9 @@ class Process:
         return self.status is not None
 
 
-def start(
-    environ: Mapping[str, str], arguments: Sequence[str], output: str
-) -> subprocess.Popen[bytes]:
-    """A process that starts afresh."""
-    with open(output, "ab") as file:
-        return subprocess.Popen(  # noqa: S603 - this Python, the user's program
-            [sys.executable, *flags(), "-m", _SUBJECT, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=dict(environ),
-            start_new_session=True,
-        )
+def has_ended(folder: str, key: str) -> bool:
+    """Whether a run of that key ended well in a folder, at an earlier time."""
+    return bool(key) and _content(os.path.join(folder, _ENDED)) == key
 
 
 def stop(processes: Sequence[Process]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _INSTALLED = ("site-packages", "dist-packages")
 _STANDARD = sys.stdlib_module_names
@@ -40,6 +41,15 @@ def program_files(program: str, *, module: bool) -> tuple[str, ...]:
 def is_beside(package: str, folders: list[str]) -> bool:
     """Whether a package is the program's own, as it lies in one of the folders."""
     return bool(_file_of(package, folders))
+
+
+def digest_of(files: Iterable[str]) -> bytes:
+    """A digest of what files hold; one that cannot be read counts as empty."""
+    digest = hashlib.sha256()
+    for path in files:
+        with suppress(OSError), open(path, "rb") as file:
+            digest.update(hashlib.sha256(file.read()).digest())
+    return digest.digest()
 
 
 def _script(program: str) -> str:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
+from guard.executors import Ended, Task, executor
+from guard.executors.board import Board, Row
 from guard.rehearsal.side_effects import QUIET
-from guard.verification import circumstances, processes, workplaces
+from guard.verification import circumstances, subject, workplaces
 from guard.verification.forkserver import ForkServer, Imported, flags, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
-from guard.verification.processes import Process, stop
-from guard.verification.program_files import program_files
+from guard.verification.processes import Process, has_ended, stop
+from guard.verification.program_files import digest_of, program_files
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator, Mapping, Sequence
 
-    from guard.verification.forkserver import Forked
+    from guard.executors import Executor, Job
     from guard.verification.plan import Plan
+
 
 # What takes hold when a process starts: runs that share it can be forked from one.
 _AT_START = ("PYTHONHASHSEED", "MALLOC_PERTURB_")
@@ -34,8 +38,11 @@ class Session:
     isolated  whether each run works in a copy of the working folder
     """
 
-    def __init__(self, plan: Plan, scratch: str) -> None:
+    def __init__(self, plan: Plan, scratch: str, executor: Executor) -> None:
         self.plan = plan
+        self._executor = executor
+        self._board = Board(plan.runs)
+        self._files: bytes | None = None
         self.isolated = _isolates(plan)
         self._scratch = scratch
         self._hash_seeds = HashSeeds(plan.program, module=plan.module)
@@ -66,30 +73,28 @@ class Session:
         number = self.count
         folder = os.path.join(self._scratch, str(number))
         temporary = os.path.join(folder, "tmp")
+        command = [*self._options(), *options, *self._program(), *arguments]
+        key = self._key(command, varied)
+        if self.plan.goes_on and has_ended(folder, key):
+            kept = Process(number, folder, _kept, ranks=self.plan.ranks)
+            self._started.append(kept)
+            return kept
+        shutil.rmtree(folder, ignore_errors=True)  # what an earlier session did not finish
         os.makedirs(temporary)
-        told: dict[str, object] = {
-            "parent": os.getpid(),
-            "turn": os.path.join(folder, "turn"),
-            "waiting": os.path.join(folder, "waiting"),
-            "own": [folder, *([place] if place else [])],
-            "leaves": leaves,
-        }
-        if self.plan.ranks > 1:
-            told["ranks"] = self.plan.ranks
-        if self.plan.seed is not None and not self.plan.guard:
-            told["seed"] = self.plan.seed
-        if self.isolated:
-            told["folder"] = self._workplace(place or folder)
+        told = self._told(folder, place, leaves=leaves)
         environ = {**_environment(self.plan, temporary)}
         environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
-        command = [*self._options(), *options, *self._program(), *arguments]
+
         server = self._server(environ, varied.get(circumstances.LISTINGS.name, 0))
-        begin = processes.start if server is None else server.fork
 
-        def begun(where: Sequence[str], output: str) -> subprocess.Popen[bytes] | Forked:
-            return begin(environ, [*where, *command], output)
+        def begin(where: Sequence[str], output: str) -> Job:
+            if server is not None:
+                return server.fork(environ, [*where, *command], output)
+            line = (sys.executable, *flags(), "-m", subject.__name__, *where, *command)
+            return self._executor.start(Task(line, environ, os.getcwd(), output))
 
-        process = Process(number, folder, begun, ranks=self.plan.ranks)
+        process = Process(number, folder, begin, ranks=self.plan.ranks)
+        process.key = key
         self._started.append(process)
         return process
 
@@ -109,9 +114,50 @@ class Session:
     def _imported(self) -> tuple[Imported, ...]:
         """What is imported before runs are forked. Under guard, that is for guard to prepare."""
         plan = self.plan
-        if plan.guard or sys.platform != "linux":
+        if plan.guard or sys.platform != "linux" or not self._executor.is_local:
             return ()
         return imported_ahead(program_files(plan.program, module=plan.module), ranks=plan.ranks)
+
+    def _told(self, folder: str, place: str, *, leaves: bool) -> dict[str, object]:
+        """What the process of a run is to know, besides its circumstances."""
+        told: dict[str, object] = {
+            "parent": os.getpid() if self._executor.is_local else 0,
+            "turn": os.path.join(folder, "turn"),
+            "waiting": os.path.join(folder, "waiting"),
+            "own": [folder, *([place] if place else [])],
+            "leaves": leaves,
+        }
+        if self.plan.ranks > 1:
+            told["ranks"] = self.plan.ranks
+        if self.plan.seed is not None and not self.plan.guard:
+            told["seed"] = self.plan.seed
+        if self.isolated:
+            told["folder"] = self._workplace(place or folder)
+        return told
+
+    def _key(self, command: Sequence[str], varied: Mapping[str, int]) -> str:
+        """A digest of what a run depends on, as far as it is known."""
+        plan = self.plan
+        if self._files is None:
+            self._files = digest_of(program_files(plan.program, module=plan.module))
+        settings = sorted(each for each in os.environ.items() if each[0].startswith("GUARD_"))
+        told = [list(command), sorted(varied.items()), plan.seed, plan.ranks, settings]
+        return hashlib.sha256(json.dumps(told).encode() + self._files).hexdigest()
+
+    def show(self) -> None:
+        """Show what runs where, if that is not here."""
+        if self._executor.is_local:
+            return
+        rows = [_row(each) for each in self._started]
+        self._board.show(rows, sum(row.state == "ended" for row in rows))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Which run was where, a sentence each; none if all were here."""
+        if self._executor.is_local:
+            return ()
+        begun = (each for each in self._started if each.place)
+        return tuple(f"run {each.number + 1} ran at {each.place}" for each in begun)
 
     def give_turns(self) -> None:
         """Let a run write to the user's files once all before it have ended."""
@@ -148,6 +194,7 @@ class Session:
 
     def end(self) -> None:
         """End all that still runs."""
+        self._board.close()
         stop(self._started)
         for each in self._servers.values():
             each.end()
@@ -156,11 +203,21 @@ class Session:
 @contextmanager
 def session(plan: Plan, scratch: str) -> Iterator[Session]:
     """Runs that have ended when it is left, however it is left."""
-    opened = Session(plan, scratch)
-    try:
-        yield opened
-    finally:
-        opened.end()
+    with closing(executor(plan.executor, dict(plan.executor_options), scratch)) as used:
+        opened = Session(plan, scratch, used)
+        try:
+            yield opened
+        finally:
+            opened.end()
+
+
+def _kept(*_: object) -> Ended:
+    return Ended()
+
+
+def _row(process: Process) -> Row:
+    state = "ended" if process.status is not None else "running" if process.place else "waiting"
+    return Row(f"run {process.number + 1}", state, process.place, told=f"{process.steps} steps")
 
 
 def _isolates(plan: Plan) -> bool:

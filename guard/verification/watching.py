@@ -81,6 +81,7 @@ class Watch:
                 self.session.give_turns()
                 ended = not self._waiting and all(p.status is not None for p in self._processes)
                 found = self._look()
+                self.session.show()
                 if ended or self._is_enough():
                     break
                 hung = self._hung()
@@ -148,7 +149,7 @@ class Watch:
     def _hung(self) -> tuple[Process, ...]:
         """Those that have not done a step for too long, though it was their turn."""
         steps = sum(each.steps for each in self._processes)
-        if steps != self._steps:
+        if steps != self._steps or not all(each.place for each in self._processes):
             self._steps, self._moved = steps, time.monotonic()
         if time.monotonic() - self._moved < self.session.plan.seconds:
             return ()
