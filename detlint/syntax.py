@@ -6,6 +6,7 @@ import re
 import sys
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.source import CONFLICT, conflict
@@ -13,6 +14,7 @@ from detlint.source import CONFLICT, conflict
 if TYPE_CHECKING:
     import ast
 
+    from detlint.layout import Block
     from detlint.source import Source
 
 # What Python's parser raises for a text that it does not take.
@@ -137,10 +139,49 @@ def problem(source: Source) -> Problem | None:
         row = min(error.lineno or 1, rows)
         message = CONFLICT if conflict(source.line(row)) else error.msg
         found = Problem(message, row, max(error.offset or 1, 1))
-        return found if _libcst_problem(source.text) else None
+        alone = _alone(source.text, source.line_starts[row - 1])
+        refused = alone is not None and _libcst_problem(alone)
+        return found if refused or _libcst_problem(source.text) else None
     except (RecursionError, MemoryError):
         return Problem(TOO_DEEP)
     return None
+
+
+def _alone(text: str, at: int) -> str | None:
+    """The function or statement around an offset, where all other code parses: libcst reads it in
+    a fraction of the time that the text takes, and someone waits who types in it."""
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    block = next((each for each in layout.top if each.start <= at < each.end), None)
+    if block is not None and block.kind == "class":
+        margin = _margin(text[block.start : block.end])
+        inner = list(layout.blocks(block.start, block.end, margin)) if margin else []
+        block = next((each for each in inner if block.start < each.start <= at < each.end), block)
+    if block is None or not _stands_alone(text, block):
+        return None
+    return ("if 1:\n" if block.indent else "") + text[block.start : block.end]
+
+
+def _margin(text: str) -> str:
+    """By how much what a class holds is indented."""
+    lines = [each for each in text.split("\n") if each.strip()]
+    margins = [each[: len(each) - len(each.lstrip(" \t"))] for each in lines]
+    return min(filter(None, margins), key=len, default="")
+
+
+def _stands_alone(text: str, block: Block) -> bool:
+    """Whether a text parses with a `pass` for a block, and that is a statement: not in a string."""
+    import ast
+
+    try:
+        tree = parsed(f"{text[: block.start]}{block.indent}pass\n{text[block.end :]}")
+    except REFUSALS:
+        return False
+    row = text.count("\n", 0, block.start) + 1
+    classes = [each for each in tree.body if isinstance(each, ast.ClassDef)]
+    beside = chain(tree.body, *(each.body for each in classes))
+    return any(isinstance(each, ast.Pass) and each.lineno == row for each in beside)
 
 
 def newer(source: Source) -> Problem | None:

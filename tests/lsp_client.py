@@ -83,6 +83,13 @@ class Editor:
         await self.client.stop()
         return status
 
+    @property
+    def process(self) -> int:
+        """The server's."""
+        process = self.client._server
+        assert process is not None
+        return process.pid
+
     def kill(self) -> None:
         process = self.client._server
         if process is not None and process.returncode is None:

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from test_cli import LEAK, detlint
 
+from detlint import syntax
+from detlint.source import Source
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
@@ -354,6 +357,48 @@ def test_what_a_newer_python_takes_is_named_and_the_rest_of_the_file_is_linted(t
     assert "bad.py:5:17: DET204" in result.stdout
     assert "good.py" in result.stdout
     assert result.returncode == 1
+
+
+_METHODS = "class Model:\n" + "    def method(self):\n        return 1\n\n" * 3
+
+
+@pytest.mark.parametrize(
+    ("broken", "read"),
+    [
+        ("def f():\n    x = (\n\n", "def f():\n    x = (\n\n"),
+        ("from torch import\n", "from torch import\n"),
+        (
+            f"{_METHODS}    @property\n    def broken(self):\n        x = 1 +\n",
+            "if 1:\n    @property\n    def broken(self):\n        x = 1 +\n",
+        ),
+    ],
+)
+def test_what_does_not_parse_is_read_alone_by_libcst_where_the_rest_does(
+    broken: str, read: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import libcst
+
+    texts: list[str] = []
+    parse = libcst.parse_module
+    monkeypatch.setattr(libcst, "parse_module", lambda text: (texts.append(text), parse(text))[1])
+    source = Source("a.py", f"import torch\n{broken}{_METHODS}")
+    assert syntax.problem(source) is not None
+    assert texts == [read]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    x = (\n\ndef g():\n    y = )\n",  # twice broken
+        'x = f"""\ndef f():\n    {1 +}\n"""\n',  # in a string
+    ],
+)
+def test_what_does_not_stand_alone_is_read_with_the_rest(text: str) -> None:
+    import libcst
+
+    assert syntax.problem(Source("a.py", text)) is not None
+    with pytest.raises(libcst.ParserSyntaxError):
+        libcst.parse_module(text)
 
 
 def test_modules_of_the_folder_are_not_imported(tmp_path: Path) -> None:

@@ -213,7 +213,8 @@ class _Files:
 
 
 def prepare() -> None:
-    """Import what a look at a text takes, and do not search it for garbage while one types."""
+    """Import what a look at a text takes. From now on `tidy` collects garbage, and nothing else:
+    it would take ten times as long as a look, in the middle of one."""
     import gc
     from importlib import import_module
 
@@ -223,7 +224,17 @@ def prepare() -> None:
     for each in ("detlint.dataflow.unit", "detlint.suppression"):
         import_module(each)
     gc.freeze()
-    gc.set_threshold(400_000, 20, 20)  # as in a run: collecting takes as long as a look
+    gc.disable()
+
+
+def tidy() -> None:
+    """What nobody waits for once a text is looked at: collect what that left behind, and import
+    what reads a line that is being typed."""
+    import gc
+    from importlib import import_module
+
+    gc.collect(0)
+    import_module("libcst")
 
 
 @lru_cache(maxsize=8)

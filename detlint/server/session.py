@@ -6,6 +6,7 @@ is judged when the typing rests, in another process; until then, what was said o
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.errors import DetlintError
 from detlint.finding import UNPARSED, Finding, unreadable
 from detlint.server.linking import Linking, Question
-from detlint.server.projects import Projects, prepare
+from detlint.server.projects import Projects, prepare, tidy
 from detlint.server.sheets import Cell, Change, Sheet, Text
 from detlint.server.shift import Shift
 from detlint.server.worker import Worker
@@ -69,7 +70,8 @@ class Session:
         self._told: set[str] = set()
         self._changed = False, False  # files, and configurations among them
         self._asked = Linking(options, roots)
-        self._looking = Worker(self._look, self._fail)
+        self._tidy = True
+        self._looking = Worker(self._look, self._fail, self._rest)
         self._linking = Worker(self._link, self._fail, self._watch)
 
     def start(self) -> None:
@@ -157,6 +159,17 @@ class Session:
     def _look(self, uri: str) -> None:
         if uri == _NOTHING:
             prepare()
+            return
+        self._look_at(uri)
+        tidy()
+        self._tidy = False
+
+    def _rest(self) -> None:
+        if not self._tidy:
+            gc.collect()  # what survived the first time
+            self._tidy = True
+
+    def _look_at(self, uri: str) -> None:
         sheet = self._sheet(uri)
         project = self._project(sheet) if sheet else None
         if sheet is None:
