@@ -77,8 +77,9 @@ class Linking:
         context = get_context("spawn")  # threads run here, and must not be forked
         self._ours, theirs = context.Pipe()
         arguments = (theirs, *self._given)
-        self._process = context.Process(target=_answer, args=arguments, daemon=True)
-        self._process.start()
+        process = context.Process(target=_answer, args=arguments, daemon=True)
+        process.start()
+        self._process = process  # only now can another thread end it
         theirs.close()
 
 
