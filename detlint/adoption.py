@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint import addresses, configuration
 from detlint.errors import SettingsError
+from detlint.index.folders import Folders
+from detlint.index.modules import Modules
 from detlint.paths import relative
 
 if TYPE_CHECKING:
@@ -65,6 +67,10 @@ def plan(root: str, *, pre_commit: bool = False, server: str = "") -> Plan:
             made.additions.append(found)
         else:
             made.notes.append(found)
+    if Modules(root, Folders()).has_own_guard(os.path.join(root, _HOOKS)):
+        made.notes.append(
+            "`guard` is this project's own: have detlint in an environment of its own"
+        )
     return made
 
 

@@ -101,7 +101,7 @@ def __getattr__(name: str) -> object:
             value = getattr(import_module(f"guard.{home}"), name)
             globals()[name] = value
             return value
-    raise AttributeError(f"module 'guard' has no attribute {name!r}")
+    raise AttributeError(f"module 'guard', which is detlint's, has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

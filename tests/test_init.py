@@ -109,6 +109,16 @@ def test_on_a_terminal_it_asks(repository: Path, answer: str, written: bool) -> 
     assert (repository / "detlint.toml").exists() is written
 
 
+def test_a_guard_of_its_own_is_told_to_keep_away(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "src" / "guard").mkdir(parents=True)
+    (repository / "src" / "guard" / "__init__.py").touch()
+    assert main(["init", "--yes"]) == 0
+    told = "`guard` is this project's own: have detlint in an environment of its own"
+    assert f"detlint: {told}" in capsys.readouterr().err.splitlines()
+
+
 def test_a_pyproject_gets_the_table_with_the_release_and_the_copied_code(repository: Path) -> None:
     before = '[project]\r\nname = "x"\r\ndependencies = ["numpy", "torch==2.6.0"]'
     path = write(repository, "pyproject.toml", before)

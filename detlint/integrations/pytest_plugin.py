@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from detlint.integrations.presence import others_guard
+from detlint.integrations.presence import give_way, others_guard
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -29,6 +29,7 @@ HOOKS = "detlint.integrations.pytest_hooks"
 
 def pytest_addoption(pluginmanager: PluginManager) -> None:
     """Add the hooks, where pluggy is new enough for them and ``guard`` is ours."""
+    give_way()
     try:
         pytest.hookimpl(wrapper=True)
     except TypeError:  # before pluggy 1.2
