@@ -275,8 +275,10 @@ def main() -> int:
         "- beside it: rows of the table that a real forward on the CPU has by the names of its",
         "  operators and nodes, whatever their condition",
         "",
-        "| model | million parameters | seconds | found | left under `repair=True` | "
-        "beside a real step |",
+        (
+            "| model | million parameters | seconds | found | left under `repair=True` | "
+            "beside a real step |"
+        ),
         "|---|--:|--:|---|---|---|",
     ]
     page = HERE / "PREFLIGHT_MODELS.md"

@@ -15,7 +15,7 @@ from guard.errors import GuardError
 from guard.executors import Ended, Task, executor
 from guard.executors.board import Board, Row
 from guard.rehearsal.side_effects import QUIET
-from guard.verification import circumstances, subject, workplaces
+from guard.verification import circumstances, workplaces
 from guard.verification.forkserver import ForkServer, Imported, flags, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.processes import Process, has_ended, stop
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from guard.verification.plan import Plan
 
 
+_SUBJECT = "guard.verification.subject"
 # What takes hold when a process starts: runs that share it can be forked from one.
 _AT_START = ("PYTHONHASHSEED", "MALLOC_PERTURB_")
 
@@ -90,7 +91,7 @@ class Session:
         def begin(where: Sequence[str], output: str) -> Job:
             if server is not None:
                 return server.fork(environ, [*where, *command], output)
-            line = (sys.executable, *flags(), "-m", subject.__name__, *where, *command)
+            line = (sys.executable, *flags(), "-m", _SUBJECT, *where, *command)
             return self._executor.start(Task(line, environ, os.getcwd(), output))
 
         process = Process(number, folder, begin, ranks=self.plan.ranks)

@@ -22,7 +22,7 @@ from guard.commands.verify import main as verify
 from guard.errors import GuardError
 from guard.executors import Task, executor
 from guard.executors.board import Board, Row
-from guard.verification import processes
+from guard.verification import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,7 +235,7 @@ SAME = "for n in range(5): step(batch=n, output=('fc', n))"
 @pytest.fixture
 def recorded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program of which three runs agree, with what records it in a tenth of a second."""
-    monkeypatch.setattr(processes, "_SUBJECT", "recording_stand_in")
+    monkeypatch.setattr(sessions, "_SUBJECT", "recording_stand_in")
     monkeypatch.setenv("PYTHONPATH", TESTS)
     text = f"from recording_stand_in import step\nopen('made.txt', 'a').write('x')\n{SAME}"
     write(folder / "train.py", text)

@@ -18,7 +18,7 @@ import pytest
 from programs import write
 
 from guard.commands import verify as command
-from guard.verification import inquiry, processes
+from guard.verification import inquiry, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ TESTS = os.path.dirname(os.path.dirname(__file__))
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder of a user, with nothing of these tests in it."""
-    monkeypatch.setattr(processes, "_SUBJECT", "recording_stand_in")
+    monkeypatch.setattr(sessions, "_SUBJECT", "recording_stand_in")
     monkeypatch.setenv("PYTHONPATH", TESTS)
     for name in ("PYTHONHASHSEED", "MALLOC_PERTURB_"):
         monkeypatch.delenv(name, raising=False)
@@ -301,8 +301,8 @@ def test_an_interruption_leaves_no_process(folder: Path, tmp_path: Path, which: 
     program = "from recording_stand_in import step\n" + HANGS.format(pids=pids)
     write(folder / "train.py", program)
     code = "import sys; from guard.commands import verify; "
-    code += "from guard.verification import processes; "
-    code += "processes._SUBJECT = 'recording_stand_in'; sys.exit(verify.main(['train.py']))"
+    code += "from guard.verification import sessions; "
+    code += "sessions._SUBJECT = 'recording_stand_in'; sys.exit(verify.main(['train.py']))"
     with subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True
     ) as process:
