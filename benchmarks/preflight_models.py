@@ -88,6 +88,7 @@ SHAPES = {
     "mvit": (2, 3, 16, 224, 224),
     "swin3d": (2, 3, 16, 224, 224),
 }
+LEFT = "left under `repair=True`"
 DETECTORS = ("fasterrcnn", "maskrcnn", "keypointrcnn", "retinanet", "fcos", "ssd")
 
 
@@ -275,10 +276,7 @@ def main() -> int:
         "- beside it: rows of the table that a real forward on the CPU has by the names of its",
         "  operators and nodes, whatever their condition",
         "",
-        (
-            "| model | million parameters | seconds | found | left under `repair=True` | "
-            "beside a real step |"
-        ),
+        f"| model | million parameters | seconds | found | {LEFT} | beside a real step |",
         "|---|--:|--:|---|---|---|",
     ]
     page = HERE / "PREFLIGHT_MODELS.md"

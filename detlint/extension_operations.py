@@ -1,7 +1,8 @@
 """Operators that differ from run to run in other packages than torch, or on other devices.
 
 Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
-the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1 and torchvision 0.28.
+the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1, torchvision 0.28
+and flash-attn 2.8.
 What is left out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these
 (``coalesce``, the products of a ``SparseTensor`` that add), ``nms`` and whatever else of
 torchvision, and whatever runs on the CPU. Minima and maxima are left out, too: atomics give the
@@ -87,9 +88,8 @@ VISION: tuple[Operation, ...] = (
     ),
 )
 
-# The overloads of the others are left out: no dispatch mode sees them.
-REFUSED: tuple[Operation, ...] = (
-    *VISION,
+# Their overloads are left out: no dispatch mode sees them.
+SCATTER: tuple[Operation, ...] = (
     Operation(
         name="torch_scatter.segment_coo",
         alerts=(),
@@ -172,6 +172,45 @@ REFUSED: tuple[Operation, ...] = (
         ),
     ),
 )
+
+# A rule of its own finds the calls of these.
+FLASH: tuple[Operation, ...] = (
+    Operation(
+        name="flash_attn.flash_attn_func",
+        alerts=(),
+        overloads=(),
+        nodes=(),
+        api=(
+            *(
+                f"flash_attn.flash_attn_{form}func"
+                for form in (
+                    "",
+                    "qkvpacked_",
+                    "kvpacked_",
+                    "varlen_",
+                    "varlen_qkvpacked_",
+                    "varlen_kvpacked_",
+                )
+            ),
+            "flash_attn",
+        ),
+        calls=(),
+        condition="without deterministic=True",
+        direction="backward",
+        devices=("cuda",),
+        silent=True,
+        reason="Blocks add their part of the queries' gradient with atomics, and torch's switch "
+        "does not reach the kernel.",
+        alternatives=(
+            Alternative("pass deterministic=True, as guard.enable(repair=True) does for all calls"),
+        ),
+        source="https://github.com/Dao-AILab/flash-attention/blob/main/flash_attn/"
+        "flash_attn_interface.py",
+    ),
+)
+
+REFUSED: tuple[Operation, ...] = (*VISION, *SCATTER)  # what a call is found by
+REPLACED: tuple[Operation, ...] = (*REFUSED, *FLASH)  # what guard has a replacement for
 
 # But for torchvision's, all of these call torch's scatter_add_, which the switch makes
 # deterministic: torch_scatter does so since 2.0.1, in torch_scatter/scatter.py.

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detlint.extension_operations import PLATFORMS, REFUSED, VISION
+from detlint.extension_operations import FLASH, PLATFORMS, SCATTER, VISION
 from detlint.operations import OPERATIONS, Operation
 from guard.refusals import silence
-from guard.repairs.table import LEFT, REPAIRS
+from guard.repairs.table import LEFT, REPAIRS, Repair
 from guard.settings import Settings
 from guard.setup.flags import FLAGS
 from guard.setup.variables import VARIABLES
@@ -81,7 +81,7 @@ def _sections() -> Iterator[str]:
         (
             (
                 f"`{row.operation}`",
-                ", ".join(f"`{name}`" for name, _ in row.kernels),
+                ", ".join(f"`{name}`" for name in _replaced(row)),
                 row.how,
                 row.until,
             )
@@ -107,9 +107,14 @@ def _sections() -> Iterator[str]:
     yield _operators(VISION)
     yield (
         "torch's switch does not reach others. guard cannot refuse these; `detlint` finds their "
-        "calls (DET501)."
+        "calls (DET501, DET601). With `repair=True` they run a replacement, too."
     )
-    yield _silent(row for row in REFUSED if row not in VISION)
+    yield _silent((*SCATTER, *FLASH))
+
+
+def _replaced(row: Repair) -> Iterable[str]:
+    """Kernels, or modules whose autograd functions are asked for another backward."""
+    return [name for name, _ in row.kernels] or row.modules
 
 
 def _settings() -> str:

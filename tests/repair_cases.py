@@ -586,7 +586,77 @@ def _deformed(
     case("torchvision.ops.deform_conv2d", name, call, *shapes)
 
 
+def _without_scatter() -> str:
+    """Why torch_scatter's operators are not there; "" where they are."""
+    try:
+        import torch_scatter  # noqa: F401
+    except (ImportError, OSError, RuntimeError) as error:  # the others of a foreign build
+        return f"torch_scatter cannot be imported: {error}"
+    return ""
+
+
+NO_SCATTER = _without_scatter()
+
+
+def _segments() -> None:
+    ops, name = torch.ops.torch_scatter, "torch_scatter."
+    flat = torch.tensor([0, 0, 1, 1, 1, 4])
+    nested = torch.tensor([[0, 0, 1, 3], [1, 1, 1, 2]])
+    for index, shape in [
+        (flat, (6,)),
+        (flat, (6, 3)),
+        (flat, (6, 2, 3)),
+        (nested, (2, 4)),
+        (nested, (2, 4, 3)),
+        (nested[:1].expand(2, 4), (2, 4, 3)),
+    ]:  # none is empty: torch_scatter's own backward divides by its size
+        for kind, size in product(("sum", "mean"), (None, 6)):
+            case(
+                name + "segment_coo",
+                f"torch_scatter::segment_{kind}_coo",
+                lambda x, index=index, kind=kind, size=size: getattr(ops, f"segment_{kind}_coo")(
+                    x, index, None, size
+                ),
+                shape,
+            )
+            if size is not None and index.dim() == 1:  # else torch_scatter reads another row's
+                into = (*shape[: index.dim() - 1], size, *shape[index.dim() :])
+                case(
+                    name + "segment_coo",
+                    f"torch_scatter::segment_{kind}_coo",
+                    lambda x, out, index=index, kind=kind: getattr(ops, f"segment_{kind}_coo")(
+                        x, index, out.detach().clone(), None
+                    ),
+                    shape,
+                    into,
+                )
+        case(
+            name + "gather_coo",
+            "torch_scatter::gather_coo",
+            lambda x, index=index: ops.gather_coo(x, index, None),
+            (*shape[: index.dim() - 1], 5, *shape[index.dim() :]),
+        )
+    for places, shape, dim in [
+        (flat.flip(0), (6, 3), 0),
+        (flat.flip(0), (2, 6, 3), 1),
+        (nested.flip(1), (2, 4), -1),
+        (nested, (2, 4, 3), 1),
+        (flat[:0], (0, 3), 0),
+    ]:
+        for size in (None, 7):
+            case(
+                name + "scatter_mul",
+                "torch_scatter::scatter_mul",
+                lambda x, places=places, dim=dim, size=size: ops.scatter_mul(
+                    x, places, dim, None, size
+                ),
+                shape,
+            )
+
+
 for make in (_pooling, _interpolation, _padding, _sampling, _losses, _scattering, _selection):
     make()
 if not NO_VISION:
     _regions()
+if not NO_SCATTER:
+    _segments()

@@ -14,7 +14,6 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
-from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from guard.repairs import accounts
@@ -41,6 +40,8 @@ def rank(number: int, folder: str, wrapper: str) -> None:
     if wrapper == "ddp":
         model = DistributedDataParallel(model)
     else:
+        from torch.distributed.fsdp import fully_shard
+
         fully_shard(model, mesh=dist.init_device_mesh("cpu", (2,)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     torch.manual_seed(number)

@@ -50,7 +50,8 @@ ALL = {"grid_sample", "adaptive_avg_pool2d", "roi_pool", "segment_coo"}
     [
         ("guard.enable(seed=0)", ALL),
         ("guard.enable(seed=0, repair=False)", ALL),
-        ("guard.enable(seed=0, repair=True)", {"segment_coo"}),
+        ("guard.enable(seed=0, repair=True)", set()),
+        ("guard.enable(repair=['segment_coo'])", ALL - {"segment_coo"}),
         (
             "guard.enable(repair=['grid_sample', 'roi_pool'])",
             {"adaptive_avg_pool2d", "segment_coo"},

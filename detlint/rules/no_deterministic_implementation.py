@@ -249,16 +249,16 @@ class NoDeterministicImplementation(Rule):
 def _is_replaced(finding: Finding, names: set[str]) -> bool:
     """Whether guard replaces the operator, where it is told to replace those of some names.
 
-    It has a replacement for each of torch's that a call is found by, and for torchvision's.
+    It has a replacement for each that a call is found by, of torch and of extensions.
     """
-    from detlint.extension_operations import VISION
+    from detlint.extension_operations import REPLACED
     from detlint.operations import OPERATIONS
 
     return any(
         finding.advice == _advice(row)
         and any(form.rpartition(".")[2] in finding.message for form in row.api)
         and (EVERY in names or not names.isdisjoint(row.names()))
-        for row in (*OPERATIONS, *VISION)
+        for row in (*OPERATIONS, *REPLACED)
         if row.alternatives
     )
 

@@ -70,9 +70,10 @@ class Trail(NamedTuple):
         return self.place._replace(module=names[0] if names else "", kind=type(inner).__name__)
 
 
-def here() -> Trail | None:
-    """The user's line that is running now; None if all of the stack is torch's."""
-    return _trail(_outward(sys._getframe(1)))  # noqa: SLF001 - the documented way to a frame
+def here(outside: str = "") -> Trail | None:
+    """The user's line that is running now, outside of some file; None if all of the stack is
+    torch's."""
+    return _trail(_outward(sys._getframe(1)), outside)  # noqa: SLF001 - the documented way
 
 
 def of_error(error: BaseException) -> Trail | None:
@@ -103,7 +104,8 @@ def _outward(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
         frame = frame.f_back
 
 
-def _trail(frames: Any) -> Trail | None:  # noqa: ANN401 - frames with their lines, innermost first
+def _trail(frames: Any, outside: str = "") -> Trail | None:  # noqa: ANN401
+    """Of frames with their lines, innermost first."""
     place: Place | None = None
     modules: list[Any] = []
     traced = False
@@ -114,7 +116,7 @@ def _trail(frames: Any) -> Trail | None:  # noqa: ANN401 - frames with their lin
         filename = frame.f_code.co_filename
         if place is None:
             traced = traced or filename.startswith("<eval_with_key>")
-            if not is_library(filename):
+            if filename != outside and not is_library(filename):
                 place = Place(filename, line, frame.f_code.co_name, traced=traced)
     if place is None:
         return None

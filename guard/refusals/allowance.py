@@ -6,7 +6,7 @@ import difflib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from detlint.extension_operations import VISION
+from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Operation
 from guard.errors import SettingsError
 
@@ -20,13 +20,13 @@ def allowed(names: Iterable[str], *, setting: str = "allow") -> frozenset[Operat
 
     A name is the operator's, with or without ``aten::``, the public function's or module's,
     with or without its path, the text of torch's refusal, or the autograd node's. Those of
-    torchvision can be repaired, and not allowed.
+    extensions can be repaired, and not allowed.
     """
     return frozenset(row for name in names for row in _rows(name, setting))
 
 
 def _rows(name: str, setting: str) -> tuple[Operation, ...]:
-    known = _known((*OPERATIONS, *VISION) if setting == "repair" else OPERATIONS)
+    known = _known((*OPERATIONS, *REPLACED) if setting == "repair" else OPERATIONS)
     found = known.get(name)
     if found is None:
         near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)

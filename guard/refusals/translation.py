@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.extension_operations import VISION
+from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Alternative, Operation
 from guard.refusals.messages import REFUSALS
 
@@ -39,7 +39,7 @@ class Explanation(NamedTuple):
 
 @cache
 def _rows() -> dict[str, Operation]:
-    every = (*OPERATIONS, *VISION)
+    every = (*OPERATIONS, *REPLACED)
     return {row.name: row for row in every} | {alert: row for row in every for alert in row.alerts}
 
 

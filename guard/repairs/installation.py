@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 import warnings
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from detlint.extension_operations import VISION
+from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
+from guard.observe.arrival import when_imported
 from guard.observe.patching import replace
 from guard.refusals.translation import FAILED_REPAIR
-from guard.repairs import accounts
+from guard.repairs import accounts, attention
 from guard.repairs.table import REPAIRS
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _OWN_ERRORS = (IndexError, getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError))
 
 _current: list[tuple[Repair, ...]] = [()]  # what holds, of nested blocks the innermost last
-_libraries: list[Any] = []
+_undo: list[Callable[[], object]] = []  # what takes away what is registered
 _keys: tuple[str, ...] = ()  # of a test, for all rows
 
 
@@ -61,11 +63,11 @@ def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Ite
     before = _keys
     _keys = keys or before
     _current.append(repairs)
-    _install(repairs)
     with ExitStack() as stack:
-        # A package may bring its operators later: torchvision does when it is imported.
-        replace(stack, torch.ops, "load_library", _followed(torch.ops.load_library))
         try:
+            _install(repairs)
+            # A package may bring its operators later: torchvision does when it is imported.
+            replace(stack, torch.ops, "load_library", _followed(torch.ops.load_library))
             yield
         finally:
             _current.pop()
@@ -101,22 +103,44 @@ def offered(key: str) -> dict[str, str]:
 
 
 def _install(repairs: tuple[Repair, ...]) -> None:
-    while _libraries:
-        _libraries.pop()._destroy()  # noqa: SLF001
+    while _undo:
+        _undo.pop()()
     accounts.start()
     done: set[tuple[str, str]] = set()
+    for repair in repairs:
+        _await(repair)
     for repair in filter(needed, repairs):
         reason = unfit(repair)
         if reason:
             _tell(repair, reason)
             continue
-        for key in _keys or repair.keys:
-            library: Any = torch.library.Library(namespace(repair), "IMPL", key)  # type: ignore[no-untyped-call]
-            _libraries.append(library)
-            for name, path in repair.kernels:
-                if (name, key) not in done:
-                    done.add((name, key))
-                    _register(library, key, repair, name, path)
+        _undo.extend(attention.asked(repair, refusal))
+        for key in _keys_of(repair):
+            _register_all(repair, key, done)
+
+
+def _keys_of(repair: Repair) -> tuple[str, ...]:
+    if not _keys or not repair.kernels:
+        return repair.keys
+    if not any(each.startswith("Autograd") for each in repair.keys):
+        return _keys
+    return (*_keys, *(f"Autograd{each}" for each in _keys if not each.startswith("Sparse")))
+
+
+def _await(repair: Repair) -> None:
+    """Begin anew as soon as a module of it is imported."""
+    missing = set(repair.modules).difference(sys.modules)
+    _undo.extend(when_imported(name, lambda: _install(_current[-1])) for name in missing)
+
+
+def _register_all(repair: Repair, key: str, done: set[tuple[str, str]]) -> None:
+    """``done``: kernels and keys; several rows may have the same."""
+    library: Any = torch.library.Library(namespace(repair), "IMPL", key)  # type: ignore[no-untyped-call]
+    _undo.append(library._destroy)  # noqa: SLF001
+    for name, path in repair.kernels:
+        if (name, key) not in done:
+            done.add((name, key))
+            _register(library, key, repair, name, path)
 
 
 @cache
@@ -138,6 +162,8 @@ def needed(repair: Repair) -> bool:
 
 def present(repair: Repair) -> bool:
     """Whether what it replaces has been brought by its package; torch is there."""
+    if not repair.kernels:
+        return bool(attention.there(repair.modules))
     name = repair.kernels[0][0]
     return "::" not in name or bool(torch._C._dispatch_has_kernel(name))  # noqa: SLF001
 
@@ -155,9 +181,13 @@ def _release(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)[:2]))
 
 
-@cache
 def unfit(repair: Repair) -> str:
     """Why a replacement cannot be installed in this torch; "" if it can."""
+    return attention.unfit(repair.modules) or _misfit(repair)
+
+
+@cache
+def _misfit(repair: Repair) -> str:
     try:
         for name, path in repair.kernels:
             _check(name, function_at(path))
@@ -179,13 +209,20 @@ def _check(name: str, function: Function) -> None:
     except AttributeError:
         raise _Unfit(f"torch {torch.__version__} has no operator {name}") from None
     parameters = inspect.signature(function).parameters
-    taken = [each for each in parameters if each != "original"]
-    if taken != [each.name for each in schema.arguments]:
+    given = [each.name for each in schema.arguments]
+    named = not all(each.startswith("_") for each in given)  # a schema that C++ has inferred
+    taken = _taken(function) if named else [f"_{each}" for each in range(len(_taken(function)))]
+    if taken != given:
         raise _Unfit(f"torch {torch.__version__} gives {name} other arguments")
-    given = parameters.get("original")
-    required = given is not None and given.default is inspect.Parameter.empty
+    own = parameters.get("original")
+    required = own is not None and own.default is inspect.Parameter.empty
     if required and not hasattr(torch.library, "get_kernel"):
         raise _Unfit(f"torch {torch.__version__} does not hand out its own kernel of {name}")
+
+
+def _taken(function: Function) -> list[str]:
+    """The operator's arguments, as a replacement calls them."""
+    return [each for each in inspect.signature(function).parameters if each != "original"]
 
 
 def overload_of(name: str) -> Any:  # noqa: ANN401
@@ -200,11 +237,14 @@ def overload_of(name: str) -> Any:  # noqa: ANN401
 
 def _register(library: Any, key: str, repair: Repair, name: str, path: str) -> None:  # noqa: ANN401
     function = function_at(path)
+    own = overload_of(name)._schema.arguments  # noqa: SLF001
+    names = dict(zip([each.name for each in own], _taken(function), strict=True))
     asks = "original" in inspect.signature(function).parameters
     if asks and hasattr(torch.library, "get_kernel"):
         function = _with_original(function, _own_kernel(name, key))
+    function = function if key.startswith("Autograd") else _below_autograd(function)
     for variant in variants(name):
-        kernel = _kernel(variant, function, overload_of(name)._schema, repair)  # noqa: SLF001
+        kernel = _kernel(variant, function, names, repair)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=r"[\s\S]*verriding a previously registered")
             library.impl(_plain(variant.overload), kernel, key, **_overriding())
@@ -268,19 +308,31 @@ def _with_original(function: Function, original: Function) -> Function:
     return lambda **given: function(**given, original=original)
 
 
-def _kernel(variant: Variant, function: Function, schema: Schema, repair: Repair) -> Function:
-    """What the dispatcher calls: the replacement, its result where the caller wants it."""
+def _below_autograd(function: Function) -> Function:
+    def below(**given: Any) -> Any:  # noqa: ANN401
+        with torch._C._AutoDispatchBelowAutograd():  # noqa: SLF001
+            return function(**given)
+
+    return below
+
+
+def _kernel(
+    variant: Variant, function: Function, wanted: dict[str, str], repair: Repair
+) -> Function:
+    """What the dispatcher calls: the replacement, its result where the caller wants it.
+
+    ``wanted``: the operator's arguments, and what the function calls them.
+    """
     own = variant.overload._schema.arguments  # noqa: SLF001
     names = [each.name for each in own]
     defaults = {each.name: each.default_value for each in own if each.has_default_value()}
-    wanted = {each.name for each in schema.arguments}
 
     def kernel(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
         begun = perf_counter()
         try:
-            with torch._C._DisableAutocast(), torch._C._AutoDispatchBelowAutograd():  # noqa: SLF001
-                result = function(**{name: given[name] for name in wanted})
+            with torch._C._DisableAutocast():  # noqa: SLF001
+                result = function(**{own: given[name] for name, own in wanted.items()})
                 return _handed_out(result, [given[name] for name in variant.outputs])
         except _OWN_ERRORS:
             raise
@@ -307,7 +359,7 @@ def _handed_out(result: Any, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
 
 def refusal(repair: Repair, error: Exception) -> RuntimeError:
     """The operator's own refusal, where its replacement fails."""
-    row = next(each for each in (*OPERATIONS, *VISION) if each.name == repair.operation)
+    row = next(each for each in (*OPERATIONS, *REPLACED) if each.name == repair.operation)
     alert = row.alerts[0] if row.alerts else row.name
     return RuntimeError(
         f"{alert} does not have a deterministic implementation, but you set "

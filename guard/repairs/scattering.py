@@ -33,7 +33,7 @@ def scatter_reduce_product(
     if reduce != "prod":
         result: Tensor = original(self, dim, index, src, reduce, include_self=include_self)
         return result
-    return _multiplied(self, dim, index, src, include_self=include_self)
+    return scattered_product(self, dim, index, src, include_self=include_self)
 
 
 def scatter_product(
@@ -43,12 +43,13 @@ def scatter_product(
     if reduce != "multiply":
         result: Tensor = original(self, dim, index, src, reduce=reduce)
         return result
-    return _multiplied(self, dim, index, src, include_self=True)
+    return scattered_product(self, dim, index, src, include_self=True)
 
 
-def _multiplied(
+def scattered_product(
     self: Tensor, dim: int, index: Tensor, src: Tensor, *, include_self: bool
 ) -> Tensor:
+    """The products of what goes to each place, as ``scatter_reduce`` has them."""
     result = self.clone(memory_format=torch.contiguous_format)
     if not index.numel():
         return result

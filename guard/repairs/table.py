@@ -14,7 +14,9 @@ class Repair(NamedTuple):
                with it. Without a namespace it is aten's; with one it is replaced once its package
                is there.
     how        in words
-    keys       dispatch keys; "CUDA" is ROCm's, too
+    keys       dispatch keys; "CUDA" is ROCm's, too. What is registered for autograd's, too, brings
+               its backward.
+    modules    of Python, whose autograd functions are asked for their deterministic backward
     until      torch release, exclusive, from which torch's own kernel is deterministic
     """
 
@@ -23,6 +25,7 @@ class Repair(NamedTuple):
     how: str
     keys: tuple[str, ...] = ("CUDA",)
     until: str = ""
+    modules: tuple[str, ...] = ()
 
 
 _TRANSPOSED = "the transposed map along each axis, as gathers in a fixed order"
@@ -30,7 +33,8 @@ _ADDED = "gradients are added at the places of the maxima, sorted by place"
 _SORTED = "a stable sort"
 _TWO_ROWS = "the scan of two rows, which goes row by row"
 _GATHERED = "for each pixel the gradients of the bins that have read it, sorted"
-_VISION = "torchvision.ops."
+_VISION, _SCATTER = "torchvision.ops.", "torch_scatter."
+_DIFFERENTIABLE = ("CUDA", "AutogradCUDA")
 _POOL, _INTERPOLATE = "torch.nn.functional.", "torch.nn.functional.interpolate"
 
 REPAIRS: tuple[Repair, ...] = (
@@ -232,6 +236,39 @@ REPAIRS: tuple[Repair, ...] = (
         _VISION + "deform_conv2d",
         (("torchvision::_deform_conv2d_backward", "deformation:deform_conv2d_backward"),),
         "products of matrices, and the backward of grid_sample",
+    ),
+    Repair(
+        _SCATTER + "segment_coo",
+        tuple(
+            (f"torch_scatter::segment_{each}_coo", f"segments:segment_{each}_coo")
+            for each in ("sum", "mean")
+        ),
+        "index_put, sorted by place",
+        keys=_DIFFERENTIABLE,
+    ),
+    Repair(
+        _SCATTER + "gather_coo",
+        (("torch_scatter::gather_coo", "segments:gather_coo"),),
+        "a gather, whose backward is index_put, sorted by place",
+        keys=_DIFFERENTIABLE,
+    ),
+    Repair(
+        _SCATTER + "scatter_mul",
+        (("torch_scatter::scatter_mul", "segments:scatter_mul"),),
+        "a stable sort by place, and the product of what goes to each",
+        keys=_DIFFERENTIABLE,
+    ),
+    Repair(
+        "flash_attn.flash_attn_func",
+        (),
+        "its own backward, with deterministic=True",
+        keys=(),
+        modules=(
+            "flash_attn.flash_attn_interface",
+            "flash_attn_interface",
+            "flash_attn_3.flash_attn_interface",
+            "flash_attn.cute.interface",
+        ),
     ),
 )
 

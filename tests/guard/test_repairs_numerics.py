@@ -12,12 +12,14 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from guard.repairs import accounts, sampling
-from guard.repairs.installation import installed
+from guard.repairs.installation import installed, unfit
 from guard.repairs.scattering import _numbers as numbered
 from guard.repairs.table import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from guard.repairs.table import Repair
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
@@ -59,12 +61,20 @@ def run(case: Case, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     return [each.detach() for each in (*results, *found) if each is not None]
 
 
+def fitting(*operations: str) -> tuple[Repair, ...]:
+    """The rows of operations, where this torch can have their replacements."""
+    rows = tuple(each for each in REPAIRS if each.operation in operations)
+    if reason := next(filter(None, map(unfit, rows)), ""):
+        pytest.skip(reason)
+    return rows
+
+
 def ran(case: Case) -> bool:
     return any(each.operation == case.operation for each in accounts.accounts())
 
 
 def repaired(case: Case, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    rows = tuple(each for each in REPAIRS if each.operation == case.operation)
+    rows = fitting(case.operation)
     with installed(rows, keys=("CPU",)):
         torch.use_deterministic_algorithms(mode=True)
         result = run(case, tensors)
@@ -169,7 +179,7 @@ def test_derivatives_are_those_of_the_forward_wherever_torchs_are(
         pytest.skip("it has no gradient")
     if not checked(check, case):
         pytest.skip("torch's own do not pass")
-    rows = tuple(each for each in REPAIRS if each.operation == case.operation)
+    rows = fitting(case.operation)
     with installed(rows, keys=("CPU",)):
         assert checked(check, case)
 
@@ -191,7 +201,7 @@ def test_what_is_no_number_spreads_no_further_than_torchs(kernel: str, value: fl
     case = differentiable().get(kernel)
     if case is None:
         pytest.skip("it has no gradient")
-    rows = tuple(each for each in REPAIRS if each.operation == case.operation)
+    rows = fitting(case.operation)
     own = poisoned(case, value)
     with installed(rows, keys=("CPU",)):
         found = poisoned(case, value)
@@ -210,7 +220,7 @@ def test_topk_takes_of_equal_values_the_first(largest: bool, dtype: torch.dtype)
         x[0, 0, 3::5] = float("nan")
         x[1, 0] = float("nan")
         x[2, 1, 5] = float("inf")
-    rows = tuple(each for each in REPAIRS if each.operation == "torch.topk")
+    rows = fitting("torch.topk")
     for dim, k in [(-1, 6), (0, 3), (1, 5), (2, 40)]:
         own = x.topk(k, dim, largest)[0]
         stable = x.sort(dim=dim, descending=largest, stable=True)[1].narrow(dim, 0, k)
@@ -222,7 +232,7 @@ def test_topk_takes_of_equal_values_the_first(largest: bool, dtype: torch.dtype)
 
 def test_median_takes_of_equal_values_the_first() -> None:
     x = torch.randint(4, (7, 5, 41), generator=torch.Generator().manual_seed(0)).float()
-    rows = tuple(each for each in REPAIRS if each.operation == "torch.median")
+    rows = fitting("torch.median")
     for dim in range(3):
         own = x.median(dim)[0]
         with installed(rows, keys=("CPU",)):
@@ -238,9 +248,7 @@ def test_whole_numbers_are_multiplied_exactly(dtype: torch.dtype) -> None:
     index = torch.randint(5, (60, 3), generator=generator)
     source = torch.randint(1, 4, (60, 3), generator=generator).to(dtype)
     start = torch.ones(5, 3, dtype=dtype)
-    rows = tuple(
-        each for each in REPAIRS if "scatter" in each.operation or "index_" in each.operation
-    )
+    rows = fitting('torch.Tensor.scatter_reduce(reduce="prod")', "torch.Tensor.index_reduce_")
     own = (
         start.scatter_reduce(0, index, source, "prod"),
         start.index_reduce(0, index[:, 0], source, "prod"),
@@ -293,7 +301,7 @@ class Moved(TorchFunctionMode):
 @pytest.mark.parametrize("kernel", dict.fromkeys(case.kernel for case in CASES))
 def test_runs_on_a_device_give_the_same_bits(kernel: str, device: str) -> None:
     for case in (each for each in CASES if each.kernel == kernel):
-        rows = tuple(each for each in REPAIRS if each.operation == case.operation)
+        rows = fitting(case.operation)
         tensors = [
             each.detach().to(device).requires_grad_() for each in inputs(case, torch.float32)
         ]

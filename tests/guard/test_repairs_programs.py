@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
-from repair_cases import NO_VISION
+from repair_cases import NO_SCATTER, NO_VISION
 from torch import nn
 
 import guard
@@ -150,10 +150,33 @@ class Regions(nn.Module):
         return found.square().mean() + scores.sigmoid().mean()
 
 
+class Edges(nn.Module):
+    """Messages along sorted edges, by torch_scatter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message, self.out = nn.Linear(3, 6), nn.Linear(18, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        from torch_scatter import gather_coo, scatter_mul, segment_coo
+
+        nodes = self.message(x.permute(0, 2, 3, 1).reshape(-1, 3))
+        target = (torch.arange(3 * len(nodes), device=x.device) ** 2 % len(nodes)).sort()[0]
+        messages = gather_coo(nodes, target).tanh()
+        total = segment_coo(messages, target, dim_size=len(nodes))
+        mean = segment_coo(messages, target, dim_size=len(nodes), reduce="mean")
+        product = scatter_mul(messages.sigmoid(), target, dim=0, dim_size=len(nodes))
+        return self.out(torch.cat([total, mean, product], 1)).square().mean()
+
+
 PROGRAMS = (Segmenter, Detector, Recogniser, Flow, Graph, Attention)
 REGIONS = pytest.param(Regions, marks=pytest.mark.skipif(bool(NO_VISION), reason=NO_VISION))
+EDGES = pytest.param(Edges, marks=pytest.mark.skipif(bool(NO_SCATTER), reason=NO_SCATTER))
 by_program = pytest.mark.parametrize("program", [*PROGRAMS, REGIONS])
-pytestmark = pytest.mark.filterwarnings("ignore:index_reduce.. is in beta")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
+    pytest.mark.filterwarnings("ignore:guard leaves"),  # of an old torch
+]
 
 
 def trained(program: Callable[[], nn.Module]) -> tuple[str, list[float]]:
@@ -171,7 +194,7 @@ def trained(program: Callable[[], nn.Module]) -> tuple[str, list[float]]:
     return hashlib.sha256(parameters).hexdigest(), losses
 
 
-@by_program
+@pytest.mark.parametrize("program", [*PROGRAMS, REGIONS, EDGES])
 def test_it_trains_to_the_same_bits_and_a_plain_runs_losses(
     program: Callable[[], nn.Module],
 ) -> None:
