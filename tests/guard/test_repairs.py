@@ -337,10 +337,10 @@ import guard, torch
 {before}
 guard.enable(repair=True)
 {after}
-replaced = "guard" in torch._C._dispatch_dump("torchvision::_roi_align_backward")
+during = torch._C._dispatch_dump("torchvision::_roi_align_backward")
 guard.disable()
-left = "guard" in torch._C._dispatch_dump("torchvision::_roi_align_backward")
-print(replaced, left, "load_library" in vars(torch.ops))
+after = torch._C._dispatch_dump("torchvision::_roi_align_backward")
+print(during != after, "guard" in after, "load_library" in vars(torch.ops))
 """
 
 

@@ -210,7 +210,10 @@ def test_it_trains_to_the_same_bits_and_a_plain_runs_losses(
 @by_program
 def test_preflight_finds_nothing_that_refuses(program: Callable[[], nn.Module]) -> None:
     image = torch.randn(2, 3, 16, 20)
-    assert guard.preflight(program(), image).found
+    plain = guard.preflight(program(), image)
+    if not plain.complete:
+        pytest.skip("this torch lacks what a whole preflight takes")
+    assert plain.found
     report = guard.preflight(program(), image, repair=True)
     assert [each.operator for each in report.found] == []
     assert any(each.verdict == "repaired" for each in report.findings)
