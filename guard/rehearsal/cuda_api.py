@@ -128,6 +128,8 @@ def _install_others(stack: ExitStack, current: list[int], devices: int) -> None:
     replace(stack, torch, "Generator", FakeGenerator)
     _replace_if_there(stack, fake_tensor, "init_gpu_context", _constant(None))
     _replace_if_there(stack, torch.backends.cuda, "is_built", _constant(True))
+    # Of which kind a mesh of devices is, where a program does not say.
+    _replace_if_there(stack, torch._C, "_get_accelerator", lambda: torch.device("cuda"))  # noqa: SLF001
     accelerator: Any = getattr(torch, "accelerator", None)
     for name, value in {
         "is_available": _constant(True),

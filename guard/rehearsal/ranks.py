@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import distributed
+from torch.utils._pytree import tree_map_only
 
 from guard.observe.patching import replace
+from guard.observe.places import is_installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +40,9 @@ def install(stack: ExitStack, world: int) -> None:
     """Have a group of so many ranks that is none, and wrappers that add nothing."""
     if not distributed.is_available():
         return
-    replace(stack, distributed, "init_process_group", _initialized(stack, world))
+    begun = _initialized(distributed.init_process_group, world)
+    for owner in (distributed, distributed.distributed_c10d, distributed.device_mesh):
+        replace(stack, owner, "init_process_group", begun)
     for name in _NOTHING:
         replace(stack, distributed, name, lambda *_, **__: _Work())
     replace(stack, distributed, "all_gather", _gathered)
@@ -47,14 +52,37 @@ def install(stack: ExitStack, world: int) -> None:
     replace(stack, distributed, "is_nccl_available", lambda: True)
     replace(stack, torch.cuda.nccl, "version", lambda: _NCCL)
     replace(stack, torch.multiprocessing, "spawn", _spawned)
+    _start_here(stack)
     _wrap(stack, torch.nn.parallel.DistributedDataParallel)
     _wrap(stack, torch.nn.DataParallel)
 
 
-def _initialized(stack: ExitStack, world: int) -> Callable[..., None]:
-    original = distributed.init_process_group
-    del stack
+def _start_here(stack: ExitStack) -> None:
+    """Processes that run a function of the program's own run it here, one after the other."""
+    start: Any = BaseProcess.start
 
+    def start_(process: Any) -> None:  # noqa: ANN401
+        target = process._target  # noqa: SLF001 - it is not told otherwise
+        code = getattr(target, "__code__", None)
+        if code is None or is_installed(code.co_filename):
+            start(process)
+            return
+        process._run_here = True  # noqa: SLF001 - ours
+        target(*process._args, **process._kwargs)  # noqa: SLF001
+
+    replace(stack, BaseProcess, "start", start_)
+    for name, value in (("join", None), ("is_alive", False), ("terminate", None), ("kill", None)):
+        replace(stack, BaseProcess, name, _unless_run(getattr(BaseProcess, name), value))
+
+
+def _unless_run(original: Callable[..., Any], value: Any) -> Callable[..., Any]:  # noqa: ANN401
+    def call(process: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        return value if "_run_here" in vars(process) else original(process, *args, **options)
+
+    return call
+
+
+def _initialized(original: Callable[..., None], world: int) -> Callable[..., None]:
     @functools.wraps(original)
     def init_process_group(*_: Any, **options: Any) -> None:
         from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -78,9 +106,19 @@ def _gathered(output: list[Any], value: Any, *_: Any, **__: Any) -> _Work:  # no
 
 
 def _wrap(stack: ExitStack, kind: Any) -> None:  # noqa: ANN401 - a class
-    """A wrapper that calls the module, and neither copies nor sends anything."""
+    """A wrapper that calls the module, and neither copies nor sends anything.
 
-    def init(self: Any, module: torch.nn.Module, *_: Any, **__: Any) -> None:  # noqa: ANN401
+    It moves what the module is given to the device where torch's does: with ``device_ids``.
+    """
+    moves = kind is torch.nn.DataParallel
+
+    def init(
+        self: Any,  # noqa: ANN401
+        module: torch.nn.Module,
+        device_ids: Any = None,  # noqa: ANN401
+        *_: Any,
+        **__: Any,
+    ) -> None:
         torch.nn.Module.__init__(self)
         self.module = module
         self.require_backward_grad_sync = True
@@ -88,8 +126,11 @@ def _wrap(stack: ExitStack, kind: Any) -> None:  # noqa: ANN401 - a class
         self.device = torch.device("cuda", 0)
         self.find_unused_parameters = False
         self.static_graph = False
+        self._moves = moves or bool(device_ids)
 
     def forward(self: Any, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
+        if self._moves:
+            inputs, options = tree_map_only(torch.Tensor, torch.Tensor.cuda, (inputs, options))
         return self.module(*inputs, **options)
 
     @contextmanager

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.utils import _device as contexts
 
 from guard.observe import places
 from guard.observe.optimizers import follow_making, follow_steps
 from guard.observe.patching import replace
-from guard.rehearsal import absent, ranks, values, vision
+from guard.rehearsal import absent, ranks, sharding, values, vision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,7 @@ def install(
     _seeds(stack, recorder)
     install_optimizers(stack, recorder, enough)
     ranks.install(stack, world)
+    sharding.install(stack, recorder)
     install_numbers(stack)
     absent.install(stack, recorder)
     vision.install(stack, recorder)
@@ -182,6 +184,8 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
 
 def install_numbers(stack: ExitStack) -> None:
     """Understand such numbers, until the stack is closed."""
+    # torch asks once which functions ``torch.device`` as a context gives its device to.
+    contexts._device_constructors()  # noqa: SLF001 - a cache, to be filled with its own
     for name in _FACTORIES:
         replace(stack, torch, name, _named(getattr(torch, name)))
     tensor, module = torch.Tensor, torch.nn.Module
