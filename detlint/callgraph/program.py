@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 50
 _DEEPEST = 30  # functions that call each other, between a program and what it does
-_SETTLING = frozenset({"seeds", "enables", "sets", "tells"})
-_USED = frozenset({"draws", "orders", "builds", "seeds"})
+_SEEDING = frozenset({"seeds", "environment_seeds"})
+_SETTLING = _SEEDING | {"enables", "sets", "tells"}
+_USED = _SEEDING | {"draws", "orders", "builds", "environments"}
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -196,7 +197,7 @@ class Program:
                 ):
                     doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
                     if kind in _USED and doubt == 0:
-                        doubt = self._doubt_of_uses(path, part, default=kind == "seeds")
+                        doubt = self._doubt_of_uses(path, part, default=kind in _SEEDING)
                     if doubt != NEVER:
                         yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":

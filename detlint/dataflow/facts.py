@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from detlint.notebooks.notebook import Notebook
     from detlint.source import Source
 
-_CONDITIONAL = frozenset(("seeds", "draws", "orders", "builds"))  # what an argument may turn on
+_SEEDING = frozenset(("seeds", "environment_seeds"))
+_DRAWING = frozenset(("draws", "orders", "builds", "environments"))
+_CONDITIONAL = _SEEDING | _DRAWING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
 _OPTIONS = ("deterministic", "full_determinism", "use_deterministic_algorithms")
@@ -113,7 +115,7 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     """What has to be passed for an operation to run, as a fact holds it."""
     if kind not in _CONDITIONAL:
         return ""
-    if kind != "seeds":
+    if kind not in _SEEDING:
         found = needs.with_options(op)
     else:  # settles a matter, also where one does not see who sets its option
         found = [*needs.of(op), *needs.by_default(op)]
@@ -125,7 +127,7 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
 def _takes_none(seed: Op) -> bool:
     """Whether a call that seeds takes None, and then seeds by the operating system."""
     called = seed.function.unit.values.called(seed)
-    return not randomness.SEEDED_BY_NONE.isdisjoint(called)
+    return not randomness.RESEEDING.isdisjoint(called)
 
 
 class _Reader:
@@ -231,6 +233,22 @@ class _Reader:
             apart = library and self._states.is_seeded_apart(op, library)
             if library and not apart:
                 yield Found(op, library)
+
+    def environments(self, function: Function) -> Iterator[Found]:
+        """Calls that make an environment of reinforcement learning."""
+        for op in function.coded("call"):
+            if not randomness.ENVIRONMENTS.isdisjoint(self._called(op)):
+                yield Found(op, "environment")
+
+    def environment_seeds(self, function: Function) -> Iterator[Found]:
+        """Calls that give such a one a seed, as far as one can see."""
+        for op in function.coded("call"):
+            if any(map(randomness.seeds_no_environment, self._called(op))):
+                continue
+            given = [value for name, value in op.arguments() if name in _SEED]
+            given += op.args[1:2] if word_of(op) == "seed" else []
+            if any(self._values.constant(each) is not None for each in given):
+                yield Found(op, "environment")
 
     def builds(self, function: Function) -> Iterator[Found]:
         """Calls that draw weights."""

@@ -64,6 +64,10 @@ def _called(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(f"{each}(" for each in names))
 
 
+def _given(name: str) -> tuple[str, ...]:
+    return f"{name}=", f"{name} ="
+
+
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
@@ -78,6 +82,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("orthogonal_(", "sparse_("),
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
+    "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
+    "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),

@@ -53,8 +53,6 @@ _SEEDING = {
 BY_NAME = {name: seeds for name, seeds in _SEEDING.items() if not name.startswith("torch.cuda.")}
 FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
 SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
-# Those that None seeds by the operating system; torch's refuse it.
-SEEDED_BY_NONE = frozenset(("random.seed", "numpy.random.seed"))
 # Those that seed whatever is installed, also without a seed of their own.
 HELPERS = words(
     """enable_full_determinism fix_random_seed fix_seed improve_reproducibility init_seed
@@ -71,6 +69,11 @@ _APART = sys.stdlib_module_names | words(
     albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
     pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm metaworld dm_control
     procgen minigrid pettingzoo robosuite mani_skill crafter"""
+)
+# Of these, the libraries of environments for reinforcement learning.
+_OF_ENVIRONMENTS = words(
+    """crafter dm_control gym gymnasium mani_skill metaworld minigrid pettingzoo procgen ray
+    robosuite"""
 )
 # Parts of the names of what draws by itself with the seed that it is given.
 _DRAWING_BY_ITSELF = (
@@ -127,6 +130,36 @@ TORCH_RESEEDING = frozenset(
         ),
     ]
 )
+# What makes environments for reinforcement learning: each draws from a generator of its own, which
+# starts from the operating system until a reset is given a seed (gym 0.26, gymnasium 1.4).
+ENVIRONMENTS = frozenset(
+    f"{library}.{name}"
+    for library in ("gym", "gymnasium")
+    for name in ("make", "make_vec", "vector.make")
+)
+# Functions of other libraries that draw from the operating system unless they are given a seed,
+# with the parameter for it and its place (optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9).
+DRAWING_FROM_SYSTEM: dict[str, tuple[str, int | None]] = {
+    "optuna.create_study": ("sampler", None),
+    "optuna.study.create_study": ("sampler", None),
+    **{
+        f"optuna.samplers.{name}": ("seed", place)
+        for name, place in (
+            *(("BruteForceSampler", 0), ("CmaEsSampler", None), ("GPSampler", None)),
+            *(("NSGAIIISampler", None), ("NSGAIISampler", None), ("QMCSampler", None)),
+            *(("RandomSampler", 0), ("TPESampler", None)),
+        )
+    },
+    "hyperopt.fmin": ("rstate", None),
+    **{
+        f"stable_baselines3.{name}": ("seed", None)
+        for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
+    },
+    **{
+        f"sb3_contrib.{name}": ("seed", None)
+        for name in ("ARS", "CrossQ", "MaskablePPO", "QRDQN", "RecurrentPPO", "TQC", "TRPO")
+    },
+}
 # Calls that put back the state of a generator, and those that read it.
 RESTORING = {
     "random.setstate": "random",
@@ -203,6 +236,11 @@ STARTING = frozenset(
         ),
     ]
 )
+
+
+def seeds_no_environment(called: str) -> bool:
+    """Whether a function is of a library that knows no environments."""
+    return called.partition(".")[0] in _APART - _OF_ENVIRONMENTS
 
 
 def may_seed(called: str) -> bool:

@@ -14,6 +14,7 @@ from detlint.dataflow.estimators import Estimators, draws
 from detlint.dataflow.origins import Origins
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
+from detlint.models.randomness import DRAWING_FROM_SYSTEM
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -28,8 +29,19 @@ if TYPE_CHECKING:
 _GLOBAL = "draws from NumPy's global generator, which this file does not seed"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
+# Parameters that take more than a seed: what is done without one, and what to pass.
+_OWN = {
+    "rstate": ("draws from the operating system", "np.random.default_rng(seed)"),
+    "sampler": (
+        "takes one that is seeded by the operating system",
+        "optuna.samplers.TPESampler(seed=seed)",
+    ),
+}
 _METHODS = frozenset((SAMPLE, *SHUFFLES))
-_NAMES = frozenset((*estimators.short_names(), *_METHODS))
+_OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYSTEM}))
+_OF_ESTIMATORS = frozenset(estimators.short_names())
+_NAMES = frozenset((*_OF_ESTIMATORS, *_OF_SYSTEM, *_METHODS))
+_LIBRARIES = ("optuna", "hyperopt", "stable_baselines3", "sb3_contrib")
 _TOKEN = re.compile(r"(\w+)[ \t]*(?:\(|as\b|#|$)", re.MULTILINE)
 
 
@@ -45,6 +57,8 @@ class MissingRandomState(Rule):
     - `sample` of pandas without `random_state`
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
+    - studies and samplers of Optuna, `fmin` of hyperopt, and the algorithms of Stable Baselines3
+      without a seed, which they take from the operating system
 
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before
@@ -61,8 +75,11 @@ class MissingRandomState(Rule):
 
     code = "DET104"
     summary = "a random choice is given no seed"
-    triggers = (*estimators.short_names(), *(f"{each}(" for each in sorted(_METHODS)))
-    needs = ("sklearn", "imblearn", "sample(", "datasets")
+    triggers = (
+        *estimators.short_names(),
+        *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS))),
+    )
+    needs = ("sklearn", "imblearn", "sample(", "datasets", *_LIBRARIES)
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
     confidence = Confidence.LIKELY
@@ -102,6 +119,22 @@ class MissingRandomState(Rule):
                 texts = load_dataset("imdb", split="train").shuffle(seed=0)
             """,
         ),
+        Example(
+            bad="""
+                import optuna
+                from stable_baselines3 import PPO
+
+                study = optuna.create_study(sampler=optuna.samplers.TPESampler())  # DET104
+                model = PPO("MlpPolicy", "CartPole-v1")  # DET104
+            """,
+            fixed="""
+                import optuna
+                from stable_baselines3 import PPO
+
+                study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
+                model = PPO("MlpPolicy", "CartPole-v1", seed=0)
+            """,
+        ),
     )
 
     @classmethod
@@ -114,6 +147,8 @@ class MissingRandomState(Rule):
         if found[1] == "sample":
             return method and ("frac" in text or "pandas" in text)
         if found[1] in ("shuffle", "train_test_split") and method and "datasets" in text:
+            return True
+        if found[1] in _OF_SYSTEM and any(each in text for each in _LIBRARIES):
             return True
         own = text.endswith("self.", 0, offset)
         return not own and ("sklearn" in text or "imblearn" in text)
@@ -128,8 +163,11 @@ class MissingRandomState(Rule):
         for op in self.unit.ops_at(offsets):
             names = self.unit.values.called(op)
             row = next(filter(None, map(estimators.drawing, names)), None)
+            own = next(filter(None, map(DRAWING_FROM_SYSTEM.get, names)), None)
             if row is not None:
                 self._check_row(op, row)
+            elif own is not None:
+                self._check_own(op, *own)
             elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
                 self._check_method(op)
 
@@ -141,6 +179,20 @@ class MissingRandomState(Rule):
         if not (self.unit.seeding.seeds("numpy") or (made and self._estimators.seeds(call))):
             written = call.written("random_state", row.position)
             self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
+
+    def _check_own(self, call: Op, keyword: str, place: int | None) -> None:
+        """A function that draws from a generator of its own."""
+        given = call.given(keyword, place)
+        if call.unpacks or not _is_missing(given):
+            return
+        if keyword == "seed":
+            self._report(call, f"{word_of(call)}()", "seed", call.written("seed", place), _SYSTEM)
+            return
+        self.report(
+            call.node,
+            f"{word_of(call)}() has no {keyword}: it {_OWN[keyword][0]}",
+            advice=f"pass one with the seed of the run: {keyword}={_OWN[keyword][1]}",
+        )
 
     def _check_method(self, call: Op) -> None:
         if keyword := data_sets.sampled(call, self._origins):

@@ -64,6 +64,7 @@ class UnseededGlobalRng(Rule):
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default
+    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
 
@@ -81,7 +82,8 @@ class UnseededGlobalRng(Rule):
 
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
-    program runs it, also in a helper that it imports. Putting back a saved state does not.
+    program runs it, also in a helper that it imports. Putting back a saved state does not. To an
+    environment, pass the seed at its first reset: `env.reset(seed=seed)`.
 
     Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator, and turns deterministic
     algorithms on as well.
@@ -147,6 +149,27 @@ class UnseededGlobalRng(Rule):
                         return
                     told = Confidence.POSSIBLE
                 yield cls._told(program, library, *found, told)
+        if trains:
+            yield from cls._unseeded_environment(program)
+
+    @classmethod
+    def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
+        """Environments of reinforcement learning, each with a generator of its own."""
+        made = program.first("environments")
+        if made is None or made.fact.doubt == UNSET:
+            return
+        seeds = list(program.facts("environment_seeds"))
+        if all(each.fact.doubt == UNSET for each in seeds):
+            unseeded = f"neither {program.title} nor what it imports seeds it"
+            yield program.finding(
+                cls,
+                made,
+                f"{program.shown(made)} makes an environment that draws from a generator of its "
+                f"own, and {_only(program, seeds[0]) if seeds else unseeded}",
+                "pass the seed of the run to the first reset: env.reset(seed=seed)",
+                (),
+                confidence=cls.confidence,
+            )
 
     @classmethod
     def _told(
@@ -155,9 +178,7 @@ class UnseededGlobalRng(Rule):
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
         if optional := program.first("seeds", library):
-            option = next(filter(None, map(option_needed, optional.fact.needs.splitlines())), "")
-            only = f"only with {f'--{option}, which is' if option else 'an option that is'}"
-            unseeded = f"{draws} {program.shown(optional)} seeds it {only} off by default"
+            unseeded = f"{draws} {_only(program, optional)}"
         return program.finding(
             cls,
             first,
@@ -238,6 +259,13 @@ class UnseededGlobalRng(Rule):
                 _IN_PLACE.search(each.fact.text) is not None,
             ),
         )
+
+
+def _only(program: Program, seed: Located) -> str:
+    """How a message says that only an option seeds."""
+    option = next(filter(None, map(option_needed, seed.fact.needs.splitlines())), "")
+    only = f"only with {f'--{option}, which is' if option else 'an option that is'}"
+    return f"{program.shown(seed)} seeds it {only} off by default"
 
 
 def _seeds(program: Program, library: str, settings: Settings) -> bool:

@@ -1,0 +1,121 @@
+"""Environments of reinforcement learning, and searches that draw from generators of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TRAIN = """\
+import argparse
+import gymnasium as gym
+import numpy as np
+import torch
+import envs
+
+torch.manual_seed(0)
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int)
+args = parser.parse_args()
+env = {}
+{}
+loss.backward(); optimizer.step()
+"""
+ENVS = """\
+import gym
+
+def make():
+    return gym.make("CartPole-v1")
+
+def make_seeded(seed):
+    env = gym.make("CartPole-v1")
+    env.seed(seed)
+    return env
+"""
+MAKE = 'gym.make("CartPole-v1")'
+
+
+def found(capsys: pytest.CaptureFixture[str], code: str) -> list[str]:
+    main(["--no-cache", "--output-format", "json", "--select", code, "."])
+    return [place_of(each) for each in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.parametrize(
+    ("made", "line", "is_found"),
+    [
+        (MAKE, "state, _ = env.reset()", True),
+        (MAKE, "state, _ = env.reset(seed=None)", True),
+        (MAKE, "state, _ = env.reset(seed=0)", False),
+        (MAKE, "env.seed(0)", False),
+        (MAKE, "env.action_space.seed(3)", False),
+        (MAKE, "if args.seed is not None: env.reset(seed=args.seed)", True),
+        (MAKE, "np.random.seed(0); torch.utils.data.RandomSampler(d, seed=0)", True),
+        (MAKE, "run(env, seed=0)", False),
+        ('gym.vector.make("CartPole-v1", 8)', "envs.reset()", True),
+        ("envs.make()", "env.reset()", True),
+        ("envs.make_seeded(1)", "env.reset()", False),
+        ("None", "pass", False),
+    ],
+)
+def test_an_environment_that_nothing_seeds_differs(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, line: str, *, is_found: bool
+) -> None:
+    project({"train.py": TRAIN.format(made, line), "envs.py": ENVS})
+    place = "train.py:11" if made.startswith("gym") else "train.py:1"
+    assert found(capsys, "DET102") == [place] * is_found
+
+
+def test_the_message_says_what_to_pass(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"train.py": TRAIN.format(MAKE, "env.reset()"), "envs.py": ENVS})
+    main(["--no-cache", "--output-format", "full", "--select", "DET102", "."])
+    told = capsys.readouterr().out
+    assert (
+        'train.py:11:7: DET102 `gym.make("CartPole-v1")` makes an environment that draws from a '
+        "generator of its own, and neither train.py nor what it imports seeds it"
+    ) in told
+    assert "help: pass the seed of the run to the first reset: env.reset(seed=seed)" in told
+
+
+def test_what_plays_and_does_not_train_is_no_finding(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TRAIN.format(MAKE, "env.reset()").rpartition("loss.")[0]
+    project({"play.py": text, "envs.py": ENVS})
+    assert found(capsys, "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("optuna.create_study(direction='maximize')", True),
+        ("optuna.create_study(sampler=sampler)", False),
+        ("optuna.create_study(**options)", False),
+        ("optuna.samplers.TPESampler()", True),
+        ("optuna.samplers.TPESampler(n_startup_trials=3, seed=None)", True),
+        ("optuna.samplers.TPESampler(seed=args.seed)", False),
+        ("optuna.samplers.RandomSampler(7)", False),
+        ("hyperopt.fmin(f, space, algo=hyperopt.tpe.suggest)", True),
+        ("hyperopt.fmin(f, space, rstate=np.random.default_rng(0))", False),
+        ("PPO('MlpPolicy', env)", True),
+        ("PPO('MlpPolicy', env, seed=1)", False),
+        ("SAC.load('model.zip')", False),
+    ],
+)
+def test_searches_and_agents_take_a_seed(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    imports = "import hyperopt\nimport optuna\nfrom stable_baselines3 import PPO, SAC\n"
+    project({"tune.py": f"{imports}study = {line}\n"})
+    assert found(capsys, "DET104") == ["tune.py:4"] * is_found
