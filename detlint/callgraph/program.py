@@ -130,6 +130,17 @@ class Program:
         seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
+    def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
+        """Where it starts processes that inherit nothing, each with what says whether a fact holds
+        in these."""
+        for each in self.facts("spawns"):
+            for start in self._project.defined(each.path, each.fact.what):
+                yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
+
+    def _is_in(self, reaches: Callable[[str, str], bool], located: Located) -> bool:
+        path, row = located.path, located.fact.row
+        return reaches(path, self._index.part_at(path, row))
+
     @cached_property
     def _precedence(self) -> Precedence:
         return self._reach.precedence(self.paths)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
-from detlint.index.modules import Definitions, Modules
+from detlint.index.modules import Definitions, Modules, Symbol
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -70,6 +70,13 @@ class Project:
         """The classes and functions that configurations have made."""
         configurations = (each for each in self._files if each.endswith((".yaml", ".yml")))
         return sorted({name for each in configurations for name in self.index.targets(each)})
+
+    def defined(self, path: str, name: str) -> list[Symbol]:
+        """The functions and classes of the project that a file means by a qualified name."""
+        module, _, last = name.rpartition(".")
+        if not module:
+            return [Symbol(path, last)]
+        return self._definitions.of(path, f"{module}:{last}") or []
 
     def configures(self, option: str) -> bool:
         """Whether a file of the project that is no Python may set an option."""

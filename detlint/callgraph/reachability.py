@@ -14,11 +14,11 @@ from detlint.index.scan import MAIN
 from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
-    from detlint.index.modules import Definitions, Modules
+    from detlint.index.modules import Definitions, Modules, Symbol
 
 _PROGRAM = 1
 
@@ -88,6 +88,20 @@ class Reachability:
         node = self._calls.known(path, owner) if node is None else node
         found = self._calls.leading_to(node) if node is not None else []
         return [each for each in found if each != (path, part)]
+
+    def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
+        """Whether a function that runs alone reaches a part of some files, or what runs when they
+        are imported."""
+        graph = self._calls
+        node = graph.known(*start)
+        limits = [int(not home or home in files) for home in graph.homes]
+        reached = flood(graph, {} if node is None else {node: 1}, limits)
+
+        def reaches(path: str, part: str) -> bool:
+            found = graph.known(path, part)
+            return not part or (found is not None and bool(reached[found]))
+
+        return reaches
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""

@@ -336,6 +336,14 @@ class _Reader:
             if named:
                 yield Found(op, "cuda")
 
+    def spawns(self, function: Function) -> Iterator[Found]:
+        """Calls that start processes afresh, each with the function that runs there."""
+        for op in function.coded("call"):
+            if not randomness.SPAWNING.isdisjoint(self._called(op)):
+                started = op.given("fn", 0)
+                for name in self._values.qualified(started) if started is not None else ():
+                    yield Found(op, name)
+
     # Epochs and ranks
 
     @staticmethod

@@ -112,6 +112,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     # Only looked for, in scripts.
     "salts": (HASH_SEED,),
     "places": ('"cuda', "'cuda", ".cuda("),
+    "spawns": ("spawn(", "start_processes("),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),

@@ -130,6 +130,8 @@ TORCH_RESEEDING = frozenset(
         ),
     ]
 )
+# What starts processes with generators of their own, which no seed of this one reaches.
+SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
 # What makes environments for reinforcement learning: each draws from a generator of its own, which
 # starts from the operating system until a reset is given a seed (gym 0.26, gymnasium 1.4).
 ENVIRONMENTS = frozenset(

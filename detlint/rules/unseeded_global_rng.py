@@ -65,6 +65,7 @@ class UnseededGlobalRng(Rule):
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
+    - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
 
@@ -138,6 +139,7 @@ class UnseededGlobalRng(Rule):
         for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and _seeds(program, library, settings):
+                yield from cls._unseeded_process(program, library)
                 continue
             found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
             if found is None and all_asked:
@@ -168,6 +170,25 @@ class UnseededGlobalRng(Rule):
                 f"own, and {_only(program, seeds[0]) if seeds else unseeded}",
                 "pass the seed of the run to the first reset: env.reset(seed=seed)",
                 (),
+                confidence=cls.confidence,
+            )
+
+    @classmethod
+    def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
+        """Processes that draw, of a program that seeds its own alone."""
+        for spawn, holds in program.processes():
+            draws = (each for each in cls._draws(program, library, trains=True) if holds(each[0]))
+            first = cls._surest(program, draws)
+            if first is None or any(map(holds, program.facts("seeds", library))):
+                continue
+            worker = spawn.fact.what.rpartition(".")[2]
+            yield program.finding(
+                cls,
+                spawn,
+                f"{program.shown(first[0])} {first[1]} from {_GENERATORS[library]} in processes "
+                f"that {program.shown(spawn)} starts, and {worker} seeds it nowhere: they do not "
+                "inherit the seed of the program",
+                f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {worker}",
                 confidence=cls.confidence,
             )
 

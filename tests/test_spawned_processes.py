@@ -1,0 +1,75 @@
+"""Processes that start afresh do not inherit the seed of the program that starts them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TRAIN = """\
+import random
+import numpy as np
+import torch
+import torch.multiprocessing as mp
+import worker
+{}
+
+def train(rank, seed):
+    {}
+    loss.backward(); optimizer.step()
+
+def main():
+    torch.manual_seed(0)
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+WORKER = """\
+import torch
+
+def train(rank):
+    build()
+    loss.backward(); optimizer.step()
+
+def build():
+    return torch.nn.Linear(4, 4)
+
+def seed():
+    torch.manual_seed(1)
+"""
+SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_found"),
+    [
+        (("", "torch.randn(3)", SPAWN), True),
+        (("", "torch.randn(3)", "torch.multiprocessing.spawn(fn=train, nprocs=2)"), True),
+        (("", "torch.manual_seed(seed + rank); torch.randn(3)", SPAWN), False),
+        (("", "worker.seed(); torch.randn(3)", SPAWN), False),
+        (("torch.manual_seed(0)", "torch.randn(3)", SPAWN), False),
+        (("", "pass", SPAWN), False),
+        (("", "torch.randn(3)", "train(0, 0)"), False),
+        (("", "loss.backward()", "mp.spawn(worker.train, nprocs=2)"), True),
+        (("", "torch.randn(3)", "mp.Process(target=train).start()"), False),
+    ],
+)
+def test_a_process_that_starts_afresh_has_no_seed(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: tuple[str, ...], *, is_found: bool
+) -> None:
+    project({"train.py": TRAIN.format(*lines), "worker.py": WORKER})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["train.py:14"] * is_found
+    assert all("starts, and train seeds it nowhere" in each["message"] for each in found)
