@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,3 +75,25 @@ def test_a_process_that_starts_afresh_has_no_seed(
     found = json.loads(capsys.readouterr().out)
     assert [place_of(each) for each in found] == ["train.py:14"] * is_found
     assert all("starts, and train seeds it nowhere" in each["message"] for each in found)
+
+
+PROGRAM = """\
+import torch
+import torch.multiprocessing as mp
+
+def train(rank):
+    {}
+    open(f"rank{{rank}}.txt", "a").write(f"{{torch.randn(1).item()}}\\n")
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    mp.spawn(train, nprocs=2)
+"""
+
+
+@pytest.mark.parametrize(("line", "kinds"), [("pass", 2), ("torch.manual_seed(0)", 1)])
+def test_what_it_draws_differs(tmp_path: Path, line: str, kinds: int) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM.format(line))
+    for _ in range(2):
+        subprocess.run([sys.executable, "train.py"], cwd=tmp_path, check=True)
+    assert len(set((tmp_path / "rank0.txt").read_text().split())) == kinds
