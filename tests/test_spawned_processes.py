@@ -87,7 +87,7 @@ def train(rank):
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    mp.spawn(train, nprocs=2)
+    mp.spawn(train, nprocs=1)
 """
 
 
