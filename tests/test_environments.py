@@ -41,6 +41,10 @@ def make_seeded(seed):
     env = gym.make("CartPole-v1")
     env.seed(seed)
     return env
+
+class Wrapper(gym.Wrapper):
+    def reset(self, *, seed=None):
+        return self.env.reset(seed=seed)
 """
 MAKE = 'gym.make("CartPole-v1")'
 
@@ -65,6 +69,8 @@ def found(capsys: pytest.CaptureFixture[str], code: str) -> list[str]:
         ("envs.make()", "env.reset()", True),
         ("envs.make_seeded(1)", "env.reset()", False),
         ("None", "pass", False),
+        ("envs.Wrapper(envs.make())", "env.reset()", True),
+        ("envs.Wrapper(envs.make())", "env.reset(seed=3)", False),
     ],
 )
 def test_an_environment_that_nothing_seeds_differs(

@@ -119,9 +119,16 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
         found = needs.with_options(op)
     else:  # settles a matter, also where one does not see who sets its option
         found = [*needs.of(op), *needs.by_default(op)]
-        if op.code == "call" and op.args[1:] and _takes_none(op):
-            found += needs.of_value(op.args[1])
+        if op.code == "call" and op.args[1:] and (kind != "seeds" or _takes_none(op)):
+            given = op.args[1:2] if kind == "seeds" else _seeds_given(op)
+            found += [need for each in given for need in needs.of_value(each)]
     return "\n".join(each.dump() for each in found)
+
+
+def _seeds_given(call: Op) -> list[Op]:
+    """The seeds that a call is given."""
+    given = [value for name, value in call.arguments() if name in _SEED]
+    return [*given, *(call.args[1:2] if word_of(call) == "seed" else ())]
 
 
 def _takes_none(seed: Op) -> bool:
@@ -245,9 +252,7 @@ class _Reader:
         for op in function.coded("call"):
             if any(map(randomness.seeds_no_environment, self._called(op))):
                 continue
-            given = [value for name, value in op.arguments() if name in _SEED]
-            given += op.args[1:2] if word_of(op) == "seed" else []
-            if any(self._values.constant(each) is not None for each in given):
+            if any(self._values.constant(each) is not None for each in _seeds_given(op)):
                 yield Found(op, "environment")
 
     def builds(self, function: Function) -> Iterator[Found]:

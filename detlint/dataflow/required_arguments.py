@@ -368,23 +368,24 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
     return None if use.args[0].name in _ASKING else True
 
 
-def _answered(call: Op, need: Need) -> bool | str:
+def _answered(call: Op, need: Need) -> bool | str | None:
+    """The same of a call; None if it hands on what it takes itself, which settles nothing."""
     if call.unpacks:
         return True
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
     if given is None:
         return not need.unset
     value = _constant(given)
-    return need.allows(value) if value is not ... else _handed_on(given, need) or True
-
-
-def _handed_on(given: Op, need: Need) -> str:
-    """What calls of the function around a call have to pass, if that hands on what it takes."""
+    if value is not ...:
+        return need.allows(value)
     found = _given_on(given, need)
-    return "" if found is None or found[:3] == need[:3] else found.dump()
+    if found is None:
+        return True
+    return None if found[:3] == need[:3] else found.dump()
 
 
 def _given_on(given: Op, need: Need) -> Need | None:
+    """What calls of the function around a call have to pass, if that hands on what it takes."""
     option = option_of(given) if need.default else ""
     if option:
         return need._replace(function="", parameter=option, place=-1, unset=True)
