@@ -837,7 +837,7 @@ def test_a_seed_may_be_handed_on_with_other_options(
     project: Project, lint: Lint, takes: str, *, found: bool
 ) -> None:
     runs = f"from farm import submit\ndef start(main, {takes}):\n    submit(main)\n"
-    lines = "from runs import start\nimport random\nrandom.shuffle(x)\nstart(x, seed=3)"
+    lines = "from runs import start\nimport random\nstart(x, seed=3)\nrandom.shuffle(x)"
     project({"runs.py": runs, "train.py": TRAIN.format(lines)})
     assert bool(lint("--select", "DET102")) is found
 
@@ -898,8 +898,8 @@ def test_a_seed_in_a_class_counts_where_something_may_make_one(
             return Other()
     """
     project({"images.py": images})
-    project({"train.py": TRAIN.format(f"import images\nrandom.random()\n{line}")})
-    assert lint("--select", "DET102") == ["train.py:4 DET102"] * found
+    project({"train.py": TRAIN.format(f"import images\n{line}\nrandom.random()")})
+    assert lint("--select", "DET102") == ["train.py:5 DET102"] * found
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class Graph:
             if not path and name.startswith(prefix):
                 yield number
 
-    def leading_to(self, node: int) -> list[tuple[str, str]]:
+    def users(self, node: int) -> list[tuple[str, str]]:
         """The symbols from which an edge leads to a node, past names."""
         symbols, found, pending = self._symbols, [], [node]
         for each in pending:  # grows
@@ -70,6 +70,25 @@ class Graph:
                     found.append(symbols[before])
                 elif before not in pending:
                     pending.append(before)
+        return found
+
+    def leading_to(self, nodes: Iterable[int]) -> frozenset[int]:
+        """All nodes from which one of some may be reached, with these."""
+        found = set(nodes)
+        pending = list(found)
+        for each in pending:  # grows
+            fresh = [before for before in self._all_sources[each] if before not in found]
+            found.update(fresh)
+            pending += fresh
+        return frozenset(found)
+
+    @cached_property
+    def _all_sources(self) -> list[list[int]]:
+        """Those of joints, too."""
+        found = [list(each) for each in self._sources]
+        for one, pairs in self.joints.items():
+            for other, target in pairs:
+                found[target] += (one, other)
         return found
 
     @cached_property

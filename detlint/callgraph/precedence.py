@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.idle_draws import may_not_run
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Symbol
+from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from detlint.callgraph.graph import Graph
     from detlint.dataflow.ir import Function, Op
     from detlint.index.index import Index
     from detlint.index.modules import Definitions
 
+_FOREVER = sys.maxsize
+_LEAVING = frozenset(("return", "leave", "raise"))
 _DEEPEST = 6  # functions that are gone into, one within another
 _NAMING = frozenset(("global", "attr"))
 _METHOD = "()"  # as the graph has it
@@ -26,6 +31,19 @@ class Line(NamedTuple):
     path: str
     row: int
     part: str
+
+
+class _Passage(NamedTuple):
+    """What is passed before some lines.
+
+    ends     the lines
+    may_end  the nodes from which one of them may be met
+    rows     of each function that is gone through, the row before which all is passed
+    """
+
+    ends: list[Line]
+    may_end: frozenset[int]
+    rows: dict[tuple[str, str], int]
 
 
 class Precedence:
@@ -48,6 +66,62 @@ class Precedence:
             return False
         unit = Unit(self._index.source(self._start))
         return self._goes(unit, unit.module, reached, lines, 0) is True
+
+    def passes_before(
+        self, ends: list[tuple[str, int]]
+    ) -> tuple[tuple[str, int], Callable[[str, int], bool]] | None:
+        """The line of some that it gets to first, and what says whether it certainly passes a line
+        of a file before; None if that cannot be told."""
+        lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
+        may_end = self._graph.leading_to([self._node(each.path, each.part) for each in lines])
+        if any(self._node(each, "") in may_end for each in self._imported):
+            return None
+        unit = Unit(self._index.source(self._start))
+        passage = _Passage(lines, may_end, {})
+        end = self._passes(unit, unit.module, passage, 0)
+        if end is None:
+            return None
+
+        def passes(path: str, row: int) -> bool:
+            part = self._index.part_at(path, row)
+            part = "" if part == MAIN and path == self._start else part
+            made = passage.rows.get((path, f"{part}.__init__"), 0)  # as a part of the class
+            return row < max(made, passage.rows.get((path, part), 0))
+
+        return end, passes
+
+    def _passes(
+        self, unit: Unit, function: Function, passage: _Passage, depth: int
+    ) -> tuple[str, int] | None:
+        """Go through a function up to the first of the lines, which is given back if it is met."""
+        path, part = unit.source.path, function.name
+        own = [each.row for each in passage.ends if each.path == path and _holds(part, each)]
+        last = min(own, default=_FOREVER)
+        passage.rows[path, part] = last  # a function that calls itself is passed once
+        for op in function.ops:
+            row = getattr(op.node, "lineno", 0)
+            if row >= last:
+                break
+            sure = row < passage.rows[path, part] and not may_not_run(op)
+            if op.code in _LEAVING:  # what follows may not run
+                passage.rows[path, part] = min(row + 1, passage.rows[path, part])
+            elif op.code == "call" and (end := self._called(op, unit, passage, depth, sure=sure)):
+                passage.rows[path, part] = min(row, passage.rows[path, part])
+                return end
+        return None if last == _FOREVER else (path, last)
+
+    def _called(
+        self, call: Op, unit: Unit, passage: _Passage, depth: int, *, sure: bool
+    ) -> tuple[str, int] | None:
+        symbols = self._named(unit, call.args[0])
+        inner = self._inner(symbols) if sure and depth < _DEEPEST else None
+        if inner is not None and (inner[0].source.path, inner[1].name) not in passage.rows:
+            return self._passes(*inner, passage, depth + 1)
+        nodes = {self._node(each.path, each.part) for each in symbols}
+        if call.args[0].code == "attr":
+            nodes.add(self._node("", f"{_METHOD}{call.args[0].name}"))
+        met = not nodes.isdisjoint(passage.may_end)
+        return (unit.source.path, getattr(call.node, "lineno", 0)) if met else None
 
     def _goes(
         self,
@@ -98,7 +172,7 @@ class Precedence:
             return None
         path, part = symbols[0]
         unit = Unit(self._index.source(path))
-        function = unit.defined(part) or unit.method(part, "__init__")
+        function = unit.method(part, "__init__") or unit.defined(part)
         return None if function is None else (unit, function)
 
     # The graph

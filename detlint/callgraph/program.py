@@ -130,6 +130,18 @@ class Program:
         seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
+    def passes_before(
+        self, seeds: list[Located]
+    ) -> tuple[Located, Callable[[Located], bool]] | None:
+        """The first of some facts, and what says whether it certainly gets to another before; None
+        if that cannot be told."""
+        at = {(each.path, each.fact.row): each for each in reversed(seeds)}
+        found = self._precedence.passes_before(list(at))
+        if found is None:
+            return None
+        end, passes = found
+        return at.get(end, seeds[0]), lambda each: passes(each.path, each.fact.row)
+
     def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
         """Where it starts processes that inherit nothing, each with what says whether a fact holds
         in these."""

@@ -86,7 +86,7 @@ class Reachability:
         owner, _, method = part.partition(".")
         node = self._calls.known("", f"{METHOD}{method}") if method else None
         node = self._calls.known(path, owner) if node is None else node
-        found = self._calls.leading_to(node) if node is not None else []
+        found = self._calls.users(node) if node is not None else []
         return [each for each in found if each != (path, part)]
 
     def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:

@@ -56,6 +56,11 @@ def doubt(op: Op) -> int:
     return 2 if "except" in kinds else 1 if kinds else 0
 
 
+def may_not_run(op: Op) -> bool:
+    """Whether an operation stands behind a test that may be false, or handles an error."""
+    return any(True for _ in _conditional(op))
+
+
 def is_idle(draw: Op) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
     name = draw.function.name.rpartition(".")[2]

@@ -66,6 +66,7 @@ class UnseededGlobalRng(Rule):
     - the same where only an option seeds that is off by default, as `--seed` without a default
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
+    - a draw that the program certainly gets to before it seeds
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
 
@@ -140,6 +141,7 @@ class UnseededGlobalRng(Rule):
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and _seeds(program, library, settings):
                 yield from cls._unseeded_process(program, library)
+                yield from cls._drawn_too_soon(program, library)
                 continue
             found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
             if found is None and all_asked:
@@ -191,6 +193,27 @@ class UnseededGlobalRng(Rule):
                 f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {worker}",
                 confidence=cls.confidence,
             )
+
+    @classmethod
+    def _drawn_too_soon(cls, program: Program, library: str) -> Iterator[Finding]:
+        """What a program draws before it seeds."""
+        draws = islice(cls._draws(program, library, trains=True), _MANY)
+        sure = [(each, verb) for each, verb in draws if not each.fact.doubt]
+        found = program.passes_before(list(program.facts("seeds", library))) if sure else None
+        if found is None:
+            return
+        seed, passes = found
+        for draw, verb in sure:
+            if passes(draw):
+                yield program.finding(
+                    cls,
+                    draw,
+                    f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
+                    f"{program.shown(seed)} seeds it",
+                    f"seed at the start of {program.title}",
+                    confidence=cls.confidence,
+                )
+                return
 
     @classmethod
     def _told(

@@ -1,0 +1,105 @@
+"""A draw before the seed, in the program's own file or in what it calls."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of, place_told
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TRAIN = """\
+import numpy as np
+import torch
+import net
+import seeds
+
+def prepare(mode):
+    if mode:
+        return 3
+    return np.random.permutation(9)
+
+def main(mode):
+    {}
+    loss.backward(); optimizer.step()
+
+if __name__ == "__main__":
+    main(1)
+"""
+NET = """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = Head()
+
+class Head(torch.nn.Module):
+    def __init__(self):
+        self.layer = torch.nn.Linear(3, 3)
+
+def build(name):
+    return Net()
+
+def make(kind):
+    if kind == "net":
+        return Net()
+
+NETS = {"net": Net}
+"""
+SEEDS = """\
+import random
+import numpy as np
+import torch
+
+def fix(seed):
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+def start(seed):
+    fix(seed)
+    return torch.randn(3)
+
+def split(rows):
+    order = np.random.permutation(rows)
+    np.random.seed(0)
+    return order
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("torch.randn(3); seeds.fix(0)", []),  # on one line, nothing is told
+        ("torch.randn(3)\n    seeds.fix(0)", ["train.py:12"]),
+        ("seeds.fix(0)\n    torch.randn(3)", []),
+        ("model = net.Net()\n    torch.manual_seed(0)", ["net.py:10"]),
+        ("model = net.build('net')\n    torch.manual_seed(0)", ["net.py:10"]),
+        ("model = net.make('net')\n    torch.manual_seed(0)", []),
+        ("models = net.NETS\n    torch.manual_seed(0)\n    models['net']()", []),
+        ("torch.manual_seed(0)\n    model = net.Net()\n    seeds.fix(1)", []),
+        ("if mode: torch.manual_seed(0)\n    model = net.Net()\n    seeds.fix(1)", []),
+        ("seeds.start(0)", []),
+        ("prepare(mode)\n    np.random.seed(0)", []),
+        ("rows = seeds.split(3)", ["seeds.py:15"]),
+        ("seeds.fix(0)\n    rows = seeds.split(3)", []),
+    ],
+)
+def test_what_is_drawn_before_the_seed(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, found: list[str]
+) -> None:
+    project({"train.py": TRAIN.format(line), "net.py": NET, "seeds.py": SEEDS})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [each for each in json.loads(capsys.readouterr().out) if " before " in each["message"]]
+    draws = [{**each, "message": each["message"].partition(" before ")[0]} for each in told]
+    assert [place_told(each) for each in draws] == found
+    assert all(place_of(each).startswith("train.py") for each in told)
