@@ -108,6 +108,6 @@ def _git(folder: str, *arguments: str) -> str:
     except OSError as error:
         raise UsageError(f"git is needed, and cannot be run: {error.strerror}") from error
     if done.returncode != 0:
-        said = done.stderr.strip().rpartition("\n")[2].removeprefix("fatal: ")
+        said = " ".join(done.stderr.partition("fatal: ")[2].split())
         raise UsageError(said or f"git knows no commit {arguments[-1].removesuffix('^{commit}')!r}")
     return done.stdout

@@ -287,6 +287,18 @@ for _ in range(9):
             assert main(arguments) == 2
         assert told in capsys.readouterr().err
 
+    def test_all_of_what_git_says_is_told(
+        self,
+        project: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+        assert main(["--diff-base", "main", "."]) == 2
+        told = capsys.readouterr().err
+        assert f"detected dubious ownership in repository at '{project}'" in told
+        assert f"git config --global --add safe.directory {project}" in told
+
     def test_a_clone_without_the_history_is_told(
         self, project: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
