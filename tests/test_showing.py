@@ -166,6 +166,25 @@ def test_watch_lints_again_when_a_file_or_the_configuration_changes(repository: 
         told.close()
 
 
+def test_watch_looks_again_soon_however_long_linting_took(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, pauses = [0.0], []
+
+    def lint() -> None:
+        clock[0] += 60
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("detlint.cli.watch._linting", lambda *_: lint)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("time.sleep", sleep)
+    assert main(["--watch", str(repository / "train.py")]) == 0
+    assert pauses == [0.3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     _Lint = Callable[[argparse.Namespace], int]
     _State = dict[str, tuple[int, int]]
 
-_PAUSE = 0.3  # seconds between two looks, and as a multiple of what a look takes
+_PAUSE = 0.3  # seconds between two looks, as a multiple of what a look takes, and at most
 _SHARE = 10
+_LONGEST = 2.0
 _CLEARED = "\x1b[2J\x1b[3J\x1b[H"
 
 
@@ -51,6 +52,7 @@ def watch(options: argparse.Namespace, arguments: Sequence[str], once: _Lint) ->
         while True:
             begun = time.monotonic()
             state = _state(options)
+            looked = time.monotonic() - begun
             if state != known:
                 _clear()
                 lint()
@@ -58,7 +60,7 @@ def watch(options: argparse.Namespace, arguments: Sequence[str], once: _Lint) ->
                 say(f"{changed}watching {counted(len(state), 'file')}, Ctrl-C ends this")
                 # What changed while it was linted is seen at the next look.
                 known = state
-            time.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun) if state == known else 0))
+            time.sleep(min(max(_PAUSE, _SHARE * looked), _LONGEST))
     return CLEAN
 
 
