@@ -367,6 +367,24 @@ def test_cells_of_a_notebook_have_their_own_findings_and_fixes(folder: Path) -> 
     run(test, folder)
 
 
+def in_editor(folder: Path, command: list[str]) -> list[str]:
+    """What an editor says whose PATH has the detlint that is tested."""
+    (folder / "bin").mkdir()
+    script = folder / "bin" / "detlint"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m detlint "$@"\n')
+    script.chmod(0o755)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    return done.stderr.replace("\r", "").splitlines()
+
+
 PROBE = """
 vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 50)
 for _, each in ipairs(vim.diagnostic.get(0)) do print(each.lnum, each.code) end
@@ -390,25 +408,65 @@ def test_the_lines_for_neovim_work_in_it(folder: Path) -> None:
     (folder / "init.lua").write_text(lines)
     (folder / "probe.lua").write_text(PROBE)
     (folder / "train.py").write_text(LEAK)
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "detlint"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m detlint "$@"\n')
-    command.chmod(0o755)
-    done = subprocess.run(
-        ["nvim", "--headless", "-u", "init.lua", "train.py", "-c", "luafile probe.lua"],
-        cwd=folder,
-        env={**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.stderr.replace("\r", "").splitlines() == [
+    command = ["nvim", "--headless", "-u", "init.lua", "train.py", "-c", "luafile probe.lua"]
+    assert in_editor(folder, command) == [
         "2 DET301",
         "Fix DET301 cudnn-benchmark",
         "Ignore DET301 here",
         "Fix all that is safe to fix (detlint)",
     ]
+
+
+# Emacs' two clients; each says the line, from 0, and the code of the first finding.
+EMACS = {
+    "eglot": """
+(require 'flymake)
+(setq eglot-sync-connect 60)
+(find-file "train.py")
+(apply #'eglot (eglot--guess-contact))
+(let ((end (+ (float-time) 60)))
+  (while (and (< (float-time) end) (null (flymake-diagnostics)))
+    (accept-process-output nil 0.2)
+    (flymake-start nil)))
+(let ((found (car (flymake-diagnostics))))
+  (message "found %d %s" (1- (line-number-at-pos (flymake-diagnostic-beg found)))
+           (flymake-diagnostic-text found)))
+""",
+    "lsp-mode": """
+(setq lsp-enabled-clients '(detlint) lsp-diagnostics-provider :none
+      lsp-session-file (expand-file-name "session") lsp-enable-file-watchers nil
+      lsp-enable-snippet nil)
+(lsp-workspace-folders-add default-directory)
+(find-file "train.py")
+(lsp)
+(let ((end (+ (float-time) 60)))
+  (while (and (< (float-time) end) (= 0 (hash-table-count (lsp-diagnostics))))
+    (accept-process-output nil 0.2)))
+(maphash (lambda (_ each)
+           (message "found %d [%s]" (lsp-get (lsp-get (lsp-get (car each) :range) :start) :line)
+                    (lsp-get (car each) :code)))
+         (lsp-diagnostics))
+""",
+}
+
+
+@pytest.mark.skipif(shutil.which("emacs") is None, reason="no Emacs here")
+@pytest.mark.parametrize("client", EMACS)
+def test_the_lines_for_emacs_work_in_it(folder: Path, client: str) -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "editors.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```lisp\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    (lines,) = (each for each in blocks if f"'{client}\n" in each)
+    needs = f"(package-initialize)(unless (require '{client} nil t) (kill-emacs))"
+    probe = f'{needs}(require \'python){lines}{EMACS[client]}(message "done")(kill-emacs)'
+    (folder / "probe.el").write_text(probe)
+    (folder / "train.py").write_text(LEAK)
+    (folder / ".git").mkdir()
+    said = in_editor(folder, ["emacs", "--batch", "-l", "probe.el"])
+    if "absent" in said:
+        pytest.skip(f"no {client} here")
+    (found,) = (each for each in said if each.startswith("found "))
+    assert found.startswith("found 2 ")
+    assert "[DET301]" in found
 
 
 def test_paths_are_no_arguments(tmp_path: Path) -> None:
