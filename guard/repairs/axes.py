@@ -72,6 +72,10 @@ def applied(tensor: Tensor, axis: int, taps: Taps) -> Tensor:
         return tensor.new_zeros(*before, size, *after)
     if shape[2] >= _LONG:
         return _by_rows(tensor.reshape(shape), taps).view(*before, size, *after)
+    if shape[2] == 1:  # matrices, which torch turns faster than anything else
+        turned = tensor.reshape(shape[:2]).t().contiguous()
+        result = added_up(turned, taps.places, taps.begins, taps.weights)
+        return result.t().contiguous().view(*before, size, *after)
     turned = tensor.reshape(shape).movedim(1, 0).reshape(shape[1], -1)
     result = added_up(turned, taps.places, taps.begins, taps.weights)
     return result.view(size, shape[0], shape[2]).movedim(0, 1).view(*before, size, *after)

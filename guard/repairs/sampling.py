@@ -70,7 +70,7 @@ class Rows(NamedTuple):
 
     def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
         assert self.total is not None  # noqa: S101
-        key = key.masked_fill_(outside, len(self.total) - 1)
+        key = torch.where(outside, len(self.total) - 1, key).long()
         accumulate(self.total, key, self.grads * weight[:, None])
 
     def gradient(self, shape: torch.Size) -> Tensor:
@@ -105,7 +105,8 @@ class Planes(NamedTuple):
 
     def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
         assert self.total is not None  # noqa: S101
-        key = key.masked_fill_(outside, len(self.total) - 1 - (len(self.grads) - 1) * self.size)
+        beyond = len(self.total) - 1 - (len(self.grads) - 1) * self.size
+        key = torch.where(outside, beyond, key).long()
         for channel, grad in enumerate(self.grads):
             accumulate(self.total[channel * self.size :], key, grad * weight)
 
@@ -172,7 +173,9 @@ def spread(
         return (torch.zeros_like(input) if to_input else None), value, slopes
     kind = _planes if channels <= _FEW.get(input.device.type, 0) else _rows
     sums, step = kind(grad, input, dtype, smooth=smooth, to_input=to_input)
-    sample = torch.arange(0, count * step, step, device=input.device)
+    small = 2 * input.numel() <= torch.iinfo(torch.int32).max  # with what lies beyond
+    numbers = torch.int32 if small else torch.int64
+    sample = torch.arange(0, count * step, step, device=input.device, dtype=numbers)
     sample = sample[:, None].expand(count, points // count).reshape(-1)
     piece = _PIECES.get(input.device.type, _PIECE)
     for begin in range(0, points, piece):
@@ -250,7 +253,7 @@ def _corner(
     assert weight is not None  # noqa: S101
     products = []
     if sums.values is not None:
-        products.append(sums.products(key).masked_fill_(outside, 0))
+        products.append(torch.where(outside, 0.0, sums.products(key)))
     if sums.total is not None:
         sums.add(key, outside, weight)
     return products
@@ -316,7 +319,7 @@ def _keys(distance: Tensor) -> tuple[Tensor, Tensor]:
 
 def _tap(place: Tensor, size: int, weight: Tensor, slope: Tensor | float) -> Tap:
     inside = place.clamp(0, max(size - 1, 0))
-    return Tap(inside.long(), inside != place, weight, slope)
+    return Tap(inside.int(), inside != place, weight, slope)
 
 
 def _bounded(x: Tensor) -> Tensor:

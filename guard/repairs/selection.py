@@ -78,10 +78,21 @@ def median(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
 
 
 def _middle(values: Tensor, place: int, dim: int) -> Tensor:
-    """The value at a place of the sorted ones, with its dimension."""
-    if HAS_KTHVALUE:
-        return values.kthvalue(place + 1, dim, keepdim=True)[0]
-    return values.sort(dim=dim)[0].narrow(dim, place, 1)
+    """The value at a place of the sorted ones, with its dimension.
+
+    Some rows at a time: kthvalue and a sort take several times the memory of what they are given.
+    """
+    rows = values.movedim(dim, -1)
+    shape = rows.shape[:-1]
+    rows = rows.reshape(-1, rows.shape[-1])
+    count = max(_PIECES.get(values.device.type, _PIECE) // rows.shape[1], 1)
+    found = values.new_empty(len(rows))
+    for part, into in zip(rows.split(count), found.split(count), strict=True):
+        if HAS_KTHVALUE:
+            into.copy_(part.kthvalue(place + 1, 1)[0])
+        else:
+            into.copy_(part.sort(dim=1)[0][:, place])
+    return found.view(*shape, 1).movedim(-1, dim)
 
 
 def nanmedian(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
@@ -132,10 +143,10 @@ def topk(
 
 def _chosen(self: Tensor, last: Tensor, k: int, *, largest: bool) -> Tensor:
     """Which elements of the last dimension are the first k: nan is larger than any number."""
-    kept = self >= last if largest else self <= last
     floating = self.is_floating_point()
-    if floating:
-        kept = kept.logical_or_(self.isnan()) if largest else kept.logical_or_(last.isnan())
+    kept = (self < last).logical_not_() if largest else self <= last
+    if floating and (nowhere := last.isnan()).any():
+        kept = torch.where(nowhere, self.isnan() if largest else True, kept)
     if int(kept.count_nonzero()) == kept.shape[:-1].numel() * k:
         return kept
     equal = self == last
