@@ -18,12 +18,15 @@ class Program(NamedTuple):
     kernel     the overload that is replaced
     title      which model has such shapes
     call       what to run; a backward follows where its result has a gradient
+    arguments  of the call, which is measured itself, then: what has no kernel of its own cannot be
+               caught
     """
 
     operation: str
     kernel: str
     title: str
-    call: Callable[[], Any]
+    call: Callable[..., Any]
+    arguments: Callable[[], tuple[Any, ...]] | None = None
 
 
 def drawn(*shape: int) -> torch.Tensor:
@@ -365,6 +368,91 @@ SPARSE = (
     ),
 )
 
+
+def _regions(count: int, size: float) -> torch.Tensor:
+    """Boxes of two images, a tenth to a half as wide as these."""
+    corners, widths = torch.rand(count, 2) * size / 2, (0.1 + torch.rand(count, 2) * 0.4) * size
+    return torch.cat([numbers(2, count, 1).float(), corners, corners + widths], 1)
+
+
+def _pooled(
+    name: str, title: str, shape: tuple[int, ...], bins: int, *rest: object, scale: float
+) -> Program:
+    def call() -> Any:  # noqa: ANN401
+        operator = getattr(torch.ops.torchvision, name)
+        boxes = _regions(512, shape[-1] / scale)
+        found = operator(drawn(*shape), boxes, scale, bins, bins, *rest)
+        return found[0] if isinstance(found, tuple) else found
+
+    return Program(f"torchvision.ops.{name}", f"torchvision::_{name}_backward", title, call)
+
+
+def _deformed() -> torch.Tensor:
+    maps, offsets, mask = drawn(2, 64, 64, 64), drawn(2, 18, 64, 64), drawn(2, 9, 64, 64)
+    weight, bias = drawn(64, 64, 3, 3), drawn(64)
+    steps = (1, 1, 1, 1, 1, 1, 1, 1, True)
+    found: torch.Tensor = torch.ops.torchvision.deform_conv2d(
+        maps, weight, offsets, mask, bias, *steps
+    )
+    return found
+
+
+VISION = (
+    _pooled("roi_align", "Mask R-CNN, 7 x 7", (2, 256, 64, 64), 7, 2, False, scale=0.25),
+    _pooled("roi_pool", "Fast R-CNN, 7 x 7", (2, 256, 64, 64), 7, scale=0.0625),
+    _pooled("ps_roi_align", "R-FCN, 7 x 7", (2, 490, 64, 64), 7, 2, scale=0.0625),
+    _pooled("ps_roi_pool", "R-FCN, 7 x 7", (2, 490, 64, 64), 7, scale=0.0625),
+    Program(
+        "torchvision.ops.deform_conv2d",
+        "torchvision::_deform_conv2d_backward",
+        "DCN v2, 64 x 64",
+        _deformed,
+    ),
+)
+
+
+def _sorted_edges() -> torch.Tensor:
+    return _edges().sort()[0]
+
+
+def _segmented(kind: str) -> Program:
+    return Program(
+        "torch_scatter.segment_coo",
+        f"torch_scatter::segment_{kind}_coo",
+        f"GNN, 50,000 edges, {kind}",
+        lambda src, index: getattr(torch.ops.torch_scatter, f"segment_{kind}_coo")(
+            src, index, None, 5000
+        ),
+        lambda: (torch.randn(50_000, 64), _sorted_edges()),
+    )
+
+
+@torch.enable_grad()  # type: ignore[untyped-decorator]
+def _gathered(nodes: torch.Tensor, index: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
+    nodes = nodes.detach().requires_grad_()
+    messages = torch.ops.torch_scatter.gather_coo(nodes, index, None)
+    return torch.autograd.grad(messages, nodes, grad)[0]
+
+
+SEGMENTS = (
+    _segmented("sum"),
+    _segmented("mean"),
+    Program(
+        "torch_scatter.gather_coo",
+        "torch_scatter::gather_coo",
+        "GNN, 50,000 edges, and its backward",
+        _gathered,
+        lambda: (torch.randn(5000, 64), _sorted_edges(), torch.randn(50_000, 64)),
+    ),
+    Program(
+        "torch_scatter.scatter_mul",
+        "torch_scatter::scatter_mul",
+        "GNN, 50,000 edges",
+        lambda src, index: torch.ops.torch_scatter.scatter_mul(src, index, 0, None, 5000),
+        lambda: (torch.rand(50_000, 64) + 0.5, _edges()),
+    ),
+)
+
 PROGRAMS = (
     *POOLING,
     *INTERPOLATION,
@@ -374,4 +462,6 @@ PROGRAMS = (
     *SCATTERING,
     *SELECTION,
     *SPARSE,
+    *VISION,
+    *SEGMENTS,
 )

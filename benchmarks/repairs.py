@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import importlib
 import os
 import platform
 import sys
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,13 +35,15 @@ from guard.repairs.table import REPAIRS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from guard.repairs.table import Repair
+
 HERE = Path(__file__).parent
 TIME_BOUND, MEMORY_BOUND = 3.0, 2.0
 KEYS = ("CPU", "SparseCPU", "SparseCsrCPU")
 
 
 class Call(NamedTuple):
-    """An operator as it was called."""
+    """An operator as it was called, or a function."""
 
     overload: Any
     args: tuple[Any, ...]
@@ -106,6 +109,8 @@ def copied(value: Any) -> Any:  # noqa: ANN401
 def caught(program: Program) -> Call:
     """The operator of the program that is replaced, with its arguments."""
     torch.manual_seed(0)
+    if program.arguments is not None:
+        return Call(program.call, program.arguments(), {})
     with Catch(program.kernel) as catch:
         result = program.call()
         result = result[0] if isinstance(result, tuple) else result
@@ -219,9 +224,13 @@ def largest_error(found: Any, exact: Any) -> float:  # noqa: ANN401
     )
 
 
+def row_of(program: Program) -> Repair:
+    return next(each for each in REPAIRS if each.operation == program.operation)
+
+
 def row(program: Program, result: Measured) -> str:
     slower, memory = result.ours / result.own, result.memory
-    until = next(each.until for each in REPAIRS if each.operation == program.operation)
+    until = row_of(program).until
     held = "" if slower <= TIME_BOUND and memory <= MEMORY_BOUND else "beyond"
     held = f"only before torch {until}" if until else held
     return (
@@ -255,8 +264,14 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    for package in ("torchvision", "torch_scatter"):
+        with suppress(ImportError, OSError, RuntimeError):
+            importlib.import_module(package)
     rows = []
     for program in PROGRAMS:
+        if not installation.present(row_of(program)):
+            sys.stdout.write(f"{program.operation} is not there\n")
+            continue
         names = (program.operation, program.kernel)
         if not options.operations or any(
             word in name for word in options.operations for name in names

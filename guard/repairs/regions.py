@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from guard.repairs.accumulation import added
+from guard.repairs.accumulation import accumulate
 from guard.repairs.axes import accumulated_in, added_up
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Pairs of a bin and a pixel at a time: each takes some sixty bytes while they are sorted.
 _PIECE = 2**22
-_PIECES = {"cpu": 2**17}
+_PIECES = {"cpu": 2**16}
 
 
 class Axis(NamedTuple):
@@ -71,9 +71,10 @@ def roi_align_backward(
     columns = _sampled(boxes.left, sizes[1], pooled_width, width, sampling_ratio)
     begins = (boxes.image * (height * width))[:, None, None]
     begins = begins.expand(-1, pooled_height, pooled_width)
-    total = _spread(grad, rows, columns, begins, width, batch_size * height * width)
-    result = total.view(batch_size, height, width, channels).movedim(-1, 1)
-    return result.to(grad.dtype).contiguous()
+    total = grad.new_zeros(batch_size, height * width, channels, dtype=rows.weights.dtype)
+    _spread(grad, rows, columns, begins, width, total)
+    result = total.movedim(-1, 1).reshape(batch_size, channels, height, width)
+    return result.to(grad.dtype)
 
 
 def ps_roi_align_backward(
@@ -131,12 +132,17 @@ def roi_pool_backward(
     width: int,
 ) -> Tensor:
     """torchvision::_roi_pool_backward, which has noted the place of each maximum; -1 is none."""
-    channel = torch.arange(channels, device=grad.device)
-    plane = rois[:, :1].long() * channels + channel
-    keys = plane[:, :, None, None] * (height * width) + argmax
-    is_none = argmax < 0
-    values = grad.masked_fill(is_none, 0)
-    return added((batch_size, channels, height, width), keys.masked_fill_(is_none, 0), values)
+    plane = torch.arange(channels, device=grad.device)
+    begins = ((rois[:, :1].long() * channels + plane) * (height * width))[:, :, None, None]
+    dtype = accumulated_in(grad)
+    total = grad.new_zeros(batch_size * channels * height * width, dtype=dtype)
+    piece = max(_PIECES.get(grad.device.type, _PIECE) // max(grad[:1].numel(), 1), 1)
+    for begin in range(0, len(grad), piece):
+        part = slice(begin, begin + piece)
+        keys = begins[part] + argmax[part].clamp(min=0)
+        values = torch.where(argmax[part] < 0, 0.0, grad[part].to(dtype))
+        accumulate(total, keys.view(-1), values.view(-1))
+    return total.view(batch_size, channels, height, width).to(grad.dtype)
 
 
 # What a bin reads
@@ -212,31 +218,32 @@ def _by_position(
     batch, channels, height, width = shape
     position = torch.arange(tall * wide, device=grad.device).view(tall, wide)
     begins = (image[:, None, None] * (tall * wide) + position) * (height * width)
-    total = _spread(grad, rows, columns, begins, width, batch * tall * wide * height * width)
-    result = total.view(batch, tall, wide, height, width, count).permute(0, 5, 1, 2, 3, 4)
-    return result.reshape(batch, channels, height, width).to(grad.dtype)
+    places = tall * wide * height * width
+    total = grad.new_zeros(batch, count, places, dtype=rows.weights.dtype)
+    _spread(grad, rows, columns, begins, width, total.movedim(1, -1))
+    return total.view(batch, channels, height, width).to(grad.dtype)
 
 
 def _spread(
-    grad: Tensor, rows: Axis, columns: Axis, begins: Tensor, width: int, places: int
-) -> Tensor:
-    """[places, channels]: for each pixel the gradients of the bins that have read it.
+    grad: Tensor, rows: Axis, columns: Axis, begins: Tensor, width: int, total: Tensor
+) -> None:
+    """Add for each pixel the gradients of the bins that have read it.
 
     grad    [regions, channels, bins, bins]
     begins  [regions, bins, bins]: the place of the first pixel of what each bin reads from
     width   places from row to row
+    total   [images, places, channels]
     """
     bins = grad.to(rows.weights.dtype).movedim(1, -1).reshape(-1, grad.shape[1])
-    total = bins.new_zeros(places, bins.shape[1])
     if not total.numel():
-        return total
+        return
     for place, which, weight in _pairs(rows, columns, begins, width):
         ordered, order = place.sort(stable=True)
         pixels, counts = torch.unique_consecutive(ordered, return_counts=True)
         ends = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         found = added_up(bins, which[order], ends, weight[order])
-        total[pixels] = found.add_(total[pixels])
-    return total
+        where = _divided(pixels, total.shape[1])
+        total[where] = found.add_(total[where])
 
 
 def _pairs(

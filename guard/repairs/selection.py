@@ -87,11 +87,12 @@ def _middle(values: Tensor, place: int, dim: int) -> Tensor:
     rows = rows.reshape(-1, rows.shape[-1])
     count = max(_PIECES.get(values.device.type, _PIECE) // rows.shape[1], 1)
     found = values.new_empty(len(rows))
-    for part, into in zip(rows.split(count), found.split(count), strict=True):
+    for begin in range(0, len(rows), count):
+        part = rows[begin : begin + count]
         if HAS_KTHVALUE:
-            into.copy_(part.kthvalue(place + 1, 1)[0])
+            found[begin : begin + count] = part.kthvalue(place + 1, 1)[0]
         else:
-            into.copy_(part.sort(dim=1)[0][:, place])
+            found[begin : begin + count] = part.sort(dim=1)[0][:, place]
     return found.view(*shape, 1).movedim(-1, dim)
 
 
