@@ -113,6 +113,13 @@ def accumulated_in(tensor: Tensor) -> torch.dtype:
     return torch.float64 if tensor.dtype == torch.float64 else torch.float32
 
 
+def laid_out(result: Tensor, like: Tensor) -> Tensor:
+    """With the channels last where another tensor has them so, as torch's kernels do."""
+    last = like.dim() == 4 and like.is_contiguous(memory_format=torch.channels_last)
+    last = last and not like.is_contiguous()
+    return result.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
+
+
 def backward(
     grad: Tensor, sizes: Sequence[int], build: Build, arguments: Sequence[Sequence[Hashable]]
 ) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn.functional import pad
 
-from guard.repairs.axes import accumulated_in
+from guard.repairs.axes import accumulated_in, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def _backward(
             axis = -1 - number
             before, after = padding[2 * number : 2 * number + 2]
             result = along(result, axis, self.shape[axis], before, after)
-        return result.to(grad_output.dtype)
+        return laid_out(result.to(grad_output.dtype), self)
 
     return pad_backward
 

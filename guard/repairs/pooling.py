@@ -29,7 +29,8 @@ def adaptive_windows(size: int, result: int) -> tuple[Tensor, Tensor]:
 def _adaptive_avg(count: int) -> Callable[[Tensor, Tensor], Tensor]:
     def adaptive_avg_pool_backward(grad_output: Tensor, self: Tensor) -> Tensor:
         given = [(int(size),) for size in grad_output.shape[-count:]]
-        return axes.backward(grad_output, self.shape[-count:], adaptive_windows, given)
+        result = axes.backward(grad_output, self.shape[-count:], adaptive_windows, given)
+        return axes.laid_out(result, self)
 
     return adaptive_avg_pool_backward
 
@@ -94,7 +95,7 @@ def _by_place(grad: Tensor, self: Tensor, indices: Tensor, count: int) -> Tensor
 
 def adaptive_max_pool2d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
     """aten::adaptive_max_pool2d_backward."""
-    return _by_place(grad_output, self, indices, 2)
+    return axes.laid_out(_by_place(grad_output, self, indices, 2), self)
 
 
 def adaptive_max_pool3d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
@@ -163,5 +164,4 @@ def _unpooled(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tens
     places = torch.Size(output_size).numel()
     flat: Any = self.new_zeros(*self.shape[:-count], places)
     flat.scatter_(-1, indices.flatten(-count), self.flatten(-count))
-    result: Tensor = flat.unflatten(-1, tuple(output_size))
-    return result
+    return axes.laid_out(flat.unflatten(-1, tuple(output_size)), self)

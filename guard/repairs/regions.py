@@ -74,7 +74,7 @@ def roi_align_backward(
     total = grad.new_zeros(batch_size, height * width, channels, dtype=rows.weights.dtype)
     _spread(grad, rows, columns, begins, width, total)
     result = total.movedim(-1, 1).reshape(batch_size, channels, height, width)
-    return result.to(grad.dtype)
+    return result.to(grad.dtype).contiguous()
 
 
 def ps_roi_align_backward(
