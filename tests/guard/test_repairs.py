@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import warnings
@@ -420,6 +421,27 @@ def test_what_a_compiled_program_leaves_to_torch_reaches_it(kernel: str) -> None
     for ours, torchs in zip(found, own, strict=True):
         if torchs is not None:
             torch.testing.assert_close(ours, torchs, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def sampled(x: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
+    best = F.grid_sample(x * 2, grid, align_corners=False).flatten(1).topk(5)
+    return (best[0] * (best[1] % 3)).sum()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs a C++ compiler")
+def test_what_inductor_leaves_to_torch_reaches_it() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(2, 3, 5, 6, generator=generator).requires_grad_()
+    grid = torch.rand(2, 4, 3, 2, generator=generator).requires_grad_()
+    own = torch.autograd.grad(sampled(x, grid), (x, grid))
+    torch.compiler.reset()
+    compiled = torch.compile(sampled, backend="inductor", fullgraph=True)
+    with installed(named("grid_sample", "torch.topk"), keys=("CPU",)):
+        found = torch.autograd.grad(compiled(x, grid), (x, grid))
+    reached = {each.operation for each in accounts.accounts()}
+    assert reached == {"torch.nn.functional.grid_sample", "torch.topk"}
+    torch.testing.assert_close(found, own)
 
 
 HAS_FSDP = hasattr(torch.distributed.fsdp, "fully_shard")
