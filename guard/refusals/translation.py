@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Alternative, Operation
 from guard.refusals.messages import REFUSALS
+from guard.repairs.table import HOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +124,7 @@ def render(
     if row is not None and row.condition:
         lines.append(_labelled("when", row.condition))
     lines.append(_labelled("why", explanation.reason))
-    lines.extend(_advice(explanation))
+    lines.extend(_advice(explanation, repairs=FAILED_REPAIR not in said))
     if said:
         # Without its advice, which does not help where a backward refuses.
         alert = alert_in(said)
@@ -151,15 +152,24 @@ def _whereabouts(
         yield _labelled("backward", str(started))
 
 
-def _advice(explanation: Explanation) -> Iterator[str]:
+def _advice(explanation: Explanation, *, repairs: bool) -> Iterator[str]:
+    """``repairs``: whether a replacement has not been tried."""
     for number, each in enumerate(explanation.alternatives, 1):
         yield _labelled("instead" if number == 1 else "", f"{number}. {each.text}")
         for line in each.code.strip().splitlines():
             yield f"{_MARGIN}     {line}".rstrip()
     if explanation.operation in OPERATIONS:  # the nodes of others are not known
         name = name_to_allow(explanation.operation)
+        if repairs and explanation.operation.name in HOW:
+            yield _labelled("or repair it", _REPAIRED.format(name))
         ways = f'allow=["{name}"] where guard is switched on, guard run --allow {name}'
         yield _labelled("or allow it", f"{ways}, or GUARD_ALLOW={name}")
+
+
+_REPAIRED = (
+    'repair=["{0}"] where guard is switched on, guard run --repair-only {0}, or GUARD_REPAIR={0}: '
+    "a deterministic replacement runs in its place"
+)
 
 
 def _labelled(label: str, text: str) -> str:

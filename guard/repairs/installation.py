@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+import torch.utils.checkpoint
 
 from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
@@ -31,8 +32,13 @@ if TYPE_CHECKING:
     Function = Callable[..., Any]
     Schema = Any
 
-# What the caller is to see as torch raises it: it may make a batch smaller, or has a wrong index.
-_OWN_ERRORS = (IndexError, getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError))
+# What the caller is to see as torch raises it: it may make a batch smaller, has a wrong index, or
+# is a checkpoint that has recomputed enough.
+_OWN_ERRORS = (
+    IndexError,
+    getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError),
+    getattr(torch.utils.checkpoint, "_StopRecomputationError", IndexError),
+)
 
 _current: list[tuple[Repair, ...]] = [()]  # what holds, of nested blocks the innermost last
 _undo: list[Callable[[], object]] = []  # what takes away what is registered

@@ -203,6 +203,71 @@ def test_a_sparse_product_reaches_it() -> None:
         torch.testing.assert_close(added, 2 + 3 * own[0])
 
 
+def first(result: Any) -> torch.Tensor:  # noqa: ANN401
+    found: torch.Tensor = result[0] if isinstance(result, tuple) else result
+    return found
+
+
+def differentiated(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    given = [each.clone().requires_grad_() for each in tensors]
+    result = first(call(*given))
+    if not result.requires_grad:
+        return [result]
+    found = torch.autograd.grad(result.sum(), given, allow_unused=True)
+    return [result.detach(), *(each for each in found if each is not None)]
+
+
+def with_autocast(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    with torch.autocast("cpu", torch.bfloat16):
+        return differentiated(call, tensors)
+
+
+def with_checkpoint(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    return differentiated(lambda *given: checkpoint(call, *given, use_reentrant=False), tensors)
+
+
+def with_grad(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    every = tuple(range(len(tensors)))
+    return list(torch.func.grad(lambda *given: first(call(*given)).sum(), every)(*tensors))
+
+
+def with_vmap(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    pairs = [torch.stack([each, each.flip(0) if each.dim() else each]) for each in tensors]
+    return [first(torch.func.vmap(call)(*pairs))]
+
+
+def with_vmap_of_grad(call: Callable[..., Any], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    pairs = [torch.stack([each, each.flip(0) if each.dim() else each]) for each in tensors]
+    slope = torch.func.grad(lambda *given: first(call(*given)).sum(), tuple(range(len(tensors))))
+    return list(torch.func.vmap(slope)(*pairs))
+
+
+BY_KERNEL = {case.kernel: case for case in reversed(CASES)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kernel", BY_KERNEL)
+@pytest.mark.parametrize(
+    "way", [with_autocast, with_checkpoint, with_grad, with_vmap, with_vmap_of_grad]
+)
+def test_each_gives_what_torchs_gives_in_whatever_calls_it(
+    way: Callable[..., list[torch.Tensor]], kernel: str
+) -> None:
+    case = BY_KERNEL[kernel]
+    rows = named(case.operation)
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(each, generator=generator) for each in case.shapes]
+    try:
+        own = way(case.call, tensors)
+    except (RuntimeError, NotImplementedError) as error:
+        pytest.skip(f"torch's own cannot: {str(error)[:80]}")
+    with installed(rows, keys=("CPU",)):
+        found = way(case.call, tensors)
+    assert calls() or way in (with_vmap, with_vmap_of_grad)  # some is taken apart for them
+    assert [each.dtype for each in found] == [each.dtype for each in own]
+    torch.testing.assert_close(found, own, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
 # Values that are no numbers, and equal ones
 
 
@@ -278,6 +343,18 @@ def test_a_replacement_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch) 
     shown = translation.render(explanation, None, said=str(caught.value))
     assert "repair:      its replacement failed: ValueError: no such size" in shown
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_refusal_says_how_to_repair_it() -> None:
+    said = "put_ does not have a deterministic implementation, but you set"
+    explanation = translation.explain(said)
+    assert explanation is not None
+    shown = translation.render(explanation, None, said=said)
+    assert 'or repair it: repair=["put_"] where guard is switched on' in shown
+    failed = translation.render(
+        explanation, None, said=f"{said}{translation.FAILED_REPAIR}ValueError: x"
+    )
+    assert "or repair it" not in failed
 
 
 def test_an_index_that_is_not_there_is_torchs_own_error() -> None:
