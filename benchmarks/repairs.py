@@ -29,17 +29,21 @@ from torch.autograd.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-from guard.repairs import installation
-from guard.repairs.table import REPAIRS
+import guard
+from guard.repairs import accounts, installation
+from guard.repairs.table import LEFT, REPAIRS
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from repair_models import KEYS, STEPS, Edges, Regions, trained
+from repair_models import PROGRAMS as MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from guard.repairs.table import Repair
 
 HERE = Path(__file__).parent
 TIME_BOUND, MEMORY_BOUND = 3.0, 2.0
-KEYS = ("CPU", "SparseCPU", "SparseCsrCPU")
 
 
 class Call(NamedTuple):
@@ -230,9 +234,8 @@ def row_of(program: Program) -> Repair:
 
 def row(program: Program, result: Measured) -> str:
     slower, memory = result.ours / result.own, result.memory
-    until = row_of(program).until
     held = "" if slower <= TIME_BOUND and memory <= MEMORY_BOUND else "beyond"
-    held = f"only before torch {until}" if until else held
+    held = held if not row_of(program).until else f"only before torch {row_of(program).until}"
     return (
         f"| `{program.operation}` | {program.title} | {result.own_error:.0e} | "
         f"{result.error:.0e} | "
@@ -252,9 +255,67 @@ def heading() -> Iterator[str]:
     yield f"- times: over torch's own kernel, on one thread; bound {TIME_BOUND:.0f}"
     yield "- memory: the peak of what a call allocates, over the bytes of its inputs and results;"
     yield f"  bound {MEMORY_BOUND:.0f}"
+
+
+def operators(found: Iterable[tuple[Program, Measured]]) -> Iterator[str]:
+    """A row for each of the table, with the worst of its shapes."""
+    yield "## Operators"
+    yield ""
+    yield "The worst of what was measured. What stays as it is says why."
+    yield ""
+    yield "| operator | replaced by | own error | error | times | memory |"
+    yield "|---|---|--:|--:|--:|--:|"
+    measured_rows: dict[str, list[Measured]] = {}
+    for program, result in found:
+        measured_rows.setdefault(program.operation, []).append(result)
+    for repair in REPAIRS:
+        results = measured_rows.get(repair.operation, [])
+        until = f" (before torch {repair.until})" if repair.until else ""
+        worst = (
+            ("not measured", "", "", "")
+            if not results
+            else (
+                f"{max(each.own_error for each in results):.0e}",
+                f"{max(each.error for each in results):.0e}",
+                f"{max(each.ours / each.own for each in results):.2f}",
+                f"{max(each.memory for each in results):.2f}",
+            )
+        )
+        yield f"| `{repair.operation}` | {repair.how}{until} | {' | '.join(worst)} |"
+    for operation, why in LEFT.items():
+        yield f"| `{operation}` | not: {why} | | | | |"
+
+
+def shapes(rows: Iterable[str]) -> Iterator[str]:
+    yield "## Shapes"
     yield ""
     yield "| operator | shapes of | own error | error | own ms | times | own memory | memory | |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|---|"
+    yield from rows
+
+
+def programs() -> Iterator[str]:
+    """Programs of tests/repair_models.py, trained plainly, and twice with replacements."""
+    yield "## Programs"
+    yield ""
+    yield f"{STEPS} steps of training on the CPU, whose kernels are replaced."
+    yield ""
+    yield "| program | operators | calls | parameters of two runs | loss beside a plain run's |"
+    yield "|---|--:|--:|---|--:|"
+    extra = [(Regions, "torchvision"), (Edges, "torch_scatter")]
+    for model in (*MODELS, *(each for each, package in extra if package in sys.modules)):
+        _, plain = trained(model)
+        accounts.forget()
+        with guard.deterministic(), installation.installed(REPAIRS, keys=KEYS):
+            first, second = trained(model), trained(model)
+        ran = accounts.accounts()
+        apart = max(abs(x - y) / abs(y) for x, y in zip(first[1], plain, strict=True))
+        about = (model.__doc__ or "").partition("\n")[0].rstrip(".")
+        yield (
+            f"| {model.__name__}: {about} | {len({each.operation for each in ran})} | "
+            f"{sum(each.calls for each in ran)} | "
+            f"{'the same bits' if first == second else '**they differ**'} | {apart:.0e} |"
+        )
 
 
 def main() -> int:
@@ -267,7 +328,7 @@ def main() -> int:
     for package in ("torchvision", "torch_scatter"):
         with suppress(ImportError, OSError, RuntimeError):
             importlib.import_module(package)
-    rows = []
+    rows, found = [], []
     for program in PROGRAMS:
         if not installation.present(row_of(program)):
             sys.stdout.write(f"{program.operation} is not there\n")
@@ -276,11 +337,13 @@ def main() -> int:
         if not options.operations or any(
             word in name for word in options.operations for name in names
         ):
-            rows.append(row(program, measured(program, options.rounds)))
+            found.append((program, measured(program, options.rounds)))
+            rows.append(row(*found[-1]))
             sys.stdout.write(rows[-1] + "\n")
             sys.stdout.flush()
     if not options.operations:
-        text = "\n".join([*heading(), *rows]) + "\n"
+        parts = [heading(), operators(found), programs(), shapes(rows)]
+        text = "\n\n".join("\n".join(each) for each in parts) + "\n"
         (HERE / "REPAIRS.md").write_text(text, encoding="utf-8")
     return 0
 
