@@ -85,6 +85,28 @@ def test_an_unmodified_script_is_told_what_will_fail(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [script]
 
 
+ENABLED = "import guard\n\n    guard.enable(repair={})\n    import sys\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "enabled", "status"),
+    [
+        (("--repair",), "", 0),
+        ((), "True", 0),
+        ((), '["adaptive_avg_pool2d"]', 0),
+        ((), '["grid_sample"]', 1),
+    ],
+)
+def test_a_script_whose_operators_are_replaced_is_status_0(
+    options: tuple[str, ...], enabled: str, status: int, tmp_path: Path
+) -> None:
+    text = TRAINING.replace("import sys\n", ENABLED.format(enabled), 1) if enabled else TRAINING
+    done = preflight(*options, write(tmp_path / "train.py", text).name, cwd=tmp_path)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("repaired" in done.stdout) == (status == 0)
+    assert ("raises" in done.stdout) == (status == 1)
+
+
 def test_nothing_found_is_status_0(tmp_path: Path) -> None:
     write(tmp_path / "train.py", CLEAN.format(steps=5))
     done = preflight("--json", "train.py", cwd=tmp_path)
