@@ -1,4 +1,4 @@
-"""DET501 is silent where a program has guard replace the operator."""
+"""DET501 and DET601 are silent where a program has guard replace the operator."""
 
 from __future__ import annotations
 
@@ -72,3 +72,38 @@ def test_what_guard_replaces_is_not_told(
 
 def test_every_operator_that_a_call_is_found_by_has_a_replacement() -> None:
     assert not [row.name for row in OPERATIONS if row.usages and row.name in LEFT]
+
+
+ATTENTION = """
+from torch import nn
+import flash_attn
+from flash_attn import flash_attn_func
+from flash_attn.flash_attn_interface import _flash_attn_backward
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 24)
+
+    def forward(self, x):
+        q, k, v = self.layer(x).chunk(3, -1)
+        return flash_attn_func(q, k, v, causal=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("guard.enable(seed=0)", 1),
+        ("guard.enable(seed=0, repair=True)", 0),
+        ("guard.enable(repair=['flash_attn_func'])", 0),
+        ("guard.enable(repair=['grid_sample'])", 1),
+    ],
+)
+def test_calls_of_flash_attn_that_take_its_other_backward_are_not_told(
+    call: str, count: int, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = project({"model.py": ATTENTION, "train.py": PROGRAM.format(call)})
+    options = ["--no-cache", "--output-format", "json", "--min-confidence", "possible"]
+    main([*options, "--select", "DET601", str(folder)])
+    assert len(json.loads(capsys.readouterr().out)) == count

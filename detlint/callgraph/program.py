@@ -14,6 +14,7 @@ from detlint.index.facts import (
     EVERY,
     HASH_SEED,
     NEVER,
+    REPAIRED,
     TRAINER,
     UNSET,
     Fact,
@@ -320,6 +321,12 @@ class Program:
     def is_guarded(self) -> bool:
         """Whether guard, or a helper like it, sets all that determinism needs."""
         return any(each.fact.what == EVERY for each in self.facts("enables"))
+
+    def replaces(self, names: Iterable[str]) -> bool:
+        """Whether guard replaces an operator there that has these names."""
+        told = (each.fact.text for each in self.facts("enables") if each.fact.what == REPAIRED)
+        given = {name for text in told for name in text.split()}
+        return EVERY in given or not given.isdisjoint(names)
 
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""

@@ -46,6 +46,7 @@ FOURTH_CALL = (
 )
 OLD_CALL = "pass deterministic=True, which late releases of flash-attn 1 take (2 has no {}())"
 MODULE = "pass deterministic=True, which newer releases of flash-attn 2 take"
+CALLS = frozenset({CALL, THIRD_CALL, FOURTH_CALL, MODULE})
 KEPT = "pass deterministic=True in its calls"
 
 

@@ -18,6 +18,7 @@ from detlint.models import attention as rows
 from detlint.models.flash_advice import (
     ANY,
     ANY_FLASH,
+    CALLS,
     EFFECT,
     FLAG,
     HUGGING_FACE,
@@ -71,6 +72,18 @@ def _settles(program: Program, advice: str) -> bool:
     return advice in ANY and program.has("sets", "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0")
 
 
+def _is_replaced(finding: Finding, program: Program) -> bool:
+    """Whether guard's repair reaches the call: not that of a backward itself, nor of another copy
+    of the package."""
+    from detlint.extension_operations import FLASH
+
+    if finding.advice not in CALLS and not finding.advice.startswith(KEPT):
+        return False
+    if program.imports("kernels") or any(each in finding.message for each in rows.BACKWARDS):
+        return False
+    return program.replaces(FLASH[0].names())
+
+
 def _may_settle(program: Program, advice: str) -> bool:
     """Whether a program may make deterministic what some advice is about, or mean another thing:
     a function that it keeps is told where it is called, a switch chooses PyTorch's own
@@ -120,7 +133,7 @@ class FlashAttention(Rule):
     Not reported:
     - code that never runs or records no gradient, options that nothing reads, and JAX
     - a program that sets a variable which makes its attention deterministic, or calls
-      `guard.enable`
+      `guard.enable`, with `repair=True` for calls of flash-attn's functions
 
     What to do: Pass `deterministic=True`, which flash-attn takes since 2.4. FlashAttention 3
     (`flash_attn_interface`) ignores it in builds from January to September 2025. Later ones raise
@@ -212,7 +225,7 @@ class FlashAttention(Rule):
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         if cls._only_answers(finding, program) and _has_backward(finding, program):
             return False
-        return _settles(program, finding.advice)
+        return _settles(program, finding.advice) or _is_replaced(finding, program)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003

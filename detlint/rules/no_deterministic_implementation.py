@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
-from detlint.index.facts import EVERY, REPAIRED
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -201,10 +200,7 @@ class NoDeterministicImplementation(Rule):
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """The program has guard replace the operator."""
-        told = {each.fact.text for each in program.facts("enables") if each.fact.what == REPAIRED}
-        return bool(told) and _is_replaced(
-            finding, {name for text in told for name in text.split()}
-        )
+        return _is_replaced(finding, program)
 
     def examine(self, offsets: Sequence[int]) -> None:
         from detlint.dataflow.operators import Operators
@@ -246,18 +242,18 @@ class NoDeterministicImplementation(Rule):
         self.report(found.call.node, message, advice=_advice(row), confidence=sure)
 
 
-def _is_replaced(finding: Finding, names: set[str]) -> bool:
-    """Whether guard replaces the operator, where it is told to replace those of some names.
+def _is_replaced(finding: Finding, program: Program) -> bool:
+    """Whether guard replaces the operator.
 
     It has a replacement for each that a call is found by, of torch and of extensions.
     """
     from detlint.extension_operations import REPLACED
     from detlint.operations import OPERATIONS
 
-    return any(
+    return program.is_guarded() and any(
         finding.advice == _advice(row)
         and any(form.rpartition(".")[2] in finding.message for form in row.api)
-        and (EVERY in names or not names.isdisjoint(row.names()))
+        and program.replaces(row.names())
         for row in (*OPERATIONS, *REPLACED)
         if row.alternatives
     )
