@@ -507,7 +507,10 @@ def sampled(x: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs a C++ compiler")
-def test_what_inductor_leaves_to_torch_reaches_it() -> None:
+def test_what_inductor_leaves_to_torch_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import config
+
+    monkeypatch.setattr(config, "compile_threads", 1)  # else old releases fork, and guard warns
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(2, 3, 5, 6, generator=generator).requires_grad_()
     grid = torch.rand(2, 4, 3, 2, generator=generator).requires_grad_()
