@@ -51,10 +51,13 @@ def judge(situation: Situation) -> Verdict | None:
         why += f" When it resumed, these were not as they had been: {listed(told_of)}."
     why += _beside(situation, event)
     kinds = _kinds(situation, event, gone)
+    place = situation.place_of(event)
+    if "parameter" in kinds and place is not None and place.code:
+        why += f" It is computed in `{place.code}`."
     restored = [_KEPT[kind] for kind in kinds]
     advice = f"{_RESTORE}: {listed(restored) or _ALL}."
     why = why[0].upper() + why[1:]
-    return Verdict(Cause.STATE, why, advice, place=situation.place_of(event), lost=tuple(kinds))
+    return Verdict(Cause.STATE, why, advice, place=place, lost=tuple(kinds))
 
 
 def _explaining(situation: Situation, event: Event) -> dict[str, list[str]]:
@@ -173,8 +176,14 @@ def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     has: dict[str, set[bytes]] = {}
     for each in _states(pair, resumed, pair.places(0)[resumed]):
         has.setdefault(each.name, set()).add(each.digest[:size])
-    gone = [name for name, states in has.items() if name in had and not states & had[name]]
+    gone = [name for name, states in has.items() if name in had and not states & _of(had, name)]
     return [name for name in gone if _is_drawn_from(pair, 1 - resumed, name)]
+
+
+def _of(states: dict[str, set[bytes]], name: str) -> set[bytes]:
+    """Of a generator: of all that its line made, as a resumed run counts them anew."""
+    line = name.partition(" (")[0]
+    return {each for other in states if other.partition(" (")[0] == line for each in states[other]}
 
 
 def _is_drawn_from(pair: Pair, run: int, name: str) -> bool:

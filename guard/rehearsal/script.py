@@ -84,7 +84,10 @@ class Rehearsal:
 
     def _reached(self) -> str:
         if self._recorder is None or not self._recorder.backwards:
-            return "no backward had begun; give the program less data, or --seconds more time"
+            return (
+                "no backward had begun; have the program load and evaluate less before it trains, "
+                "or give it more time by --seconds"
+            )
         return "an optimizer was made that has done no further step; --seconds gives more time"
 
     def _steps(self) -> str:

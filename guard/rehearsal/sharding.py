@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_map_only
 
 from guard.observe.arrival import when_imported
@@ -76,7 +75,7 @@ def _answer(stack: ExitStack) -> None:
     """Have tensors answer as their shards would."""
     from torch.distributed.tensor import Shard
 
-    add: Any = FakeTensor
+    add: Any = torch.Tensor
     add.to_local = add.full_tensor = lambda self, **_: self
     add.placements = (Shard(0),)
     for name in ("to_local", "full_tensor", "placements"):

@@ -250,7 +250,8 @@ class Backward:
         run, ran = (0, node.first) if node.first is not None else (1, node.second)
         if ran is None:
             return []
-        keys = (key for path in node.statement.reads for key in shared_keys(node, path))
+        paths = {each: None for path in node.statement.reads for each in (path, path[:1])}
+        keys = (key for path in paths for key in shared_keys(node, path))
         found = (self._any[run].last(key, ran.began) for key in keys)
         return [each for each in found if each is not None]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guard.statements.matching import Node
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
-_GROWING = {"append", "add", "add_", "put", "extend", "update", "put_nowait", "index_add_", "sub_"}
+_GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}
 # What takes items in their order, beside loops.
 _ORDERED = {
     *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
@@ -152,7 +152,9 @@ def _of_threads(node: Node) -> Origin | None:
         return None
     statement = node.statement
     grows = statement.kind == "AugAssign" or bool(set(statement.writes) & set(statement.reads))
-    grows = grows or not _GROWING.isdisjoint(_last_names(node))
+    names = _last_names(node)
+    in_place = any(each.endswith("_") and not each.endswith("__") for each in names)  # torch's
+    grows = grows or in_place or not _GROWING.isdisjoint(names)
     if not grows and not node.draws:
         return None
     does = "draws" if node.draws and not grows else "runs"

@@ -37,6 +37,10 @@ _KEPT = (
     "a number that it takes from what it keeps beside the model and the optimizer, which a "
     "resumed run begins anew."
 )
+_IN_LOSS = (
+    "The outputs agree, so that the loss is computed with something that the program keeps beside "
+    "the model and the optimizer, which a resumed run begins anew."
+)
 _NOT_SAVED = " It keeps {} and saves nothing of that name."
 _SAVE = (
     "Save with the checkpoint what the program keeps from step to step beside the model and the "
@@ -110,19 +114,22 @@ def decided(difference: Difference, shown: Decided | None) -> Difference:
 
 
 def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Difference:
-    """A gradient that differs in a resumed run, whose program changes gradients by what it keeps.
+    """A gradient that differs in a resumed run, whose program changes gradients by what it keeps;
+    or a loss in its first step, whose program keeps something that it does not save.
 
     Before the interruption the program has agreed with itself, so that a kernel is unlikely.
 
     is_first  whether it differs in the first step of the resumed run
     """
     event = difference.first or difference.second
-    if difference.cause is not Cause.KERNEL or event is None or event.kind != "gradient":
+    if difference.cause is not Cause.KERNEL or event is None:
         return difference
     names = list(dict.fromkeys(each.name for kept in text.kept.values() for each in kept))
-    if not text.changes_gradients or not (is_first or names):
+    in_loss = event.kind == "loss" and is_first and bool(names)
+    in_gradient = event.kind == "gradient" and text.changes_gradients and (is_first or bool(names))
+    if not (in_loss or in_gradient):
         return difference
-    why = difference.why.partition(". ")[0] + f". {_KEPT}"
+    why = difference.why.partition(". ")[0] + f". {_IN_LOSS if in_loss else _KEPT}"
     if names:
         why += _NOT_SAVED.format(listed(names[:_TOLD]))
     return replace(difference, cause=Cause.STATE, why=why, advice=_SAVE)

@@ -89,6 +89,25 @@ def test_a_generator_that_nobody_draws_from_is_not_lost(tmp_path: Path) -> None:
     assert "the model's state_dict()" in found.advice
 
 
+def test_a_generator_that_is_made_in_each_step_is_not_lost(tmp_path: Path) -> None:
+    line = "made at train.py:3"
+
+    def made(events: list[Event], number: int) -> list[Event]:
+        return [*events, event("generator", f"{line} ({number + 1})", number, detail="")]
+
+    def counted_anew(events: list[Event], number: int) -> list[Event]:
+        name = line if number == AT else f"{line} ({number - AT + 1})"
+        return [
+            replace(each, name=name) if each.kind == "generator" and line in each.name else each
+            for each in events
+        ]
+
+    edit = chained(counted_anew, altered("output", "block.1"))
+    found = lost(tmp_path, edit, made)
+    assert "made at" not in found.why
+    assert "the model's state_dict()" in found.advice
+
+
 def test_a_lost_optimizer(tmp_path: Path) -> None:
     found = lost(tmp_path, altered("parameter", "SGD"), optimizing)
     assert "what the optimizer holds of earlier steps" in found.why

@@ -361,6 +361,20 @@ def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
     assert 4 in origins(found, 9) or 6 in origins(found, 9)
 
 
+def test_a_drawn_name_is_followed_into_what_takes_a_part_of_it(tmp_path: Path) -> None:
+    text = """\
+    import tempfile, zlib
+    from pathlib import Path
+    work = Path(tempfile.mkdtemp())
+    def fold():
+        return zlib.crc32(work.name.encode())
+    a = fold()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 6) == {3}
+
+
 def test_names_that_are_drawn_for_files_agree_and_their_order_does_not(tmp_path: Path) -> None:
     text = """\
     import os, tempfile

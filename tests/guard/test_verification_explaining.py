@@ -259,6 +259,24 @@ def test_what_a_call_reads() -> None:
     assert found == [Source.CLOCK] * 2 + [Source.PROCESS, Source.OBJECT_ADDRESS, None, None]
 
 
+def test_threads_that_write_in_place_are_told(tmp_path: Path) -> None:
+    text = """\
+import threading, torch
+table = torch.ones(2)
+def work(n):
+    table.mul_(n).add_(1)
+threads = [threading.Thread(target=work, args=(n,)) for n in (2, 3)]
+for thread in ORDER(threads):
+    thread.start()
+    thread.join()
+a = table + 0
+"""
+    found = flows(tmp_path, text, ORDER=(list, lambda each: each[::-1]))
+    written = next(each for each in found.tainted if each.statement.line == 4)
+
+    assert origin_of(written, found.traits(written)).source is Source.THREAD_ORDER
+
+
 OTHERS = {
     "an attribute id": "a = Sample(time.time_ns() % 99999)\na.id = a.number\nb = a.id + 1000",
     "a text in braces": "c = 3\na = f'{c}' + str(len(os.urandom(3000 + os.urandom(1)[0])))",

@@ -95,6 +95,17 @@ def test_a_gradient_changed_by_what_is_kept_is_a_state_that_was_lost(tmp_path: P
     assert "in no state_dict()" in advised(found, "", [first])
 
 
+def test_a_loss_made_with_what_is_kept_is_a_state_that_was_lost(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "train.py", SAVED), write(tmp_path / "helper.py", CLIP)]
+    text = Text(map(str, paths))
+    found = kept_outside(difference_of("loss"), text, is_first=True)
+    assert found.cause is Cause.STATE
+    assert "The outputs agree" in found.why
+    assert "self.norms" in found.why
+    later = difference_of("loss")
+    assert kept_outside(later, text, is_first=False) is later
+
+
 CLIPPED = "torch.nn.utils.clip_grad_norm_(p, 1.0)\n"
 
 
