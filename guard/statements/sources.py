@@ -53,7 +53,12 @@ _FILLING = {
 }
 _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
 _SENDERS = ("src", "group_src")
-UNSEEDED = {"default_rng", "Random", "RandomState", "SeedSequence"}  # where they are given nothing
+UNSEEDED = {  # where they are given nothing
+    *("default_rng", "Random", "RandomState", "SeedSequence"),
+    *("Sobol", "Halton", "LatinHypercube", "PoissonDisk", "MultinomialQMC"),
+    *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
+    *("NSGAIIISampler", "QMCSampler", "GPSampler"),
+}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),

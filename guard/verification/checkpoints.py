@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.verification.mentions import last_name
-from guard.verification.threads import Line, calls
+from guard.verification.calls import calls, last_name
+from guard.verification.threads import Line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

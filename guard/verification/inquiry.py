@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
-_ANOTHER = (
-    "a third run was made, since two can agree by luck: the program has {}; --runs says how many "
-    "there are to be"
-)
+_ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
+_QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
     "threads run are not recorded"
@@ -61,7 +59,7 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
         verdict, other = judged(opened, watched)
         note = ""
         if verdict.status == IDENTICAL and is_worth_another(opened, watched, text):
-            note = _ANOTHER.format(text.luck)
+            note = _ANOTHER
             watched = another_run(opened, watched, tell)
             verdict, other = judged(opened, watched)
         comparison = verdict.comparison
@@ -85,8 +83,8 @@ def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
 
 def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
     """Whether two runs can agree by luck, and a third costs little and changes no file."""
-    known = opened.plan.at_ease and opened.isolated and watched.seconds < LONGEST
-    return known and bool(text.luck)
+    longest = LONGEST if text.timed else _QUICK
+    return opened.plan.at_ease and opened.isolated and watched.seconds < longest
 
 
 def another_run(opened: Session, watched: Watched, tell: Callable[[int], None]) -> Watched:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Source, Suspect
-from guard.statements.sources import VALUES
 from guard.verification.checkpoints import states
 from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
 from guard.verification.reasons import ADVICE, FROM_A_THREAD, KEPT, SAVED, SET, WHOLE
 from guard.verification.suspects import GENERAL
-from guard.verification.texts import Text, hashed, listed, setters
+from guard.verification.texts import Text, setters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,13 +30,7 @@ _CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
 _COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
 _OF_ORDER = ("DET203", "DET204", "DET205")
-_BY_VALUES = (
-    *(Cause.HYPERPARAMETER, Cause.OUTSIDE, Cause.INITIALISATION, Cause.GENERATOR),
-    *(*_DATA, *_CONDITIONS),
-)
-_SEEDED = 5
 _SURE = 10  # ranks below are told before the linter's findings
-_LATE = 2 * _SURE
 
 
 class _Found(NamedTuple):
@@ -63,12 +56,6 @@ class Asked:
     text: Text
     changes: Sequence[Change] = ()
     is_known: bool = False
-
-    @property
-    def parts(self) -> bool:
-        """Whether the runs do other things: a condition decides that."""
-        is_other = bool(self.difference.parted) and self.difference.first is None
-        return self.difference.cause in _CONDITIONS or is_other
 
 
 def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
@@ -110,8 +97,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
 
     codes  of what the linter found, but for what it says of a whole program
     """
-    tree, difference = asked.text.trees[path], asked.difference
-    cause, circumstance = difference.cause, asked.circumstance
+    tree, difference, cause = asked.text.trees[path], asked.difference, asked.difference.cause
     if cause is Cause.ENVIRONMENT:
         items = [each.name for each in asked.changes if each.decides]
         yield from _lines(setters(tree, items), SET)
@@ -121,16 +107,8 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]
     elif cause in (Cause.GENERATOR, *_DATA):
         drawn = asked.text.threads.draws(tree, difference.generators)
         yield from _lines(drawn, FROM_A_THREAD)
-    if circumstance == HASHES.name:
-        yield from _lines(hashed(tree), rank=_SURE)
-    elif circumstance == LISTINGS.name:
-        yield from _lines(listed(tree), rank=_SURE)
-    elif circumstance == MEMORY.name or cause is Cause.UNWRITTEN_MEMORY:
-        yield from _lines(asked.text.unwritten(path), rank=_SURE)
-    if circumstance not in _CODES:
+    if asked.circumstance not in _CODES:
         yield from _of_threads(path, asked, codes)
-        yield from _of_values(path, asked)
-    yield from _deciding(path, asked)
 
 
 def _lines(lines: Iterable[Line], fits: str = "", rank: int = 0) -> Iterator[_Found]:
@@ -154,41 +132,5 @@ def _of_threads(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Foun
         sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
         first = 0 if sure else _SURE
         yield from _lines(text.threads.handed_over(tree), by_threads, first)
-        if text.lists:
-            for each in text.mentions[path].files():
-                yield _Found(_SURE, each.line, each.what, each.source.value)
     elif cause in _COMPUTED and not asked.is_known:
         yield from _lines(text.threads.added_up(tree), by_threads)
-
-
-def _of_values(path: str, asked: Asked) -> Iterator[_Found]:
-    """Calls that give another value in each run."""
-    if asked.difference.cause not in _BY_VALUES:
-        return
-    mentions, event = asked.text.mentions[path], asked.difference.first or asked.difference.second
-    if asked.difference.cause is Cause.HYPERPARAMETER and event is not None:
-        name = event.name.rpartition(".")[2]
-        for order, each in enumerate(mentions.setting(name)):
-            what = f"{each.what}, and goes into {name}"
-            yield _Found(min(order, _SEEDED), each.line, what, each.source.value)
-    held = VALUES | ({Source.READINESS} if asked.parts else set())
-    for each in mentions.of(held):
-        is_seed = each.source is Source.ENTROPY and "uuid" not in each.name
-        rank = _SEEDED if is_seed else _SURE + (each.source is Source.STRING_HASH)
-        yield _Found(rank, each.line, each.what, each.source.value)
-
-
-def _deciding(path: str, asked: Asked) -> Iterator[_Found]:
-    """Conditions on such values, and limits in seconds. Where a clock decides, another circumstance
-    can make the difference by luck; and where it may be a kernel as well, they come last."""
-    mentions = asked.text.mentions[path]
-    is_open = asked.difference.cause is Cause.KERNEL and not asked.is_known
-    if not asked.parts and (not is_open or asked.circumstance in _CODES):
-        return
-    late = 0 if asked.parts and asked.circumstance not in _CODES else _LATE
-    for order, each in enumerate(mentions.deciding()):
-        rank = late + min(order, _MOST) + (0 if each.ends else _MOST)
-        yield _Found(rank, each.mention.line, each.what, each.mention.source.value)
-    for line in mentions.limits() if asked.parts else ():
-        what = "is a limit in seconds of the clock: it ends in another step in each run"
-        yield _Found(late, line, what, Source.CLOCK.value)

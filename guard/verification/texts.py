@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import ast
-import os
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.diff import Source
-from guard.statements.sources import LISTING
+from guard.statements.sources import LISTING, source_of
+from guard.verification.calls import calls, dotted, imported, last_name
 from guard.verification.checkpoints import changes_gradients, saved_names, unsaved
 from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY
-from guard.verification.mentions import Mentions, has_others, last_name
-from guard.verification.threads import Line, Threads, calls
+from guard.verification.threads import Line, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from guard.verification.checkpoints import Kept
 
-_SETS = {"set", "frozenset"}
-_OF_SETS = {"union", "intersection", "difference", "symmetric_difference"}
-_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
-# What gives indices, among which one can occur twice; a mask has none twice.
-_INDICES = {
-    *("long", "int", "arange", "randint", "randperm", "argsort", "argmax", "argmin", "tensor"),
-    *("topk", "searchsorted", "bucketize", "multinomial", "floor", "round", "clamp", "as_tensor"),
+_OF_SETS = {
+    "set",
+    "frozenset",
+    "hash",
+    "union",
+    "intersection",
+    "difference",
+    "symmetric_difference",
 }
-_WRITERS = {"index_put", "index_put_", "index_copy", "index_copy_", "put_", "max_unpool2d"}
-_DEEP = 3  # names, one made from the other
-_LONGEST = 40  # characters of an expression that are shown
+_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
+_TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS}
 # Words of an item of the environment, and what sets it from within a program.
 _SETTERS = {
     "thread": (
@@ -68,12 +67,6 @@ class Text:
         return Threads(self._all)
 
     @cached_property
-    def mentions(self) -> dict[str, Mentions]:
-        """Of each file, calls that give another value in each run."""
-        others = bool(self.threads) or any(has_others(tree) for tree in self._all)
-        return {path: Mentions(tree, others=others) for path, tree in self.trees.items()}
-
-    @cached_property
     def kept(self) -> dict[str, list[Kept]]:
         """Of each file, what it keeps from step to step and is not saved, if the program saves."""
         saved = saved_names(self._all)
@@ -84,7 +77,21 @@ class Text:
     @cached_property
     def allocates(self) -> bool:
         """Whether it has memory that nothing has written."""
-        return any(True for path in self.trees for _ in self.unwritten(path))
+        return any(
+            name in _TENSORS and call.args and not isinstance(call.args[0], (ast.List, ast.Tuple))
+            for tree in self._all
+            for call, name in calls(tree)
+        ) or any(source is Source.UNWRITTEN_MEMORY for source in self._sources)
+
+    @cached_property
+    def _sources(self) -> set[Source | None]:
+        """What is called, of what gives something else in each run."""
+        return {
+            source_of(dotted(call, names))
+            for tree in self._all
+            for names in (imported(tree),)
+            for call, _ in calls(tree)
+        }
 
     @cached_property
     def shares(self) -> bool:
@@ -102,95 +109,42 @@ class Text:
         """Whether it changes gradients in place, as clipping does."""
         return changes_gradients(self._all)
 
-    @cached_property
-    def lists(self) -> bool:
-        """Whether it lists files, in whatever order."""
-        return any(last_name(call.func) in LISTING for tree in self._all for call, _ in calls(tree))
-
-    def unwritten(self, path: str) -> Iterator[Line]:
-        """What gives memory that nothing has written, in a file."""
-        for each in self.mentions[path].of({Source.UNWRITTEN_MEMORY}):
-            yield Line(0, each.line, each.what)
-        for call, name in calls(self.trees[path]):
-            if (
-                name in _TENSORS
-                and call.args
-                and not isinstance(call.args[0], (ast.List, ast.Tuple))
-            ):
-                yield Line(0, call.lineno, f"{name}() gives memory that nothing has written")
-
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
         if circumstance == HASHES.name:
-            return any(True for tree in self._all for _ in hashed(tree))
+            return any(map(_hashes, self._all))
         if circumstance == ADDRESSES.name:
-            return any(_asks_address(tree) or any(True for _ in hashed(tree)) for tree in self._all)
+            return any(_asks_address(tree) or _hashes(tree) for tree in self._all)
         if circumstance == LISTINGS.name:
-            return any(True for tree in self._all for _ in listed(tree))
+            return any(map(_lists, self._all))
         return self.allocates if circumstance == MEMORY.name else True
 
     @cached_property
-    def timed(self) -> str:
-        """What depends on who or what is first; "" where nothing does."""
-        found = self.mentions.values()
-        if self.threads:
-            return "threads or processes of its own"
-        if any(True for each in found for _ in each.deciding()):
-            return "a condition on the clock or on another value of the process"
-        if any(True for each in found for _ in each.limits()):
-            return "a limit in seconds"
-        if self.lists and any(True for each in found for _ in each.files()):
-            return "files that it lists and whose names are others in each run"
-        return ""
-
-    @cached_property
-    def measured(self) -> str:
-        """What is chosen by a clock, or by the load of the machine; "" where nothing is."""
-        for path, found in self.mentions.items():
-            for line in found.choosing(_SETTERS["thread"]):
-                at = f"{os.path.basename(path)}:{line}"
-                return f"a choice by the clock or another value of the process ({at})"
-        return ""
-
-    @cached_property
-    def luck(self) -> str:
-        """What two runs can agree in by luck, as it has few outcomes; "" where nothing is."""
-        if self.timed or self.measured:
-            return self.timed or self.measured
-        drawn = {Source.ENTROPY, Source.PROCESS, Source.DRAWN_NAME}
-        if any(True for each in self.mentions.values() for _ in each.of(drawn)):
-            return "a draw from a generator without a seed"
-        if any(_asks_address(tree) for tree in self._all):
-            return "addresses of objects"
-        if any(_is_indexed(tree) for tree in self._all):
-            return "indexing by tensors, of which kernels may add or write in no fixed order"
-        return ""
+    def timed(self) -> bool:
+        """Whether something may depend on who or what is first."""
+        limits = (
+            each.arg for tree in self._all for call, _ in calls(tree) for each in call.keywords
+        )
+        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or "max_time" in limits
 
 
-def hashed(tree: ast.AST) -> Iterator[Line]:
-    """Sets, and what asks for hashes."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.expr):
-            continue
-        called = node.func if isinstance(node, ast.Call) else None
-        name = called.id if isinstance(called, ast.Name) else ""
-        is_set = isinstance(node, (ast.Set, ast.SetComp)) or name in _SETS
-        is_set = is_set or (isinstance(node, ast.BinOp) and _is_keys(node.left, node.right))
-        if is_set or (called is not None and last_name(called) in _OF_SETS):
-            text = ast.unparse(node)
-            shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-            yield Line(0, node.lineno, f"{shown} has no fixed order")
-        elif name == "hash":
-            yield Line(0, node.lineno, "hash() gives another value in each process for strings")
+def _hashes(tree: ast.AST) -> bool:
+    """Whether it has sets, or asks for hashes."""
+    return any(
+        isinstance(node, (ast.Set, ast.SetComp))
+        or (isinstance(node, ast.BinOp) and _is_keys(node.left, node.right))
+        or (isinstance(node, ast.Call) and last_name(node.func) in _OF_SETS)
+        for node in ast.walk(tree)
+    )
 
 
-def listed(tree: ast.AST) -> Iterator[Line]:
-    """Listings of folders that are not sorted at once."""
+def _lists(tree: ast.AST) -> bool:
+    """Whether it lists folders, and does not sort what it gets at once."""
     ordered = (arg for call, name in calls(tree) if name == "sorted" for arg in call.args)
     in_order = {id(each) for argument in ordered for each in ast.walk(argument)}
-    for call, name in calls(tree):
-        if last_name(call.func) in LISTING and id(call) not in in_order:
-            yield Line(0, call.lineno, f"{name}() lists in no fixed order")
+    return any(
+        last_name(call.func) in LISTING and id(call) not in in_order for call, _ in calls(tree)
+    )
 
 
 def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
@@ -234,39 +188,3 @@ def _asks_address(tree: ast.AST) -> bool:
 def _is_keys(*nodes: ast.expr) -> bool:
     """Whether each is ``d.keys()``, of which operators make sets."""
     return all(isinstance(n, ast.Call) and last_name(n.func) in ("keys", "items") for n in nodes)
-
-
-def _is_indexed(tree: ast.AST) -> bool:
-    """Whether something is read or written by tensors of indices."""
-    made: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                made.setdefault(last_name(target), []).append(node.value)
-    for call, name in calls(tree):
-        if name.endswith("register_buffer") and len(call.args) > 1:
-            made.setdefault(_word(call.args[0]), []).append(call.args[1])
-    return any(
-        _is_of_tensors(node.slice, made)
-        if isinstance(node, ast.Subscript)
-        else isinstance(node, ast.Call) and last_name(node.func) in _WRITERS
-        for node in ast.walk(tree)
-    )
-
-
-def _is_of_tensors(index: ast.expr, made: dict[str, list[ast.expr]], depth: int = 0) -> bool:
-    """Whether an index is made of tensors of indices, as far as the text shows."""
-    parts: list[ast.expr] = []
-    if isinstance(index, (ast.Tuple, ast.List)):
-        parts = index.elts
-    elif isinstance(index, ast.BinOp):
-        parts = [index.left, index.right]
-    elif isinstance(index, ast.Subscript):
-        parts = [index.value]
-    elif isinstance(index, (ast.Name, ast.Attribute)) and depth < _DEEP:
-        parts, depth = made.get(last_name(index), []), depth + 1
-    elif isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
-        if index.func.attr in _INDICES:  # torch.arange(…), points.long()
-            return True
-        parts = [] if index.func.attr == "item" else [index.func.value]
-    return any(_is_of_tensors(each, made, depth) for each in parts)

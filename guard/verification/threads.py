@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.statements.sources import takes_any
-from guard.verification.mentions import dotted, imported, last_name, stored
+from guard.verification.calls import calls, dotted, imported, last_name, stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -104,13 +104,6 @@ class Threads:
                 if full.startswith(wanted) and not own and last_name(call.func) not in _NO_DRAWS:
                     what = "draws from the generator of the whole process, in a thread"
                     yield Line(0, call.lineno, f"{name}() {what}")
-
-
-def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Calls by name, as the text has it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            yield node, ast.unparse(node.func)
 
 
 def _is_off(call: ast.Call, name: str) -> bool:

@@ -92,65 +92,25 @@ def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
     assert [line for _, line, _ in Threads([tree]).added_up(tree)] == lines
 
 
-INDEXED = """\
-self.register_buffer("index", torch.arange(9).view(3, 3).to(device))
-rows = points.long() * 4 + 1
-canvas[rows[:, 0] + 3] = colour
-picked = table[self.index]
-kept = scores[scores > 0]
-part = scores[int(3 * share), 2:5]
-best = order[scores.argmax().item()]
-for at in range(3): total = names[at]
-grid.index_put_((rows,), colour)
-"""
-
-
-def test_indexing_by_tensors(tmp_path: Path) -> None:
-    buffer, rows, *lines = INDEXED.splitlines()
-    found = [text_of(tmp_path, f"{buffer}\n{rows[:-8]}\n{each}").luck != "" for each in lines]
-    assert found == [True, True, False, False, False, False, True]
-
-
 def text_of(folder: Path, text: str) -> Text:
     return Text([str(write(folder / "train.py", text))])
 
 
-TUNED = """\
-def timed(work):
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
-took = {n: timed(work) for n in (1, 2)}
-fastest = min(took, key=took.get)
-torch.set_num_threads(fastest)
-"""
-
-
 @pytest.mark.parametrize(
-    ("text", "luck"),
+    ("text", "timed"),
     [
-        (QUEUE, "threads or processes"),
-        ("DataLoader(data, num_workers=2, in_order=False)", "threads or processes"),
-        ("for f in as_completed(futures): pass", "threads or processes"),
-        ("for b in loader:\n    if time.time() > end: break", "a condition on the clock"),
-        ("Trainer(max_time={'minutes': 3})", "a limit in seconds"),
-        ("Trainer(max_time=None)", ""),
-        ("n = random.SystemRandom().choice((1, 2))", "a draw from a generator without a seed"),
-        ("rng = np.random.default_rng()", "a draw from a generator without a seed"),
-        ("rng = np.random.default_rng(3)", ""),
-        ("begun = time.time()\nprint(time.time() - begun)", ""),
-        (TUNED, "a choice by the clock or another value of the process (train.py:6)"),
-        ("torch.set_num_threads(int(8 - os.getloadavg()[0]))", "a choice by the clock"),
-        ("torch.set_num_threads(args.threads)\nbest = max(rows, key=len)", ""),
-        ("best = min(best, time.perf_counter() - begun)", ""),
-        ("picked = table[ids.long()]", "indexing by tensors"),
-        ("DataLoader(data, num_workers=2)\ndata.map(tokenize)", ""),
+        (QUEUE, True),
+        ("DataLoader(data, num_workers=2, in_order=False)", True),
+        ("for f in as_completed(futures): pass", True),
+        ("for b in loader:\n    if time.time() > end: break", True),
+        ("Trainer(max_time={'minutes': 3})", True),
+        ("torch.set_num_threads(int(8 - os.getloadavg()[0]))", True),
+        ("rng = np.random.default_rng()", False),
+        ("DataLoader(data, num_workers=2)\ndata.map(tokenize)", False),
     ],
 )
-def test_what_two_runs_can_agree_in_by_luck(text: str, luck: str, tmp_path: Path) -> None:
-    found = text_of(tmp_path, text).luck
-    assert found.startswith(luck)
-    assert bool(found) == bool(luck)
+def test_what_may_depend_on_who_is_first(text: str, timed: bool, tmp_path: Path) -> None:
+    assert text_of(tmp_path, text).timed is timed
 
 
 @pytest.mark.parametrize(
@@ -245,12 +205,22 @@ def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Pat
     ("text", "at_ease", "found", "expected"),
     [
         (THREADS, True, (True, 20.0), True),
-        (PLAIN, True, (True, 20.0), False),
+        (THREADS, True, (True, 59.0), True),
+        (PLAIN, True, (True, 19.0), True),
+        (PLAIN, True, (True, 21.0), False),
         (THREADS, False, (True, 20.0), False),
         (THREADS, True, (False, 20.0), False),
         (THREADS, True, (True, 61.0), False),
     ],
-    ids=["cheap", "no luck", "runs are given", "in place", "long"],
+    ids=[
+        "cheap",
+        "threads",
+        "cheap, no threads",
+        "no threads",
+        "runs are given",
+        "in place",
+        "long",
+    ],
 )
 def test_a_third_run_is_made_where_two_agree_by_luck(
     text: str, at_ease: bool, found: tuple[bool, float], expected: bool, tmp_path: Path
