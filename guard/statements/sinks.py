@@ -47,7 +47,7 @@ def find(flows: Flows, difference: Difference) -> Found:
     for nodes in _sinks(flows, difference):
         for each in nodes:
             origins = each.origins or flows.given(each) or flows.of_states(each)
-            if not origins and each.goes_on:
+            if not origins and _is_going_on(each):
                 origins = frozenset((each,))
             if origins:
                 return Found(_ordered(origins), each)
@@ -62,6 +62,8 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     yield from _by_cause(flows, difference, places)
     for each in places:
         yield _at(flows, each)
+    if _is_parted(difference):
+        yield _goes_on(flows)
     for each in places:
         yield _under(flows, each)
     for each in places:  # what only reads or draws, and binds nothing that was looked at
@@ -74,10 +76,9 @@ def _by_cause(
     event, cause = difference.first or difference.second, difference.cause
     name = event.name if event is not None else ""
     last = name.rpartition(".")[2]
-    if cause in _PARTED or (event is None and difference.parted):
+    if _is_parted(difference):
         yield _only_in_one(flows, places)
         yield [each for each in flows.tainted if each.branches and _is_main(each)]
-        yield _goes_on(flows)
     elif cause is Cause.ENVIRONMENT:
         yield reversed(flows.moves.get("threads", []))
     elif cause is Cause.HYPERPARAMETER:
@@ -87,6 +88,11 @@ def _by_cause(
     elif cause is Cause.GENERATOR:
         for state in (*difference.generators, name):
             yield reversed(flows.moves.get(state, []))
+
+
+def _is_parted(difference: Difference) -> bool:
+    """Whether the runs do other things from there on."""
+    return difference.cause in _PARTED or (difference.first is None and bool(difference.parted))
 
 
 def _attribute(flows: Flows, name: str) -> list[Node]:
@@ -120,9 +126,13 @@ def _only_in_one(flows: Flows, places: list[Place]) -> list[Node]:
 
 
 def _goes_on(flows: Flows) -> list[Node]:
-    """What ended in one run and goes on in the other, the innermost: a library decides that."""
-    found = [each for each in flows.nodes if each.goes_on and _is_main(each)]
-    return [each for each in found if not any(n.goes_on for c in each.below for n in c.nodes)]
+    """What ended in one run and goes on in the other: a library decides that."""
+    return [each for each in flows.nodes if _is_main(each) and _is_going_on(each)]
+
+
+def _is_going_on(node: Node) -> bool:
+    """Whether it ended in one run and goes on in the other, and nothing within it does."""
+    return node.goes_on and not any(each.goes_on for call in node.below for each in call.nodes)
 
 
 def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:

@@ -190,7 +190,7 @@ def explained(
     left = plan.budget - bisection.runs
     is_quick = watched.seconds < LONGEST
     if is_quick and left >= RUNS and is_asked(difference, bisection):
-        found = entry(opened, difference, other, bisection)
+        found = entry(opened, difference, other, bisection, left)
         left -= found.runs
     known = any(each.row for each in bisection.operators)
     begun = _shown(found, "")

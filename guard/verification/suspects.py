@@ -34,119 +34,45 @@ _OWNERS = {"python", "numpy", "torch"}
 _OBJECTS = "DET101"  # of generators of the program's own
 _GLOBALS = ("DET102", "DET104")
 
-_SEEDS = "a generator without a fixed seed"
-_ORDERS = "an order that nothing fixes"
-_WORKERS = "generators in the loader's workers"
-_KERNELS = "a kernel that adds or writes in no fixed order"
-_CHOICES = "a kernel that is chosen anew in each run"
-_UNWRITTEN = "memory that is read before anything has written to it"
-_UNEQUAL = "a value that is another one in each run"
-
-# Codes by cause, and why they fit; the likelier first. A code covers those that begin with it.
-_FITTING: dict[Cause, tuple[tuple[str, str], ...]] = {
-    Cause.INITIALISATION: (
-        ("DET102", _SEEDS),
-        ("DET101", _SEEDS),
-        ("DET103", _SEEDS),
-        ("DET402", _UNWRITTEN),
-        ("DET401", _UNWRITTEN),
-        ("DET403", _UNWRITTEN),
-        ("DET104", _SEEDS),
-        ("DET204", _ORDERS),
-        ("DET105", _UNEQUAL),
-        ("DET203", _ORDERS),
-    ),
-    Cause.BATCH_ORDER: (
-        ("DET204", _ORDERS),
-        ("DET203", _ORDERS),
-        ("DET205", _ORDERS),
-        ("DET101", _SEEDS),
-        ("DET103", _SEEDS),
-        ("DET102", _SEEDS),
-        ("DET104", _SEEDS),
-        ("DET105", _UNEQUAL),
-        ("DET206", _ORDERS),
-        ("DET202", _SEEDS),
-        ("DET802", _ORDERS),
-        ("DET207", _WORKERS),
-        ("DET201", _WORKERS),
-        ("DET106", _ORDERS),
-    ),
-    Cause.BATCH_CONTENT: (
-        ("DET101", _SEEDS),
-        ("DET103", _SEEDS),
-        ("DET102", _SEEDS),
-        ("DET104", _SEEDS),
-        ("DET204", _ORDERS),
-        ("DET203", _ORDERS),
-        ("DET205", _ORDERS),
-        ("DET105", _UNEQUAL),
-        ("DET207", _WORKERS),
-        ("DET201", _WORKERS),
-        ("DET403", _UNWRITTEN),
-        ("DET401", _UNWRITTEN),
-        ("DET206", _ORDERS),
-        ("DET202", _SEEDS),
-        ("DET106", _ORDERS),
-    ),
-    Cause.GENERATOR: (
-        ("DET103", _SEEDS),
-        ("DET102", _SEEDS),
-        ("DET101", _SEEDS),
-        ("DET104", _SEEDS),
-        ("DET204", _ORDERS),
-        ("DET205", _ORDERS),
-        ("DET105", _UNEQUAL),
-        ("DET207", _WORKERS),
-        ("DET202", _SEEDS),
-    ),
-    Cause.KERNEL: (
-        ("DET501", _KERNELS),
-        ("DET502", _KERNELS),
-        ("DET60", _KERNELS),
-        ("DET401", _UNWRITTEN),
-        ("DET402", _UNWRITTEN),
-        ("DET205", _ORDERS),
-        ("DET101", _SEEDS),
-        ("DET103", _SEEDS),
-        ("DET204", _ORDERS),
-        ("DET105", _UNEQUAL),
-        ("DET301", _CHOICES),
-        ("DET302", _CHOICES),
-        ("DET307", _CHOICES),
-        ("DET303", _KERNELS),
-        ("DET304", _KERNELS),
-        ("DET306", _KERNELS),
-        ("DET7", _KERNELS),
-        ("DET80", _KERNELS),
-    ),
-    Cause.UNWRITTEN_MEMORY: (
-        ("DET401", _UNWRITTEN),
-        ("DET402", _UNWRITTEN),
-        ("DET403", _UNWRITTEN),
-        ("DET305", _UNWRITTEN),
-    ),
-    Cause.HYPERPARAMETER: (
-        ("DET101", _SEEDS),
-        ("DET103", _SEEDS),
-        ("DET102", _SEEDS),
-        ("DET104", _SEEDS),
-        ("DET105", _UNEQUAL),
-        ("DET204", _ORDERS),
-        ("DET205", _ORDERS),
-    ),
-    Cause.STATE: (
-        ("DET101", _SEEDS),
-        ("DET102", _SEEDS),
-        ("DET206", _ORDERS),
-        ("DET202", _SEEDS),
-    ),
+# Why a code fits; a code covers those that begin with it, and the first that covers one counts.
+_WHY = {
+    ("DET101", "DET102", "DET103", "DET104", "DET202"): "a generator without a fixed seed",
+    ("DET106", "DET203", "DET204", "DET205", "DET206", "DET802"): "an order that nothing fixes",
+    ("DET201", "DET207"): "generators in the loader's workers",
+    ("DET301", "DET302", "DET307"): "a kernel that is chosen anew in each run",
+    (
+        "DET305",
+        "DET401",
+        "DET402",
+        "DET403",
+    ): "memory that is read before anything has written to it",
+    ("DET105",): "a value that is another one in each run",
+    ("DET",): "a kernel that adds or writes in no fixed order",
 }
-_FITTING[Cause.OUTSIDE] = _FITTING[Cause.HYPERPARAMETER]
-# How data is shuffled decides nothing of what is done.
-_FITTING[Cause.CONTROL_FLOW] = _FITTING[Cause.LENGTH] = tuple(
-    each for each in _FITTING[Cause.BATCH_CONTENT] if each[0] not in _SHUFFLES
-)
+# Codes by cause, the likelier first.
+_CODES = {
+    Cause.INITIALISATION: "102 101 103 402 401 403 104 204 105 203",
+    Cause.BATCH_ORDER: "204 203 205 101 103 102 104 105 206 202 802 207 201 106",
+    Cause.BATCH_CONTENT: "101 103 102 104 204 203 205 105 207 201 403 401 206 202 106",
+    Cause.GENERATOR: "103 102 101 104 204 205 105 207 202",
+    Cause.KERNEL: "501 502 60 401 402 205 101 103 204 105 301 302 307 303 304 306 7 80",
+    Cause.UNWRITTEN_MEMORY: "401 402 403 305",
+    Cause.HYPERPARAMETER: "101 103 102 104 105 204 205",
+    Cause.OUTSIDE: "101 103 102 104 105 204 205",
+    Cause.STATE: "101 102 206 202",
+    # How data is shuffled decides nothing of what is done.
+    Cause.CONTROL_FLOW: "101 103 102 104 204 203 205 105 207 201 403 401 206 106",
+    Cause.LENGTH: "101 103 102 104 204 203 205 105 207 201 403 401 206 106",
+}
+
+
+def _fitting(cause: Cause) -> tuple[tuple[str, str], ...]:
+    """The codes of a cause, each with why it fits."""
+    codes = (f"DET{each}" for each in _CODES.get(cause, "").split())
+    return tuple(
+        (code, next(why for starts, why in _WHY.items() if code.startswith(starts)))
+        for code in codes
+    )
 
 
 def suspects(
@@ -157,7 +83,7 @@ def suspects(
     files  the program's own, the one that was started first
     links  statements that running showed to lead to the difference
     """
-    fitting = _FITTING.get(difference.cause, ())
+    fitting = _fitting(difference.cause)
     if not files or not fitting:
         return ()
     if any(_SEEDING.search(_read(each)) for each in files):

@@ -34,10 +34,32 @@ def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "compare", _raising(RecursionError("too deep")))
     session: Any = SimpleNamespace(plan=SimpleNamespace(ranks=1))
 
-    found = statements.entry(session, difference, 1, Bisection())
+    found = statements.entry(session, difference, 1, Bisection(), 8)
 
     assert not found.lines
     assert found.note == (
         "what differs was not traced to a line: comparing statement by statement failed with "
         "RecursionError('too deep')"
     )
+
+
+@pytest.mark.parametrize(("budget", "others"), [(8, [1, 2]), (3, [1])])
+def test_a_difference_that_does_not_come_again_is_looked_for_once_more(
+    budget: int, others: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, asked = SimpleNamespace(look=lambda: None, traces=[1]), []
+
+    def rerun(_: object, other: int, __: int) -> tuple[Any, ...]:
+        asked.append(other)
+        return process, process
+
+    monkeypatch.setattr(statements, "_rerun", rerun)
+    monkeypatch.setattr(statements, "examine", lambda *_: SimpleNamespace(difference=None))
+    difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
+    session: Any = SimpleNamespace()
+
+    found = statements.entry(session, difference, 1, Bisection(), budget)
+
+    assert asked == others
+    assert found.runs == 2 * len(others)
+    assert "did not come again" in found.note

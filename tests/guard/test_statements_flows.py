@@ -13,6 +13,7 @@ from statement_runs import flows, origins
 
 from guard.diff import Cause, Difference
 from guard.digests.generators import NONE
+from guard.observe.places import Place
 from guard.statements import tracer
 from guard.statements.flows import Flows
 from guard.statements.matching import Pairing
@@ -533,3 +534,19 @@ def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> Non
     found = find(flows, Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, ""))
 
     assert [each.statement.line for each in found.origins] == [2]
+
+
+def test_a_line_that_differs_is_told_before_what_one_run_has_not_ended(tmp_path: Path) -> None:
+    text = "import os\ndef main():\n    a = os.urandom(4)\n    b = a + b'x'\n    print(b)\nmain()\n"
+    found = flows(tmp_path, text)
+    (outer,) = (each for each in found.nodes if each.statement.line == 6)
+    assert outer.second is not None
+    outer.second.ended = 0
+    assert outer.goes_on
+
+    place = Place(str(tmp_path / "program.py"), 4, "main")
+    told = find(
+        found, Difference(0, 3, "training", None, None, Cause.CONTROL_FLOW, "", place=place)
+    )
+
+    assert [each.statement.line for each in told.origins] == [3]

@@ -80,7 +80,7 @@ def test_every_cause_has_codes_that_exist() -> None:
     codes = [rule.code for rule in every_rule()]
     for cause in Cause:
         if cause is not Cause.ENVIRONMENT:
-            fitting = suspects._FITTING[cause]
+            fitting = suspects._fitting(cause)
             assert all(any(code.startswith(each) for code in codes) for each, _ in fitting), cause
 
 
