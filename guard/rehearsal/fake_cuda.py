@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from guard.rehearsal.recorder import Recorder
 
 _LOG = logging.getLogger("torch._subclasses.fake_tensor")
+_PATIENCE = 32  # times that a line is given the same guess, before it is given the other once
 _ITEMS = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default)  # noqa: SLF001
 _EQUAL = torch.ops.aten.equal.default
 _COPY = torch.ops.aten._to_copy.default  # noqa: SLF001
@@ -124,8 +125,9 @@ class FakeCuda(Mode):
 
     def _guess(self, func: OpOverload | None, value: Any) -> Any:  # noqa: ANN401
         what = "a number read from the device" if func is None else f"what {func} gives"
-        self._recorder.guessed(f"{what} is taken to be {value!r}")
-        return value
+        times = self._recorder.guessed(f"{what} is taken to be {value!r}")
+        # A loop that draws again until all fits would never end.
+        return not value if isinstance(value, bool) and times % _PATIENCE == 0 else value
 
     def _on_zeros(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """Run torch's kernel for the CPU, for the shape of what it gives."""

@@ -114,9 +114,11 @@ class Recorder:
             return trail
         return self._made.get(self.node._sequence_nr())  # noqa: SLF001
 
-    def guessed(self, what: str) -> None:
-        """A value that the program reads is not known."""
-        self.guesses[what, places.here()] += 1
+    def guessed(self, what: str) -> int:
+        """A value that the program reads is not known. How often that was so at its line."""
+        key = what, places.here()
+        self.guesses[key] += 1
+        return self.guesses[key]
 
     @property
     def _is_forward(self) -> bool:

@@ -444,6 +444,24 @@ def test_what_scripts_do(tmp_path: Path, forks: Forks, before: str, step: str) -
     assert report["complete"]
 
 
+def test_what_is_drawn_until_it_fits_comes_to_an_end(tmp_path: Path, forks: Forks) -> None:
+    text = """
+        import torch
+
+        torch.manual_seed(0)
+        model = torch.nn.Linear(300, 300).cuda()
+        torch.nn.init.trunc_normal_(model.weight, std=0.02)
+        x = torch.randn(300, 300, device="cuda")
+        while (x > 2).any():
+            x = torch.randn(300, 300, device="cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(x).sum().backward()
+        optimizer.step()
+    """
+    report = found(forks, tmp_path, text, "--seconds", "60", status=0)
+    assert report["steps"] == 1, report["limits"]
+
+
 def test_one_rank_of_several(tmp_path: Path, forks: Forks) -> None:
     text = """
         import os
