@@ -304,7 +304,7 @@ def main() -> None:
 
 
 def _name(row: str) -> str:
-    return row.split(" | ")[0].removeprefix("| ")
+    return row.split(" | ", maxsplit=1)[0].removeprefix("| ")
 
 
 def _page(rows: list[str], work: Path) -> str:
