@@ -29,6 +29,7 @@ parser.add_argument("--seed", type=int)
 args = parser.parse_args()
 env = {}
 {}
+state, reward, *_ = env.step(action)
 loss.backward(); optimizer.step()
 """
 ENVS = """\
@@ -99,6 +100,14 @@ def test_what_plays_and_does_not_train_is_no_finding(
 ) -> None:
     text = TRAIN.format(MAKE, "env.reset()").rpartition("loss.")[0]
     project({"play.py": text, "envs.py": ENVS})
+    assert found(capsys, "DET102") == []
+
+
+def test_an_environment_in_which_nothing_is_done_is_no_finding(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TRAIN.format(MAKE, "scheduler.step(loss)").replace("env.step(action)", "other")
+    project({"train.py": text, "envs.py": ENVS})
     assert found(capsys, "DET102") == []
 
 

@@ -247,6 +247,13 @@ class _Reader:
             if not randomness.ENVIRONMENTS.isdisjoint(self._called(op)):
                 yield Found(op, "environment")
 
+    @staticmethod
+    def environment_steps(function: Function) -> Iterator[Found]:
+        """``state, reward, *_ = env.step(action)``: not of an optimizer or its schedule."""
+        for op in function.coded("call"):
+            if word_of(op) == "step" and op.args[1:] and any(x.code != "drop" for x in op.uses):
+                yield Found(op, "environment")
+
     def environment_seeds(self, function: Function) -> Iterator[Found]:
         """Calls that give such a one a seed, as far as one can see."""
         for op in function.coded("call"):

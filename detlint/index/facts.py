@@ -83,6 +83,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
+    "environment_steps": (".step(",),
     "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),

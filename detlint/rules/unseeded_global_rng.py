@@ -160,7 +160,7 @@ class UnseededGlobalRng(Rule):
     def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
         """Environments of reinforcement learning, each with a generator of its own."""
         made = program.first("environments")
-        if made is None or made.fact.doubt == UNSET:
+        if made is None or made.fact.doubt == UNSET or not program.has("environment_steps"):
             return
         seeds = list(program.facts("environment_seeds"))
         if all(each.fact.doubt == UNSET for each in seeds):
