@@ -2,9 +2,10 @@
 
     python benchmarks/preflight_programs.py --work FOLDER [names ...]
 
-The folder holds checkouts of pytorch/examples (``examples``) and nanoGPT (``nanoGPT``); timm and
-torchvision are installed in it, without dependencies, and data that the programs would download are
-made up there. Models of timm and transformers are trained for a step by a program of ten lines.
+The folder holds pytorch/examples (``examples``) and nanoGPT (``nanoGPT``), as checkouts or with a
+file COMMIT. timm and torchvision are installed in it, without dependencies, and data that the
+programs would download are made up there. Models of timm and transformers are trained for a step
+by a program of ten lines.
 Writes benchmarks/PREFLIGHT_PROGRAMS.md; with names, their rows of it.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -74,8 +76,8 @@ HF = {
     "gpt2": TEXT, "llama": TEXT, "qwen2": TEXT, "qwen3_moe": TEXT, "mixtral": TEXT, "gemma2": TEXT,
     "mamba": TEXT, "mamba2": TEXT, "opt": TEXT, "gpt_neox": TEXT, "phi3": TEXT, "falcon": TEXT,
     "bert": MASKED, "roberta": MASKED, "deberta-v2": MASKED, "modernbert": MASKED,
-    "albert": MASKED, "distilbert": LABELS, "electra": LABELS, "funnel": LABELS,
-    "vit": IMAGES, "swin": IMAGES, "beit": IMAGES, "convnextv2": IMAGES, "resnet": IMAGES,
+    "albert": MASKED, "distilbert": LABELS, "electra": LABELS,
+    "vit": IMAGES, "swin": IMAGES, "beit": IMAGES, "resnet": IMAGES,
 }  # fmt: skip
 
 STEP = """
@@ -99,7 +101,7 @@ OF_HF = """
 import torch, transformers
 torch.manual_seed(0)
 config = transformers.AutoConfig.for_model("{name}")
-for key, value in dict(num_hidden_layers=2, num_labels=10, num_layers=2, n_layer=2).items():
+for key, value in dict(num_hidden_layers=2, num_labels=10).items():
     if isinstance(getattr(config, key, None), int):
         setattr(config, key, value)
 model = transformers.{kind}.from_config(config).cuda().train()
@@ -258,7 +260,8 @@ def _ran(report: dict[str, Any]) -> str:
         return f"{ran}: {report['limits'][-1]}"
     if report["complete"]:
         return ran
-    return f"{ran}; stopped: {report['limits'][0][:200]}"
+    why = re.sub(r"/\S*/(?=\S+\.py)", "", report["limits"][0])
+    return f"{ran}; stopped: {why[:200]}"
 
 
 def _found(report: dict[str, Any]) -> str:
@@ -310,7 +313,8 @@ def _name(row: str) -> str:
 def _page(rows: list[str], work: Path) -> str:
     def commit(name: str) -> str:
         command = ["git", "-C", str(work / name), "rev-parse", "--short", "HEAD"]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stdout.strip() or (work / name / "COMMIT").read_text(encoding="utf-8").strip()
 
     today = time.strftime("%Y-%m-%d", time.gmtime())
     versions = [*(f"{each}=={version(each)}" for each in ("torch", "transformers")), *PINNED]
