@@ -417,7 +417,8 @@ class Program:
         """Whether the program gives its parser of the command line an option."""
         flag = option.replace("_", "-")
         flags = [f"{quote}--{name}{quote}" for name in (option, flag) for quote in "\"'"]
-        return any(flag in text for text in self.texts() for flag in flags)
+        texts = map(self._project.flags_in, self.paths)
+        return any(flag in text for text in texts if text for flag in flags)
 
     # Findings
 

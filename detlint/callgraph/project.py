@@ -47,6 +47,7 @@ class Project:
         self._closures: dict[str, list[str]] = {}
         self._programs: dict[str, list[str]] = {}
         self._configured: dict[str, bool] = {}
+        self._flags: dict[str, str] = {}
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -86,6 +87,13 @@ class Project:
                 option in text or flag in text for text in self._configurations
             )
         return self._configured[option]
+
+    def flags_in(self, path: str) -> str:
+        """The text of a file that may give a parser of the command line options, of others ""."""
+        if path not in self._flags:
+            text = self.index.source(path).text
+            self._flags[path] = text if '"--' in text or "'--" in text else ""
+        return self._flags[path]
 
     @cached_property
     def _configurations(self) -> list[str]:

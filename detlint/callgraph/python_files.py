@@ -75,7 +75,7 @@ class PythonFiles:
                 for text in self.texts
                 if any(each in text for each in spelled)
                 for line in text.splitlines()
-                if any(_mentions(line, each) for each in spelled)
+                if any(each in line and _mentions(line, each) for each in spelled)
             ]
             told = bool(lines) and all(map(partial(_declares, spelled), lines))
             self._declared[option] = told
