@@ -44,6 +44,10 @@ def fix(seed):
 def fix_always(seed):
     np.random.seed(seed)
 
+def make(seed):
+    np.random.seed(seed)
+    np.random.shuffle(rows)
+
 class Experiment:
     def __init__(self, args):
         self.args = args
@@ -92,6 +96,7 @@ def found(capsys: pytest.CaptureFixture[str]) -> list[str]:
         ("'--seed', type=int", "seeds.fix_always(args.seed)", True),
         ("'--seed', type=int", "if args.seed is not None: seeds.fix_always(args.seed)", True),
         ("'--seed', type=int", "seeds.Experiment(args).run()", True),
+        ("'--prepare', action='store_true'", "if args.prepare: seeds.make(3)", True),
         ("'--seed', type=int, default=3", "seeds.Experiment(args).run()", False),
     ],
 )
@@ -100,6 +105,14 @@ def test_a_seed_that_is_off_by_default_seeds_nothing(
 ) -> None:
     project({"train.py": TRAIN.format(option, line), "seeds.py": SEEDS})
     assert found(capsys) == [f"train.py:{ROW + line.count(chr(10))}"] * is_found
+
+
+def test_a_draw_with_the_same_option_is_seeded(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TRAIN.format("'--prepare', action='store_true'", "if args.prepare: seeds.make(3)")
+    project({"train.py": text.replace("np.random.shuffle(rows)", "pass"), "seeds.py": SEEDS})
+    assert found(capsys) == []
 
 
 @pytest.mark.parametrize(

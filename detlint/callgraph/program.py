@@ -126,6 +126,12 @@ class Program:
         """Whether the text shows that a line of one of its files runs."""
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
 
+    def happens_by_default(self, located: Located) -> bool:
+        """Whether no option keeps the function of a fact from being called by default."""
+        path = located.path
+        part = self._index.part_at(path, located.fact.row)
+        return self._doubt_of_uses(path, part, default=True) == 0
+
     def seeds_before(self, library: str, path: str, row: int) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line."""
         seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]

@@ -143,7 +143,10 @@ class UnseededGlobalRng(Rule):
                 yield from cls._unseeded_process(program, library)
                 yield from cls._drawn_too_soon(program, library)
                 continue
-            found, told = cls._surest(program, cls._draws(program, library, trains=trains)), sure
+            draws, told = cls._draws(program, library, trains=trains), sure
+            if program.has("seeds", library):  # with an option alone
+                draws = (each for each in draws if program.happens_by_default(each[0]))
+            found = cls._surest(program, draws)
             if found is None and all_asked:
                 found = (cls._unset if trains else cls._own_draw)(program, library)
                 told = Confidence.POSSIBLE
