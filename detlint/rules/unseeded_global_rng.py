@@ -136,28 +136,44 @@ class UnseededGlobalRng(Rule):
         sure = cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
         if sure < settings.bar(cls.code):
             return
-        all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
         for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and _seeds(program, library, settings):
                 yield from cls._unseeded_process(program, library)
                 yield from cls._drawn_too_soon(program, library)
-                continue
-            draws, told = cls._draws(program, library, trains=trains), sure
-            if program.has("seeds", library):  # with an option alone
-                draws = (each for each in draws if program.happens_by_default(each[0]))
-            found = cls._surest(program, draws)
-            if found is None and all_asked:
-                found = (cls._unset if trains else cls._own_draw)(program, library)
-                told = Confidence.POSSIBLE
-            if found is not None and (trains or not _seeds(program, library, settings)):
-                if program.lacks(_MAY_SEED):
-                    if not all_asked:
-                        return
-                    told = Confidence.POSSIBLE
-                yield cls._told(program, library, *found, told)
+            else:
+                yield from cls._unseeded(program, library, settings, sure, trains=trains)
         if trains:
             yield from cls._unseeded_environment(program)
+
+    @classmethod
+    def _unseeded(
+        cls,
+        program: Program,
+        library: str,
+        settings: Settings,
+        sure: Confidence,
+        *,
+        trains: bool,
+    ) -> Iterator[Finding]:
+        """A draw of a program that does not seed, or does with an option alone."""
+        draws = cls._draws(program, library, trains=trains)
+        if trains and program.has("seeds", library):
+            draws = (each for each in draws if program.happens_by_default(each[0]))
+        found, all_asked = (
+            cls._surest(program, draws),
+            settings.bar(cls.code) == Confidence.POSSIBLE,
+        )
+        if found is None and all_asked:
+            found = (cls._unset if trains else cls._own_draw)(program, library)
+            sure = Confidence.POSSIBLE
+        if found is None or (not trains and _seeds(program, library, settings)):
+            return
+        if program.lacks(_MAY_SEED):
+            sure = Confidence.POSSIBLE
+        if sure == Confidence.POSSIBLE and not all_asked:
+            return
+        yield cls._told(program, library, *found, sure)
 
     @classmethod
     def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
