@@ -145,12 +145,13 @@ class Cache:
     def content(self, path: str) -> str:
         """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
         key = self._key(path)
-        if key not in self._now:
+        if key not in self._now or not path.endswith(".py"):
             try:
                 stat = os.stat(path)
                 if is_data(path, stat.st_size):
-                    self._now[key] = _signature(stat)  # nobody reads it
-                elif not self._is_unchanged(key, stat):
+                    # Whether or not something has read it in this run: most do not.
+                    self._now[key] = _signature(stat)
+                elif key not in self._now and not self._is_unchanged(key, stat):
                     with open(path, "rb") as file:
                         self._now[key] = content_digest(file.read())
             except OSError as error:

@@ -431,3 +431,14 @@ def test_a_cache_of_a_large_tree_opens_in_milliseconds(project: Project) -> None
         project.open()
         times.append(time.perf_counter() - began)
     assert min(times) < 0.03  # 3 ms on a laptop; a shared runner may be slower
+
+
+def test_a_file_of_data_is_known_by_its_stat_whether_it_was_read_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("detlint.kinds._LARGEST", 10)
+    data = tmp_path / "values.json"
+    data.write_text('{"values": [1, 2, 3]}')
+    read, unread = Cache(None, b""), Cache(None, b"")
+    read.facts_of(str(data), content_digest(data.read_bytes()))
+    assert read.content(str(data)) == unread.content(str(data))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
+from detlint.kinds import is_data
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Project:
     @cached_property
     def _configurations(self) -> list[str]:
         others = (each for each in self._files if not each.endswith((".py", ".ipynb")))
-        return [self.index.source(each).text for each in others]
+        return [self.index.source(each).text for each in others if not _is_data(each)]
 
     def _imports(self, path: str) -> list[Import]:
         """What a file imports, by a configuration's word, too."""
@@ -166,3 +167,10 @@ class Project:
     def is_only(self, name: str) -> bool:
         """Whether no two files of the project have a name."""
         return self._names[name] < 2
+
+
+def _is_data(path: str) -> bool:
+    try:
+        return is_data(path, os.stat(path).st_size)
+    except OSError:
+        return False
