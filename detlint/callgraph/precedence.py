@@ -11,7 +11,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from detlint.callgraph.graph import Graph
     from detlint.dataflow.ir import Function, Op
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     part: str
 
 
-class _Passage(NamedTuple):
+class Passage(NamedTuple):
     """What is passed before some lines.
 
     ends     the lines
@@ -44,6 +44,27 @@ class _Passage(NamedTuple):
     ends: list[Line]
     may_end: frozenset[int]
     rows: dict[tuple[str, str], int]
+
+    @property
+    def parts(self) -> dict[str, set[str]]:
+        """The parts of files that are gone through, as outlines have them."""
+        found: dict[str, set[str]] = {}
+        for path, name in self.rows:
+            found.setdefault(path, set()).update(_parts(name))
+        return found
+
+    def holds(self, path: str, part: str, row: int) -> bool:
+        """Whether a line is passed for certain."""
+        return any(
+            row < last
+            for (file, name), last in self.rows.items()
+            if file == path and part in _parts(name)
+        )
+
+
+def _parts(function: str) -> tuple[str, ...]:
+    """What a line of a function is a part of: a class, if it makes one."""
+    return (function, function.removesuffix(".__init__")) if function else ("", MAIN)
 
 
 class Precedence:
@@ -67,31 +88,20 @@ class Precedence:
         unit = Unit(self._index.source(self._start))
         return self._goes(unit, unit.module, reached, lines, 0) is True
 
-    def passes_before(
-        self, ends: list[tuple[str, int]]
-    ) -> tuple[tuple[str, int], Callable[[str, int], bool]] | None:
-        """The line of some that it gets to first, and what says whether it certainly passes a line
-        of a file before; None if that cannot be told."""
+    def passes_before(self, ends: list[tuple[str, int]]) -> tuple[tuple[str, int], Passage] | None:
+        """The line of some that it gets to first, and what it passes before; None if that cannot
+        be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
         may_end = self._graph.leading_to([self._node(each.path, each.part) for each in lines])
         if any(self._node(each, "") in may_end for each in self._imported):
             return None
         unit = Unit(self._index.source(self._start))
-        passage = _Passage(lines, may_end, {})
+        passage = Passage(lines, may_end, {})
         end = self._passes(unit, unit.module, passage, 0)
-        if end is None:
-            return None
-
-        def passes(path: str, row: int) -> bool:
-            part = self._index.part_at(path, row)
-            part = "" if part == MAIN and path == self._start else part
-            made = passage.rows.get((path, f"{part}.__init__"), 0)  # as a part of the class
-            return row < max(made, passage.rows.get((path, part), 0))
-
-        return end, passes
+        return None if end is None else (end, passage)
 
     def _passes(
-        self, unit: Unit, function: Function, passage: _Passage, depth: int
+        self, unit: Unit, function: Function, passage: Passage, depth: int
     ) -> tuple[str, int] | None:
         """Go through a function up to the first of the lines, which is given back if it is met."""
         path, part = unit.source.path, function.name
@@ -111,7 +121,7 @@ class Precedence:
         return None if last == _FOREVER else (path, last)
 
     def _called(
-        self, call: Op, unit: Unit, passage: _Passage, depth: int, *, sure: bool
+        self, call: Op, unit: Unit, passage: Passage, depth: int, *, sure: bool
     ) -> tuple[str, int] | None:
         symbols = self._named(unit, call.args[0])
         inner = self._inner(symbols) if sure and depth < _DEEPEST else None

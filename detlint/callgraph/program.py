@@ -26,7 +26,7 @@ from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
@@ -137,17 +137,27 @@ class Program:
         seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
-    def passes_before(
-        self, seeds: list[Located]
-    ) -> tuple[Located, Callable[[Located], bool]] | None:
-        """The first of some facts, and what says whether it certainly gets to another before; None
-        if that cannot be told."""
-        at = {(each.path, each.fact.row): each for each in reversed(seeds)}
-        found = self._precedence.passes_before(list(at))
+    def drawn_before(
+        self, library: str, kinds: Iterable[str]
+    ) -> tuple[Located, str, Located] | None:
+        """What it certainly draws before it seeds a library: such a draw, its kind, and the first
+        seed."""
+        files = self._holders.get("seeds", ())
+        seeds = [
+            Located(path, fact)
+            for path, _, fact in self._standing("seeds", library, files, anywhere=True)
+        ]
+        found = self._precedence.passes_before([(each.path, each.fact.row) for each in seeds])
         if found is None:
             return None
-        end, passes = found
-        return at.get(end, seeds[0]), lambda each: passes(each.path, each.fact.row)
+        end, passage = found
+        seed = next((each for each in seeds if (each.path, each.fact.row) == end), seeds[0])
+        for kind in kinds:
+            for each in self.facts(kind, library, within=passage.parts):
+                part = self._index.part_at(each.path, each.fact.row)
+                if not each.fact.doubt and passage.holds(each.path, part, each.fact.row):
+                    return each, kind, seed
+        return None
 
     def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
         """Where it starts processes that inherit nothing, each with what says whether a fact holds
@@ -189,7 +199,7 @@ class Program:
     def _imported(self) -> frozenset[str]:
         return frozenset().union(*map(self._index.libraries, self.paths))
 
-    def facts(
+    def facts(  # noqa: PLR0913 - how facts are chosen
         self,
         kind: str,
         what: str = "",
@@ -197,47 +207,69 @@ class Program:
         runs: bool = False,
         own: bool = False,
         apart: bool = False,
+        within: Mapping[str, Container[str]] | None = None,
     ) -> Iterator[Located]:
         """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone;
-        ``apart``: training, too, in a program that its name says is for something else.
+        ``apart``: training, too, in a program that its name says is for something else;
+        ``within``: in these parts of files.
 
         What settles a matter counts wherever it stands, unless it visibly never runs, since code
         may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
         where the text shows that it runs. ``NAME=value`` is about a variable that is set to just
         that.
         """
-        what, _, value = what.partition("=")
         anywhere = kind in _SETTLING and not runs
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
+        if within is not None:
+            paths = [each for each in paths if each in within]
         if kind == "trains" and paths and not apart:
             if roles.measures(self.name):
                 return
             if self.only_shares:
                 paths = [self.path] if self.path in paths else []
-        may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
-        for path in paths:
-            # What a part does takes longer to tell than whether it runs, where there are many.
-            chosen = None if anywhere or kind in _RARE else partial(does, path)
-            for part, fact in self._index.facts(path, kind, chosen):
-                if (
-                    self._is_about(fact, what)
-                    and (kind != "trains" or self._learns_by(fact))
-                    and value in ("", fact.text)
-                    and (kind == "tells" or (may if anywhere else does)(path, part))
-                ):
-                    doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
-                    if kind in _USED and doubt == 0:
-                        doubt = self._doubt_of_uses(path, part, default=kind in _SEEDING)
-                    if doubt != NEVER:
-                        yield Located(path, fact._replace(doubt=doubt or fact.doubt))
+        for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
+            doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
+            if kind in _USED and doubt == 0:
+                doubt = self._doubt_of_uses(path, part, default=kind in _SEEDING)
+            if doubt != NEVER:
+                yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
             # What a script sets to something unknown may be the value that is asked about.
+            what, _, value = what.partition("=")
             asked = ("", value) if value else None
             yield from (
                 each
                 for each in self._launched
                 if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
             )
+
+    def _standing(
+        self,
+        kind: str,
+        what: str,
+        paths: Iterable[str],
+        within: Mapping[str, Container[str]] | None = None,
+        *,
+        anywhere: bool,
+    ) -> Iterator[tuple[str, str, Fact]]:
+        """Such facts in some files with the parts that they stand in, whatever they need."""
+        what, _, value = what.partition("=")
+        may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
+        for path in paths:
+
+            def chosen(part: str, path: str = path) -> bool:
+                return (within is None or part in within[path]) and does(path, part)
+
+            # What a part does takes longer to tell than whether it runs, where there are many.
+            asks = not anywhere and kind not in _RARE
+            for part, fact in self._index.facts(path, kind, chosen if asks else None):
+                if (
+                    self._is_about(fact, what)
+                    and (kind != "trains" or self._learns_by(fact))
+                    and value in ("", fact.text)
+                    and (kind == "tells" or (may if anywhere else does)(path, part))
+                ):
+                    yield path, part, fact
 
     @cached_property
     def _holders(self) -> dict[str, list[str]]:

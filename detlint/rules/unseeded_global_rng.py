@@ -51,6 +51,7 @@ _MAY_SEED = re.compile(
     re.IGNORECASE,
 )
 _IN_PLACE = re.compile(r"\)\.\w+_\(")  # of a tensor that was only just made
+_DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
 
@@ -216,23 +217,18 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _drawn_too_soon(cls, program: Program, library: str) -> Iterator[Finding]:
         """What a program draws before it seeds."""
-        draws = islice(cls._draws(program, library, trains=True), _MANY)
-        sure = [(each, verb) for each, verb in draws if not each.fact.doubt]
-        found = program.passes_before(list(program.facts("seeds", library))) if sure else None
-        if found is None:
-            return
-        seed, passes = found
-        for draw, verb in sure:
-            if passes(draw):
-                yield program.finding(
-                    cls,
-                    draw,
-                    f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
-                    f"{program.shown(seed)} seeds it",
-                    f"seed at the start of {program.title}",
-                    confidence=cls.confidence,
-                )
-                return
+        found = program.drawn_before(library, _DRAWING if library == "torch" else _DRAWING[:1])
+        if found is not None:
+            draw, kind, seed = found
+            verb = "draws first weights" if kind == "builds" else "draws"
+            yield program.finding(
+                cls,
+                draw,
+                f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
+                f"{program.shown(seed)} seeds it",
+                f"seed at the start of {program.title}",
+                confidence=cls.confidence,
+            )
 
     @classmethod
     def _told(
