@@ -40,6 +40,7 @@ class Graph:
         self.joints: dict[int, list[tuple[int, int]]] = {}
         self.homes: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
+        self._leading: dict[frozenset[int], frozenset[int]] = {}  # the graph is complete by then
 
     def node(self, path: str, name: str) -> int:
         """The node of a symbol, made when it is first asked for; without a path, of a name."""
@@ -74,6 +75,12 @@ class Graph:
 
     def leading_to(self, nodes: Iterable[int]) -> frozenset[int]:
         """All nodes from which one of some may be reached, with these."""
+        asked = frozenset(nodes)
+        if asked not in self._leading:
+            self._leading[asked] = self._found_leading_to(asked)
+        return self._leading[asked]
+
+    def _found_leading_to(self, nodes: frozenset[int]) -> frozenset[int]:
         found = set(nodes)
         pending = list(found)
         for each in pending:  # grows
