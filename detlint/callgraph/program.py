@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _DEEPEST = 30  # functions that call each other, between a program and what it does
 _SEEDING = frozenset({"seeds", "environment_seeds"})
+_SEVERAL = 6  # functions that use another, of which each is looked at
 _SETTLING = _SEEDING | {"enables", "sets", "tells"}
 _USED = _SEEDING | {"draws", "orders", "builds", "environments"}
 _RARE = frozenset({"trains", "enables"})
@@ -399,7 +400,10 @@ class Program:
 
     def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
-        for file, user in self._reach.users(path, part):
+        users = self._reach.users(path, part)
+        if default and len(users) > _SEVERAL:
+            return 0  # one of so many asks no option
+        for file, user in users:
             if file in self._members and self._reach.runs(self.path, file, user):
                 uses = self._index.uses(file, name, default=default)
                 here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
