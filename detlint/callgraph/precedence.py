@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.callgraph.graph import METHOD
 from detlint.dataflow.idle_draws import may_not_run
 from detlint.dataflow.unit import Unit
-from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from detlint.callgraph.graph import Graph
     from detlint.dataflow.ir import Function, Op
     from detlint.index.index import Index
-    from detlint.index.modules import Definitions
+    from detlint.index.modules import Definitions, Symbol
 
 _FOREVER = sys.maxsize
 _LEAVING = frozenset(("return", "leave", "raise"))
 _DEEPEST = 6  # functions that are gone into, one within another
 _NAMING = frozenset(("global", "attr"))
-_METHOD = "()"  # as the graph has it
 
 
 class Line(NamedTuple):
@@ -127,10 +126,7 @@ class Precedence:
         inner = self._inner(symbols) if sure and depth < _DEEPEST else None
         if inner is not None and (inner[0].source.path, inner[1].name) not in passage.rows:
             return self._passes(*inner, passage, depth + 1)
-        nodes = {self._node(each.path, each.part) for each in symbols}
-        if call.args[0].code == "attr":
-            nodes.add(self._node("", f"{_METHOD}{call.args[0].name}"))
-        met = not nodes.isdisjoint(passage.may_end)
+        met = not passage.may_end.isdisjoint(self._nodes(symbols, call.args[0]))
         return (unit.source.path, getattr(call.node, "lineno", 0)) if met else None
 
     def _goes(
@@ -153,10 +149,7 @@ class Precedence:
             symbols = [found for each in names for found in self._named(unit, each)]
             if not symbols and op.code != "attr":
                 continue
-            nodes = [self._node(each.path, each.part) for each in symbols]
-            if op.code == "attr":
-                nodes.append(self._node("", f"{_METHOD}{op.name}"))
-            before, reached = reached, self._with(reached, nodes)
+            before, reached = reached, self._with(reached, self._nodes(symbols, op))
             met = [self._is_met(each, reached) and not _holds(part, each) for each in lines]
             if any(met):
                 inner = self._inner(symbols) if all(met) and depth < _DEEPEST else None
@@ -167,14 +160,13 @@ class Precedence:
 
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""
-        found: list[Symbol] = []
-        for name in unit.values.qualified(op):
-            module, _, last = name.rpartition(".")
-            if not module:
-                found.append(Symbol(unit.source.path, last))
-            else:
-                found += self._definitions.of(unit.source.path, f"{module}:{last}") or ()
-        return found
+        path, meant = unit.source.path, self._definitions.meant
+        return [found for name in unit.values.qualified(op) for found in meant(path, name)]
+
+    def _nodes(self, symbols: list[Symbol], op: Op) -> list[int]:
+        """The nodes of what a value may be, and of methods by its name."""
+        nodes = [self._node(each.path, each.part) for each in symbols]
+        return [*nodes, self._node("", f"{METHOD}{op.name}")] if op.code == "attr" else nodes
 
     def _inner(self, symbols: list[Symbol]) -> tuple[Unit, Function] | None:
         """The function that is called, if it is one."""

@@ -11,10 +11,12 @@ from detlint.callgraph import roles
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import (
+    DRAWING,
     EVERY,
     HASH_SEED,
     NEVER,
     REPAIRED,
+    SEEDING,
     TRAINER,
     UNSET,
     Fact,
@@ -38,10 +40,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 50
 _DEEPEST = 30  # functions that call each other, between a program and what it does
-_SEEDING = frozenset({"seeds", "environment_seeds"})
 _SEVERAL = 6  # functions that use another, of which each is looked at
-_SETTLING = _SEEDING | {"enables", "sets", "tells"}
-_USED = _SEEDING | {"draws", "orders", "builds", "environments"}
+_SETTLING = SEEDING | {"enables", "sets", "tells"}
+_USED = SEEDING | DRAWING
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -231,7 +232,7 @@ class Program:
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
             doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
             if kind in _USED and doubt == 0:
-                doubt = self._doubt_of_uses(path, part, default=kind in _SEEDING)
+                doubt = self._doubt_of_uses(path, part, default=kind in SEEDING)
             if doubt != NEVER:
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":

@@ -75,10 +75,7 @@ class Project:
 
     def defined(self, path: str, name: str) -> list[Symbol]:
         """The functions and classes of the project that a file means by a qualified name."""
-        module, _, last = name.rpartition(".")
-        if not module:
-            return [Symbol(path, last)]
-        return self._definitions.of(path, f"{module}:{last}") or []
+        return self._definitions.meant(path, name)
 
     def configures(self, option: str) -> bool:
         """Whether a file of the project that is no Python may set an option."""

@@ -18,7 +18,7 @@ from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_from, has_seed, is_guard
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError
-from detlint.index.facts import EVERY, REPAIRED, VARIABLES, Fact
+from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
 from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from detlint.notebooks.notebook import Notebook
     from detlint.source import Source
 
-_SEEDING = frozenset(("seeds", "environment_seeds"))
-_DRAWING = frozenset(("draws", "orders", "builds", "environments"))
-_CONDITIONAL = _SEEDING | _DRAWING  # what an argument may turn on
+_CONDITIONAL = SEEDING | DRAWING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
 _OPTIONS = ("deterministic", "full_determinism", "use_deterministic_algorithms")
@@ -115,7 +113,7 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     """What has to be passed for an operation to run, as a fact holds it."""
     if kind not in _CONDITIONAL:
         return ""
-    if kind not in _SEEDING:
+    if kind not in SEEDING:
         found = needs.with_options(op)
     else:  # settles a matter, also where one does not see who sets its option
         found = [*needs.of(op), *needs.by_default(op)]

@@ -51,13 +51,17 @@ def _holds_options(op: Op) -> bool:
 
 def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
     """Where a file may set an option, and to what; ``...`` for any value."""
+    for function in _functions_about(unit, option):
+        for op in function.ops:
+            for value in _set_by(op, option):
+                yield getattr(op.node, "lineno", 0), value
+        if option in (function.name.rpartition(".")[2], *function.params, *_fields(function)):
+            yield getattr(function.node, "lineno", 0), ...
+
+
+def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
     for outer in unit.functions_holding(option, option.replace("_", "-")):
-        for function in outer.everything():
-            for op in function.ops:
-                for value in _set_by(op, option):
-                    yield getattr(op.node, "lineno", 0), value
-            if option in (function.name.rpartition(".")[2], *function.params, *_fields(function)):
-                yield getattr(function.node, "lineno", 0), ...
+        yield from outer.everything()
 
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
@@ -84,13 +88,12 @@ def _item_set_by(op: Op, option: str) -> Iterator[object]:
 
 def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
     """The same where nobody says anything on the command line."""
-    for outer in unit.functions_holding(option, option.replace("_", "-")):
-        for function in outer.everything():
-            for op in function.ops:
-                for value in _set_by_default(op, option):
-                    yield getattr(op.node, "lineno", 0), value
-            for op in _fields(function).get(option, ()):
-                yield getattr(op.node, "lineno", 0), unit.values.constant(op)
+    for function in _functions_about(unit, option):
+        for op in function.ops:
+            for value in _set_by_default(op, option):
+                yield getattr(op.node, "lineno", 0), value
+        for op in _fields(function).get(option, ()):
+            yield getattr(op.node, "lineno", 0), unit.values.constant(op)
 
 
 def is_none_by_default(unit: Unit, option: str) -> bool:

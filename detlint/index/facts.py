@@ -20,6 +20,8 @@ NEVER = 5  # … that it takes place at all
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
+SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
+DRAWING = frozenset(("draws", "orders", "builds", "environments"))
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),

@@ -196,6 +196,13 @@ class Definitions:
             self._known[asked] = found
         return found
 
+    def meant(self, path: str, qualified: str) -> list[Symbol]:
+        """The same by the qualified name of a value, without a module of what is the file's."""
+        module, _, last = qualified.rpartition(".")
+        if not module:
+            return [Symbol(path, last)]
+        return self.of(path, f"{module}:{last}") or []
+
     def _look_up(self, path: str, name: str) -> list[Symbol] | None:
         module, _, chain = name.partition(_FROM)
         if not module or not chain:
