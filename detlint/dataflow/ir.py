@@ -9,6 +9,7 @@ this go" follow ``args`` and ``uses``, and no text.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.unit import Unit
 
+_LEAVING = frozenset(("return", "leave", "raise", "test", "call"))
+_EXITS = frozenset(("sys.exit", "os._exit", "builtins.exit", "builtins.quit"))
+_EXIT_NAMES = frozenset(each.rpartition(".")[2] for each in _EXITS)
 # The name of a function that makes the decorators of another, which it is listed as nested in.
 DECORATORS = "<decorators>"
 # Methods that change what they are called on; of the others, none is known to.
@@ -209,6 +213,23 @@ class Function:
             for op in self.ops:
                 self._coded.setdefault(op.code, []).append(op)
         return self._coded.get(code, [])
+
+    @cached_property
+    def leaving(self) -> list[Op]:
+        """The operations past which nothing runs, or for `assert`, may not; once all are there."""
+        return [op for op in self.ops if op.code in _LEAVING and self._leaves(op)]
+
+    def _leaves(self, op: Op) -> bool:
+        if op.code == "test":
+            return bool(op.name == "assert")
+        if op.code == "raise":
+            return not op.name
+        if op.code != "call":
+            return True
+        callee = op.args[0]
+        if callee.code == "attr" and callee.name not in _EXIT_NAMES:
+            return False
+        return not _EXITS.isdisjoint(self.unit.values.called(op))
 
     @property
     def class_name(self) -> str:

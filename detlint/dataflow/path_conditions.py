@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Assumed = Callable[[Op], object]
 
 _UNKNOWN = ...
-_EXITS = frozenset(("sys.exit", "os._exit", "builtins.exit", "builtins.quit"))
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "Lt": operator.lt,
     "LtE": operator.le,
@@ -37,6 +36,7 @@ class Paths:
         self._function = function
         self._values = function.unit.values
         self._assumed = assumed
+        self._held: dict[Op, bool | None] = {}
 
     def may_run(self, op: Op) -> bool:
         """Whether an operation may run when the function does."""
@@ -53,17 +53,10 @@ class Paths:
     def _left(self) -> dict[Region, int]:
         """From which places on the rest of a region never runs."""
         found: dict[Region, int] = {}
-        for op in self._function.ops:
-            if self._leaves(op):
+        for op in self._function.leaving:
+            if op.code != "test" or self._holds(op.args[0]) is False:
                 found.setdefault(self._farthest(op), op.place)
         return found
-
-    def _leaves(self, op: Op) -> bool:
-        if op.code == "test":
-            return op.name == "assert" and self._holds(op.args[0]) is False
-        if op.code == "call":
-            return not _EXITS.isdisjoint(self._values.called(op))
-        return op.code in ("return", "leave") or (op.code == "raise" and not op.name)
 
     def _farthest(self, op: Op) -> Region:
         """The outermost region that certainly ends where an operation leaves."""
@@ -87,8 +80,10 @@ class Paths:
         return holds if holds is None or region.kind != "else" else not holds
 
     def _holds(self, test: Op) -> bool | None:
-        value = self._value(test)
-        return None if value is _UNKNOWN else bool(value)
+        if test not in self._held:
+            value = self._value(test)
+            self._held[test] = None if value is _UNKNOWN else bool(value)
+        return self._held[test]
 
     def _value(self, op: Op, depth: int = 0) -> object:
         """What an operation gives; ``...`` if that is not known."""
