@@ -81,7 +81,7 @@ class Precedence:
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
-        reached = self._with(frozenset(), [self._node(each, "") for each in self._imported])
+        reached = self._with(frozenset(), self._known((each, "") for each in self._imported))
         if self._is_met(lines[1], reached):
             return False
         unit = Unit(self._index.source(self._start))
@@ -91,8 +91,8 @@ class Precedence:
         """The line of some that it gets to first, and what it passes before; None if that cannot
         be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
-        may_end = self._graph.leading_to([self._node(each.path, each.part) for each in lines])
-        if any(self._node(each, "") in may_end for each in self._imported):
+        may_end = self._graph.leading_to(self._known((each.path, each.part) for each in lines))
+        if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
             return None
         unit = Unit(self._index.source(self._start))
         passage = Passage(lines, may_end, {})
@@ -165,8 +165,8 @@ class Precedence:
 
     def _nodes(self, symbols: list[Symbol], op: Op) -> list[int]:
         """The nodes of what a value may be, and of methods by its name."""
-        nodes = [self._node(each.path, each.part) for each in symbols]
-        return [*nodes, self._node("", f"{METHOD}{op.name}")] if op.code == "attr" else nodes
+        names = [("", f"{METHOD}{op.name}")] if op.code == "attr" else []
+        return self._known([*symbols, *names])
 
     def _inner(self, symbols: list[Symbol]) -> tuple[Unit, Function] | None:
         """The function that is called, if it is one."""
@@ -179,17 +179,18 @@ class Precedence:
 
     # The graph
 
-    def _node(self, path: str, name: str) -> int:
-        node = self._graph.known(path, name)
-        return -1 if node is None else node
+    def _known(self, symbols: Iterable[tuple[str, str]]) -> list[int]:
+        """The nodes of symbols, of those that have one."""
+        found = (self._graph.known(*each) for each in symbols)
+        return [each for each in found if each is not None]
 
     def _is_met(self, line: Line, reached: frozenset[int]) -> bool:
-        return self._node(line.path, line.part) in reached
+        return self._graph.known(line.path, line.part) in reached
 
     def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
         """What is reached besides from some nodes."""
         graph, found = self._graph, set(reached)
-        pending = [each for each in nodes if each >= 0 and each not in found]
+        pending = [each for each in nodes if each not in found]
         found.update(pending)
         for node in pending:  # grows
             joined = (each for other, each in graph.joints.get(node, ()) if other in found)
