@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph import roles
+from detlint.callgraph.conditions import Conditions
 from detlint.finding import Edit, Finding
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import (
@@ -18,17 +19,14 @@ from detlint.index.facts import (
     REPAIRED,
     SEEDING,
     TRAINER,
-    UNSET,
     Fact,
-    is_by_default,
-    option_needed,
 )
 from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-_DEEPEST = 30  # functions that call each other, between a program and what it does
-_SEVERAL = 6  # functions that use another, of which each is looked at
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _RARE = frozenset({"trains", "enables"})
@@ -74,8 +70,7 @@ class Program:
         self._images = images
         self._index = project.index
         self._members = frozenset(self.paths)
-        self._passed: dict[tuple[str, bool], bool] = {}
-        self._used: dict[tuple[str, str, bool], int] = {}
+        self._conditions = Conditions(path, self.paths, project)
 
     @property
     def places(self) -> list[str]:
@@ -132,7 +127,7 @@ class Program:
         """Whether no option keeps the function of a fact from being called by default."""
         path = located.path
         part = self._index.part_at(path, located.fact.row)
-        return self._doubt_of_uses(path, part, default=True) == 0
+        return self._conditions.doubt_of_uses(path, part, default=True) == 0
 
     def seeds_before(self, library: str, path: str, row: int) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line."""
@@ -230,9 +225,9 @@ class Program:
             if self.only_shares:
                 paths = [self.path] if self.path in paths else []
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
-            doubt = self._doubt(fact.needs.splitlines(), surely=not anywhere)
+            doubt = self._conditions.doubt(fact.needs.splitlines(), surely=not anywhere)
             if kind in _USED and doubt == 0:
-                doubt = self._doubt_of_uses(path, part, default=kind in SEEDING)
+                doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
             if doubt != NEVER:
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
@@ -383,85 +378,8 @@ class Program:
         helper = fact.what.removesuffix("()")
         if helper == fact.what:
             return False
-        defining = [each for each in self.paths if self._index.defines(each, helper)]
+        defining = filter(self._members.__contains__, self._reach.defining(helper))
         return all(self._index.hands_on(each, helper) for each in defining)
-
-    def _doubt_of_uses(self, path: str, part: str, depth: int = 0, *, default: bool) -> int:
-        """The same of what a function or class does, by the places where it is used."""
-        key = path, part, default
-        if part in ("", MAIN) or depth > _DEEPEST:
-            return 0
-        if key not in self._used:
-            self._used[key] = 0  # one that uses itself settles nothing
-            owner = part.rpartition(".")[0]
-            around = self._doubt_of_uses(path, owner, depth + 1, default=default)
-            least = self._least_doubt(path, part, depth + 1, default=default)
-            self._used[key] = max(around, least)
-        return self._used[key]
-
-    def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
-        name, found = part.rpartition(".")[2], []
-        users = self._reach.users(path, part)
-        if default and len(users) > _SEVERAL:
-            return 0  # one of so many asks no option
-        for file, user in users:
-            if file in self._members and self._reach.runs(self.path, file, user):
-                uses = self._index.uses(file, name, default=default)
-                here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
-                told = min((self._doubt(needs, surely=not default) for needs in here), default=0)
-                found.append(max(told, self._doubt_of_uses(file, user, depth, default=default)))
-                if not found[-1]:
-                    break
-        return min(found, default=0)
-
-    def _doubt(self, needs: Sequence[str], *, surely: bool) -> int:
-        """0 where all that something needs may be passed, UNSET where no option of the program is
-        set so, NEVER where no call passes it."""
-        unmet = [each for each in needs if not self._may_pass(each, surely=surely)]
-        if not unmet:
-            return 0
-        optional = all(option_needed(each) or is_by_default(each) for each in unmet)
-        return UNSET if optional else NEVER
-
-    def _may_pass(self, need: str, *, surely: bool) -> bool:
-        """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
-        of which the text shows that it runs, if there is any. Of an option, whether something
-        that runs, or a configuration of the project, may set it."""
-        asked = need, surely
-        if asked not in self._passed:
-            self._passed[asked] = False  # a call of itself that hands it on settles nothing
-            option = option_needed(need)
-            self._passed[asked] = (
-                bool(option) and self._may_be_set(option, default=is_by_default(need))
-            ) or self._is_given(need, surely=surely)
-        return self._passed[asked]
-
-    def _is_given(self, need: str, *, surely: bool) -> bool:
-        index, reach = self._index, self._reach
-        calls = [
-            (path, index.part_at(path, row) if row else "", given)
-            for path in self.paths
-            for row, given in index.gives(path, need)
-        ]
-        running = [each for each in calls if reach.may_run(self.path, *each[:2])]
-        if surely:
-            sure = [each for each in running if reach.runs(self.path, *each[:2])]
-            running = sure or running
-        return (not running and not option_needed(need)) or any(
-            given if isinstance(given, bool) else self._may_pass(given, surely=surely)
-            for _, _, given in running
-        )
-
-    def _may_be_set(self, option: str, *, default: bool) -> bool:
-        """Whether an option may be set out of sight of the program's code."""
-        return (default and not self._has(option)) or self._project.configures(option)
-
-    def _has(self, option: str) -> bool:
-        """Whether the program gives its parser of the command line an option."""
-        flag = option.replace("_", "-")
-        flags = [f"{quote}--{name}{quote}" for name in (option, flag) for quote in "\"'"]
-        texts = map(self._project.flags_in, self.paths)
-        return any(flag in text for text in texts if text for flag in flags)
 
     # Findings
 

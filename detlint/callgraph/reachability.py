@@ -89,6 +89,10 @@ class Reachability:
         found = self._calls.users(node) if node is not None else []
         return [each for each in found if each != (path, part)]
 
+    def defining(self, name: str) -> list[str]:
+        """The files that define a function or class of a name at their top."""
+        return self._defining.get(name, [])
+
     def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
         """Whether a function that runs alone reaches a part of some files, or what runs when they
         are imported."""
@@ -130,6 +134,14 @@ class Reachability:
     @cached_property
     def _names(self) -> Graph:
         return name_graph(self._files, self._index, self._offers)
+
+    @cached_property
+    def _defining(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self._files:
+            for name in self._index.outline(path).uses:
+                found.setdefault(name, []).append(path)
+        return found
 
     @cached_property
     def _running(self) -> list[int]:

@@ -1,0 +1,107 @@
+"""Whether what a line of a program needs is there: the arguments that calls pass, and options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.index.facts import NEVER, UNSET, is_by_default, option_needed
+from detlint.index.scan import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.callgraph.project import Project
+
+_DEEPEST = 30  # functions that call each other, between a program and what it does
+_SEVERAL = 6  # functions that use another, of which each is looked at
+
+
+class Conditions:
+    """Answers for one program, by the real paths of its start and of all its files."""
+
+    def __init__(self, path: str, paths: Sequence[str], project: Project) -> None:
+        self._path = path
+        self._paths = paths
+        self._members = frozenset(paths)
+        self._project = project
+        self._index = project.index
+        self._passed: dict[tuple[str, bool], bool] = {}
+        self._used: dict[tuple[str, str, bool], int] = {}
+
+    def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
+        """0 where all that something needs may be passed, UNSET where no option of the program is
+        set so, NEVER where no call passes it."""
+        unmet = [each for each in needs if not self._may_pass(each, surely=surely)]
+        if not unmet:
+            return 0
+        optional = all(option_needed(each) or is_by_default(each) for each in unmet)
+        return UNSET if optional else NEVER
+
+    def doubt_of_uses(self, path: str, part: str, depth: int = 0, *, default: bool) -> int:
+        """The same of what a function or class needs to be used, by the places where that is."""
+        key = path, part, default
+        if part in ("", MAIN) or depth > _DEEPEST:
+            return 0
+        if key not in self._used:
+            self._used[key] = 0  # one that uses itself settles nothing
+            owner = part.rpartition(".")[0]
+            around = self.doubt_of_uses(path, owner, depth + 1, default=default)
+            least = self._least_doubt(path, part, depth + 1, default=default)
+            self._used[key] = max(around, least)
+        return self._used[key]
+
+    def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
+        name, found = part.rpartition(".")[2], []
+        reach = self._project.reach
+        users = reach.users(path, part)
+        if default and len(users) > _SEVERAL:
+            return 0  # one of so many asks no option
+        for file, user in users:
+            if file in self._members and reach.runs(self._path, file, user):
+                uses = self._index.uses(file, name, default=default)
+                here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
+                told = min((self.doubt(needs, surely=not default) for needs in here), default=0)
+                found.append(max(told, self.doubt_of_uses(file, user, depth, default=default)))
+                if not found[-1]:
+                    break
+        return min(found, default=0)
+
+    def _may_pass(self, need: str, *, surely: bool) -> bool:
+        """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
+        of which the text shows that it runs, if there is any. Of an option, whether something
+        that runs, or a configuration of the project, may set it."""
+        asked = need, surely
+        if asked not in self._passed:
+            self._passed[asked] = False  # a call of itself that hands it on settles nothing
+            option = option_needed(need)
+            self._passed[asked] = (
+                bool(option) and self._may_be_set(option, default=is_by_default(need))
+            ) or self._is_given(need, surely=surely)
+        return self._passed[asked]
+
+    def _is_given(self, need: str, *, surely: bool) -> bool:
+        index, reach = self._index, self._project.reach
+        calls = [
+            (path, index.part_at(path, row) if row else "", given)
+            for path in self._paths
+            for row, given in index.gives(path, need)
+        ]
+        running = [each for each in calls if reach.may_run(self._path, *each[:2])]
+        if surely:
+            sure = [each for each in running if reach.runs(self._path, *each[:2])]
+            running = sure or running
+        return (not running and not option_needed(need)) or any(
+            given if isinstance(given, bool) else self._may_pass(given, surely=surely)
+            for _, _, given in running
+        )
+
+    def _may_be_set(self, option: str, *, default: bool) -> bool:
+        """Whether an option may be set out of sight of the program's code."""
+        return (default and not self._has(option)) or self._project.configures(option)
+
+    def _has(self, option: str) -> bool:
+        """Whether the program gives its parser of the command line an option."""
+        flag = option.replace("_", "-")
+        flags = [f"{quote}--{name}{quote}" for name in (option, flag) for quote in "\"'"]
+        texts = map(self._project.flags_in, self._paths)
+        return any(flag in text for text in texts if text for flag in flags)
