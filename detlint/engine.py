@@ -271,10 +271,7 @@ def _utf8(source: Source) -> bytes:
 
 
 def _runs(source: Source, hits: Hits) -> bool:
-    named = source.path.endswith("__main__.py")
-    if hits.marks.isdisjoint(STARTS) and not named:
-        return False
-    return may_start(source.path, source.text)
+    return may_start(source.path, source.text, told=not hits.marks.isdisjoint(STARTS))
 
 
 def _is_directed(source: Source) -> bool:

@@ -1939,6 +1939,14 @@ def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bo
         ("if True:\n    def f():\n        random.shuffle(rows)\n", False),
         ("class A:\n    x = random.random()\n", False),
         ("# random.shuffle(rows)\nrng.random.shuffle(rows)\n", False),
+        ("def experiment(k):\n    ...\n\nfor k in range(9):\n    experiment(k)\n", True),
+        ("def experiment():\n    ...\n\nexperiment()\n", True),
+        ("if fast:\n    print()\n\n    experiment()\ndef experiment():\n    ...\n", True),
+        ("def helper():\n    ...\n\nx = helper()\n", False),
+        ("def helper():\n    ...\n\nx = {\n    1: 2,\n}\nother()\n", False),
+        ("def f():\n    ...\n\ndef g():\n    for x in y:\n        f()\n", False),
+        ("def f():\n    ...\n\nif True:\n    def g():\n        f()\n", False),
+        ('def f():\n    ...\n\nTEXT = """\nf()\n"""\n', False),
     ],
 )
 def test_a_file_whose_top_starts_something_is_a_program(

@@ -44,6 +44,11 @@ _STARTS = re.compile(
     r"\n(?:\w[\w, ]*=[ \t]*)?"
     r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\()"
 )
+# A call that is a statement of its own, and what may hold one outside of functions.
+_OWN_LINE = re.compile(r"\n(\w+)\(")
+_BLOCK = re.compile(r"\n(?:for|while|if|with)\b[^\n]*(?:\n(?:[ \t][^\n]*)?)+")
+_IN_BLOCK = re.compile(r"\n[ \t]+(\w+)\(")
+_DEFINED = re.compile(r"\n(?:async[ \t]+)?def[ \t]+(\w+)")
 # What a plain script draws.
 _DRAWS = re.compile(
     r"random(?:(?<=(?<![\w.])random)|(?<=(?<![\w.])np\.random)|(?<=(?<![\w.])numpy\.random))"
@@ -65,18 +70,24 @@ def is_program(source: Source) -> bool:
     """Whether a source is a program."""
     if source.kind not in (PYTHON, NOTEBOOK):
         return False
-    text, named = source.text, source.path.endswith("__main__.py")
-    if not named and not any(map(text.__contains__, STARTS)):
-        return False
-    return may_start(source.path, text)
+    text = source.text
+    return may_start(source.path, text, told=any(map(text.__contains__, STARTS)))
 
 
-def may_start(path: str, text: str) -> bool:
-    """The same of a text; what only starts at the top is no program in a package."""
+def may_start(path: str, text: str, *, told: bool = True) -> bool:
+    """The same of a text, and whether it holds a word of ``STARTS``.
+
+    What only starts at the top is no program in a package.
+    """
     name = os.path.basename(path)
-    if kind_of(name) == NOTEBOOK:
+    if name == "__main__.py":
         return True
-    return not _TEST.fullmatch(name) and (says_so(name, text) or _starts_at_the_top(text))
+    if told and kind_of(name) == NOTEBOOK:
+        return True
+    if _TEST.fullmatch(name) or kind_of(name) != PYTHON:
+        return False
+    started = told and (says_so(name, text) or _starts_at_the_top(text))
+    return started or _calls_its_own(text)
 
 
 def is_entrypoint(path: str, text: str) -> bool:
@@ -125,6 +136,30 @@ def _starts_at_the_top(text: str) -> bool:
     if rounds is None or called is None or layout.at(called.start()) is not None:
         return False
     return any(block.start <= rounds.start() <= called.start() < block.end for block in layout.top)
+
+
+def _calls_its_own(text: str) -> bool:
+    """Whether a statement outside of functions calls a function that the file defines, and
+    keeps nothing of it: ``for k in range(9): experiment(k)``."""
+    lines = f"\n{text}"
+    defined = set(_DEFINED.findall(lines))
+    if not defined:
+        return False
+    # Statements and the calls in them; an offset in ``lines`` is one more than in the text.
+    found = [(each.start(), each.start(1) - 1, each[1]) for each in _OWN_LINE.finditer(lines)]
+    for block in _BLOCK.finditer(lines):
+        calls = _IN_BLOCK.finditer(lines, block.start(), block.end())
+        found += [(block.start(), each.start(1) - 1, each[1]) for each in calls]
+    found = [each for each in found if each[2] in defined]
+    if not found:
+        return False
+    from detlint.layout import layout_of
+
+    layout = layout_of(text)
+    return any(
+        layout.at(place) is None and not _is_in_function(text, start, place)
+        for start, place, _ in found
+    )
 
 
 def _draws_at_the_top(text: str) -> bool:
