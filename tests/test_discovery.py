@@ -206,6 +206,7 @@ IGNORE_FILES = {
     "names that need a backslash": "\\#x.py\n\\!x.py\n",
     "a negated name with an exclamation mark": "!*.py\n!!x.py\n!#x.py\n",
     "classes and question marks": "[!k]eep.py\nsk?p.py\n",
+    "wildcards that mean the whole name": "k*p\nee*.py\noo?\nsk**.py\n?oo2\n",
 }
 
 
