@@ -49,9 +49,9 @@ class Linker:
         self._rules = rules
         self._settings = context.settings
         self._context = context
-        self._index = Index(cache, jobs) if index is None else index
+        self.index = Index(cache, jobs) if index is None else index
         self._judged: set[str] = set()  # the programs among the files that are linted
-        self._launches = Launches(context, self._index)
+        self._launches = Launches(context, self.index)
         self._others = self._opened()
         self._begun: tuple[set[str], list[Program]] | None = None
         self._told: dict[tuple[str, str], list[Finding]] = {}  # by rule and program
@@ -64,8 +64,8 @@ class Linker:
         files = self._context.files
         if len(files) > _MANY or len(files) > len(self._context.names):
             return
-        with self._index.alone():
-            starts = list(filter(self._index.runs, files))
+        with self.index.alone():
+            starts = list(filter(self.index.runs, files))
             if not starts:
                 return
             programs = list(self._programs(starts, None))
@@ -80,10 +80,10 @@ class Linker:
         """
         names = self._context.names
         others = (each for each in self._context.files if each not in names)
-        starts = [*map(os.path.realpath, entrypoints), *filter(self._index.runs, others)]
+        starts = [*map(os.path.realpath, entrypoints), *filter(self.index.runs, others)]
         order = {path: place for place, path in enumerate(self._context.paths)}
         joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
-        self._index.save()
+        self.index.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
     def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
@@ -93,23 +93,23 @@ class Linker:
         waits = self._may_be_cleared(findings) or self._may_rest_on_others(findings)
         if not (runs or waits or self._context.may_start()):
             return list(findings)
-        self._index.replace(path, source)
+        self.index.replace(path, source)
         self._others = self._opened()
         others = (each for each in self._context.files if each != path)
-        starts = [*([path] if runs else []), *filter(self._index.runs, others)]
+        starts = [*([path] if runs else []), *filter(self.index.runs, others)]
         joined = self._linked(findings, starts, {path: source.path})
         return sorted(joined, key=lambda each: each[1:6])
 
     def programs_of(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """The programs of the project that have each of some files, all by their real paths."""
-        starts = list(filter(self._index.runs, self._context.files))
+        starts = list(filter(self.index.runs, self._context.files))
         programs = list(self._programs(starts, None))
         return {path: [each.path for each in programs if path in each] for path in paths}
 
     def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
         """The files outside of the context, and the listings of folders, that linking asked."""
-        outside = sorted(self._index.known.keys() - set(self._context.files))
-        return outside, self._index.folders.listings
+        outside = sorted(self.index.known.keys() - set(self._context.files))
+        return outside, self.index.folders.listings
 
     def _linked(
         self,
@@ -139,7 +139,7 @@ class Linker:
                         if each.path != program.path:
                             told.add((each.code, *each[:3]))
                         named = each._replace(path=names[each.path])
-                        yield from self._shown(*_unsuppressed([named], self._index))
+                        yield from self._shown(*_unsuppressed([named], self.index))
 
     def _shown(self, *findings: Finding) -> Iterator[Finding]:
         """Those that are sure enough."""
@@ -147,7 +147,7 @@ class Linker:
 
     def _opened(self) -> OtherFiles:
         return OtherFiles(
-            self._index,
+            self.index,
             self._context.root_of,
             files=lambda: self._context.files,
             models=self._settings.models,
@@ -237,7 +237,7 @@ class Linker:
             by_root.setdefault(self._context.root_of(path), [])
         files, alone = self._files, self._context.alone
         for root, paths in by_root.items():
-            project = Project(root, files(root), paths, self._index, follows=not alone)
+            project = Project(root, files(root), paths, self.index, follows=not alone)
             for path in project.entrypoints:
                 launched = [] if alone else self._launches.of(path)
                 places = [path, *(each.path for each in launched)]
@@ -247,9 +247,9 @@ class Linker:
 
     def _starts(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""
-        if not self._index.folders.is_package(os.path.dirname(path)):
+        if not self.index.folders.is_package(os.path.dirname(path)):
             return True
-        source = self._index.source(path)
+        source = self.index.source(path)
         return source.kind == NOTEBOOK or says_so(path, source.text)
 
     @cached_property
@@ -262,7 +262,7 @@ class Linker:
 
     def _only_sets_up(self, path: str, project: Project) -> bool:
         """Whether a file that programs import takes the command line for them."""
-        source = self._index.source(path)
+        source = self.index.source(path)
         if source.kind != PYTHON or path in project.installed or says_so(path, source.text):
             return False
         return project.is_imported(path)
@@ -271,9 +271,9 @@ class Linker:
         """Of files that hold facts and do not parse: what is seen of a program lacks theirs."""
         told = {each.path for each in findings if each.code == UNPARSED}
         if any(rule.code == UNPARSED for rule in self._rules):
-            for real, why in self._index.broken():
+            for real, why in self.index.broken():
                 if real in self._judged and names[real] not in told:
-                    yield from _unsuppressed([unreadable(names[real], *why)], self._index)
+                    yield from _unsuppressed([unreadable(names[real], *why)], self.index)
 
     def _weighed(
         self, finding: Finding, rule: type[Rule], programs: Sequence[Program]
@@ -307,7 +307,7 @@ class Linker:
 
     @cached_property
     def _python(self) -> PythonFiles:
-        return PythonFiles(self._context.files, self._index)
+        return PythonFiles(self._context.files, self.index)
 
 
 def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding]:

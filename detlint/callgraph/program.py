@@ -107,7 +107,10 @@ class Program:
 
     @cached_property
     def _has_workers(self) -> bool:
-        return roles.have_workers(self.texts())
+        ask = self._index.told
+        if any(ask(each, "lacks workers", roles.lacks_workers) for each in self.paths):
+            return False
+        return any(ask(each, "has workers", roles.has_workers) for each in self.paths)
 
     def may_run(self, path: str, row: int) -> bool:
         """Whether a line of one of its files may run, for all that one can see: not in a function
@@ -296,7 +299,7 @@ class Program:
         name, or as a notebook or a module that tries things and starts nothing."""
         apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
         trains = roles.trains(self.name)
-        starts = trains or roles.starts(self.name, self.source.text)
+        starts = trains or roles.starts(self.name) or self._calls_training
         tool = roles.is_other_tool(self.name, self._shown)
         trains = trains or (tool and roles.trains_here(self.source.text))
         return (apart and not starts) or (tool and not trains)
@@ -335,15 +338,19 @@ class Program:
     @cached_property
     def looks_up_modules(self) -> bool:
         """Whether it may import what its text does not name, or from where it does not say."""
-        return "makes_unseen" in self._holders or any("sys.path" in each for each in self.texts())
+        return "makes_unseen" in self._holders or any(self.holding("sys.path"))
 
     @property
     def _is_to_train(self) -> bool:
-        return roles.trains(self.name) or roles.calls_training(self.source.text)
+        return roles.trains(self.name) or self._calls_training
 
-    def texts(self) -> Iterator[str]:
-        """The texts of its files."""
-        return (self._index.source(each).text for each in self.paths)
+    @cached_property
+    def _calls_training(self) -> bool:
+        return self._index.told(self.path, "calls training", roles.calls_training)
+
+    def holding(self, word: str) -> Iterator[str]:
+        """Those of its files whose text holds a word."""
+        return (each for each in self.paths if self._index.holds(each, [word]))
 
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""

@@ -62,7 +62,7 @@ class PythonFiles:
     @cached_property
     def only_answer(self) -> bool:
         """Whether some of them run a model, and none of them trains one."""
-        runs = any(each in text for text in self.texts for each in ANSWERING)
+        runs = any(self._index.holds(each, ANSWERING) for each in self._paths)
         return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
 
     def only_declare(self, option: str) -> bool:
@@ -72,19 +72,14 @@ class PythonFiles:
             spelled = (option, option.replace("_", "-"))
             lines = [
                 line
-                for text in self.texts
-                if any(each in text for each in spelled)
-                for line in text.splitlines()
+                for path in self._paths
+                if self._index.holds(path, spelled)
+                for line in self._index.source(path).text.splitlines()
                 if any(each in line and _mentions(line, each) for each in spelled)
             ]
             told = bool(lines) and all(map(partial(_declares, spelled), lines))
             self._declared[option] = told
         return self._declared[option]
-
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        """What they hold; read when it is asked for."""
-        return tuple(self._index.source(each).text for each in self._paths)
 
 
 def _mentions(line: str, word: str) -> bool:

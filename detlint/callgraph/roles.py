@@ -42,11 +42,10 @@ def _stem(name: str) -> str:
     return os.path.splitext(os.path.basename(name))[0]
 
 
-def starts(name: str, text: str) -> bool:
-    """Whether a program may start training: by its name, or by what its text calls."""
+def starts(name: str) -> bool:
+    """Whether a program may start training, by its name."""
     stem = _stem(name).lower()
-    starter = stem in rows.STARTERS or stem.startswith(rows.STARTER_BEGINS)
-    return starter or calls_training(text)
+    return stem in rows.STARTERS or stem.startswith(rows.STARTER_BEGINS)
 
 
 def calls_training(text: str) -> bool:
@@ -79,10 +78,14 @@ def trains_here(text: str) -> bool:
     )
 
 
-def have_workers(texts: Iterable[str]) -> bool:
-    """Whether a loader of torch has workers, as far as the texts of a program tell."""
-    known = list(texts)
-    return any(map(_WORKERS.search, known)) and not any(map(_NO_WORKERS.search, known))
+def has_workers(text: str) -> bool:
+    """Whether a loader of torch may have workers, as far as a text tells."""
+    return _WORKERS.search(text) is not None
+
+
+def lacks_workers(text: str) -> bool:
+    """Whether a text says that loaders have none."""
+    return _NO_WORKERS.search(text) is not None
 
 
 def changes_items(name: str, text: str) -> bool:

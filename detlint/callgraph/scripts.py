@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
+    from detlint.index.index import Index
 
 _SOURCES = re.compile(rb"^[ \t]*(?:source|\.)[ \t]+\S+?\.(?:sh|bash|env|inc)\b", re.MULTILINE)
 _HANDS_ON = re.compile(
@@ -25,7 +26,7 @@ _HANDS_ON = re.compile(
 )
 # Findings that advise an option, by code, with one that every parser has which may know it. It
 # may come from the field of a class.
-_ADVISED = {"DET701": (" is launched without --deterministic-mode", b"--micro-batch-size")}
+_ADVISED = {"DET701": (" is launched without --deterministic-mode", "--micro-batch-size")}
 _TAIL = re.compile(r"(?:\A|/)([\w.@+-]+)[\"']?\Z")
 _PROGRAM = re.compile(r"([\w.+-]+\.py)\b")
 _HIGHEST = 6  # folders above a file that are looked into
@@ -36,10 +37,12 @@ def may_differ(paths: Iterable[str]) -> bool:
     return any(kind_of_name(os.path.basename(path)) == "shell" for path in paths)
 
 
-def together(findings: Sequence[Finding], context: Context, engine: Engine) -> list[Finding]:
+def together(
+    findings: Sequence[Finding], context: Context, engine: Engine, index: Index
+) -> list[Finding]:
     """Findings of files, in the order of the paths: those of scripts as what they source makes
     them, and without those that advise what a project's own parser does not know."""
-    project = _Project(context.paths, context.files)
+    project = _Project(context.paths, context.files, index)
     again = dict(_relinted(project, engine))
     found: list[Finding] = []
     if again:
@@ -90,10 +93,8 @@ def _is_refused(finding: Finding, project: _Project) -> bool:
     for path in project.named(name) if name else [os.path.realpath(finding.path)]:
         folder = os.path.dirname(path)
         for _ in range(_HIGHEST):
-            parsers = project.below(folder)
-            if any(re.search(rb"[\"']%s[\"']" % known, each) for each in parsers):
-                spelled = {option.encode(), option.replace("-", "_").encode()}
-                return not any(word in each for each in parsers for word in spelled)
+            if project.holds(folder, [f'"{known}"', f"'{known}'"]):
+                return not project.holds(folder, [option, option.replace("-", "_")])
             folder = os.path.dirname(folder)
     return False
 
@@ -101,10 +102,10 @@ def _is_refused(finding: Finding, project: _Project) -> bool:
 class _Project:
     """Files by their real paths; ``paths`` are those that are linted, as they are named."""
 
-    def __init__(self, paths: Sequence[str], files: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], files: Sequence[str], index: Index) -> None:
         self._paths = paths
         self._real = frozenset(files)
-        self._below: dict[str, list[bytes]] = {}
+        self._index = index
 
     @cached_property
     def scripts(self) -> list[str]:
@@ -138,13 +139,13 @@ class _Project:
         """The programs of a file name."""
         return sorted(each for each in self._real if name and os.path.basename(each) == name)
 
-    def below(self, folder: str) -> list[bytes]:
-        """What the Python files below a folder hold."""
-        if folder not in self._below:
-            inside = os.path.join(folder, "")
-            self._below[folder] = [
-                self.data(each)
-                for each in sorted(self._real)
-                if each.startswith(inside) and each.endswith(".py")
-            ]
-        return self._below[folder]
+    def holds(self, folder: str, words: Sequence[str]) -> bool:
+        """Whether a Python file below a folder holds one of some words."""
+        inside = os.path.join(folder, "")
+        return any(
+            each.startswith(inside) and self._index.holds(each, words) for each in self._python
+        )
+
+    @cached_property
+    def _python(self) -> list[str]:
+        return sorted(each for each in self._real if each.endswith(".py"))

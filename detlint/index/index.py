@@ -21,7 +21,7 @@ from detlint.source import DecodeError, Source
 from detlint.syntax import Problem, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.cache import Cache
 
@@ -106,6 +106,19 @@ class Index:
             self._learn(path, "runs", is_program(self.source(path)))
         runs: bool = answers["runs"]
         return runs
+
+    def told(self, path: str, question: str, answer: Callable[[str], bool]) -> bool:
+        """What a look at a file's text answers to a question, which is its name."""
+        answers = self._of(path)
+        if question not in answers:
+            self._learn(path, question, answer(self.source(path).text))
+        known: bool = answers[question]
+        return known
+
+    def holds(self, path: str, words: Sequence[str]) -> bool:
+        """Whether a file's text holds one of some words."""
+        question = f"holds {' or '.join(words)}"
+        return self.told(path, question, lambda text: any(each in text for each in words))
 
     # What it imports
 

@@ -89,11 +89,11 @@ def _may_settle(program: Program, advice: str) -> bool:
     a function that it keeps is told where it is called, a switch chooses PyTorch's own
     attention."""
     if advice.startswith(KEPT):
-        return any("deterministic=" in each for each in program.texts())
+        return any(program.holding("deterministic="))
     if advice != ANY_FLASH or program.imports(*rows.LIBRARIES):
         return False
-    naming = (each for each in program.texts() if "use_flash_att" in each)
-    return any("scaled_dot_product_attention" in each for each in naming)
+    own = set(program.holding("scaled_dot_product_attention"))
+    return any(each in own for each in program.holding("use_flash_att"))
 
 
 def _train(programs: Sequence[Program], path: str, row: int) -> bool:
