@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from detlint.finding import Edit
-from detlint.lexer import comments
+from detlint.lexer import beginning, comments
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -46,7 +46,7 @@ class Editable(Generic[Node]):
         if last is None:
             return Edit(end - 1, end - 1, argument)
         closed, (place, end) = end, self.span(last)
-        if any(end <= comment < closed for comment, _ in self._comments):
+        if any(beginning(self._comments, end, closed)):
             edit = _beside_comments(self.source.text, start, closed, argument)
             if edit is not None:
                 return edit
@@ -59,8 +59,8 @@ class Editable(Generic[Node]):
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit's range holds a comment that its replacement does not."""
         return any(
-            edit.start <= start < edit.end and self.source.text[start:end] not in edit.replacement
-            for start, end in self._comments
+            self.source.text[start:end] not in edit.replacement
+            for start, end in beginning(self._comments, edit.start, edit.end)
         )
 
     @cached_property

@@ -95,7 +95,8 @@ def _at_top(source: Source, body: list[ast.stmt], row: int = 0, *, blank_line: s
         line, _ = _start(source, body[0])
         return Place(line, blank_line, newline, f"{newline}{blank_line}")
     end = _end(source, above[-1])
-    next_line = [*source.line_starts, len(source.text)][above[-1].end_lineno or 0]
+    row, starts = above[-1].end_lineno or 0, source.line_starts
+    next_line = starts[row] if row < len(starts) else len(source.text)
     rest = source.text[end:next_line].rstrip("\r\n")
     if rest.strip(" \t\f;") and not rest.lstrip(" \t\f;").startswith("#"):
         return Place(end, _INLINE, _INLINE, "")

@@ -7,7 +7,14 @@ an unterminated triple-quoted one at the end of the text.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from bisect import bisect_left
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+S = TypeVar("S", bound=tuple[Any, ...])
 
 # A bounded count of escapes, because sre keeps a frame for each one: a 50 MB string of
 # escapes would otherwise take gigabytes. _TAIL goes on where the count ran out.
@@ -65,6 +72,14 @@ def masked(text: str) -> str:
 def comments(text: str) -> list[tuple[int, int]]:
     """Offsets ``(start, end)`` of every comment, from its ``#`` to before the line's end."""
     return [(start, end) for start, end, kind in spans(text) if kind == "comment"]
+
+
+def beginning(spans: Sequence[S], start: int, end: int) -> Iterator[S]:
+    """Those of some spans, in order, that begin in a range."""
+    for index in range(bisect_left(spans, start, key=itemgetter(0)), len(spans)):
+        if spans[index][0] >= end:
+            return
+        yield spans[index]
 
 
 def _scan(text: str, position: int, nested: bool, found: list[Span]) -> tuple[int, bool]:

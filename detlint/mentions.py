@@ -15,19 +15,21 @@ _FARTHEST = 40  # blanks between ``def`` and a name
 
 def mentions(text: str, name: str, start: int = 0, end: int | None = None) -> list[int]:
     """Where a name stands alone in a range of a text, strings and comments included."""
-    return list(following(text, name, start, end))
-
-
-def following(text: str, name: str, start: int, end: int | None = None) -> Iterator[int]:
-    """The same, one after the other, for whoever asks for the first few."""
     end = len(text) if end is None else end
-    size = len(name)
+    size, found = len(name), []
     place = text.find(name, start, end)
     while place >= 0:
         after = place + size
         if not (_continues(text, place - 1) or _continues(text, after)):
-            yield place
+            found.append(place)
         place = text.find(name, after, end)
+    return found
+
+
+@lru_cache(maxsize=64)  # of a file, at each of its triggers
+def holds(text: str, word: str) -> bool:
+    """Whether a text holds a word, or a part of one."""
+    return word in text
 
 
 @lru_cache(maxsize=2)  # of a file, for each of many names

@@ -74,9 +74,7 @@ def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
     ``progress`` is told how many of how many files are done.
     ``meanwhile`` is called here while other processes lint, if they do; it must not fork.
     """
-    # A syntax tree is many objects and no garbage: collecting at each 700th costs a third.
-    gc.freeze()
-    gc.set_threshold(400_000, 20, 20)
+    collect_rarely()
     found: dict[str, list[Finding]] = {}
     runs: set[str] = set()
     failures: dict[str, str] = {}
@@ -115,6 +113,12 @@ def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
         [path for path in paths if path in runs],
         {path: failures[path] for path in paths if path in failures},
     )
+
+
+def collect_rarely() -> None:
+    """A syntax tree is many objects and no garbage: collecting at each 700th costs a third."""
+    gc.freeze()
+    gc.set_threshold(400_000, 20, 20)
 
 
 def _remember(result: Result, cache: Cache) -> list[Finding]:

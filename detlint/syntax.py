@@ -22,6 +22,9 @@ REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
 TOO_DEEP = "nested too deeply to parse"
 # CPython's own limit; libcst's native parser overflows the C stack at about 1,500.
 _NESTED_BRACKETS = 200
+# Blank lines above a text give its tree the rows. So many take as long as adding to those of a
+# line.
+_BLANK_LINES = 500
 _PLACED = re.compile(r"error at (\d+):(\d+): ")
 
 
@@ -82,6 +85,10 @@ def _code(text: str) -> str:
 @lru_cache(maxsize=1)  # who asks whether a text can be read, reads it next
 def parsed(text: str) -> ast.Module:
     """Python's own tree of a text. Raises what Python's parser does, see ``REFUSALS``."""
+    return _parse(text)
+
+
+def _parse(text: str) -> ast.Module:
     import ast
     import warnings
 
@@ -94,6 +101,15 @@ def parsed(text: str) -> ast.Module:
             with suppress(SyntaxError):
                 symtable(text, "<text>", "exec")
         return ast.parse(text)
+
+
+def parsed_at(row: int, text: str) -> ast.Module:
+    """The same of a part of a file, whose first line has a row."""
+    if (text.count("\n") + 1) * _BLANK_LINES > row:
+        return parsed("\n" * (row - 1) + text)
+    import ast
+
+    return ast.increment_lineno(_parse(text), row - 1)
 
 
 def reads(text: str) -> bool:

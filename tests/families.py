@@ -4,10 +4,14 @@ that was once asked anew for each line."""
 from __future__ import annotations
 
 import json
+import re
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
+from detlint.rules import every_rule
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 HEAD = "import os\nimport numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n"
 DONE = "from concurrent.futures import as_completed\n"
@@ -166,3 +170,31 @@ FAMILIES = {
     "images": ("Dockerfile", repeated("ENV X=1\nRUN python t.py\n", f"{SHELL}FROM a\n")),
     "cells": ("n.ipynb", notebook),
 }
+
+_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
+# What Python and torch call by its name.
+_CALLED = re.compile(r"__\w+__|forward|backward|step|training_step|test_\w+|collate_fn")
+
+
+def numbered(text: str, number: int) -> str:
+    """With functions and classes that are called otherwise than those of another number."""
+    for name in dict.fromkeys(_DEFINED.findall(text)):
+        if not _CALLED.fullmatch(name):
+            text = re.sub(rf"\b{name}\b", f"{name}{number}", text)
+    return text
+
+
+def examples() -> Iterator[tuple[str, tuple[str, Callable[[int], str]]]]:
+    """Each example of each rule, again and again."""
+    for rule in every_rule():
+        for place, each in enumerate(rule.examples, 1):
+            text = f"{dedent(each.bad).strip()}\n"
+            if each.path.endswith((".py", ".sh", ".cu")):
+                yield f"{rule.code}, example {place}", (each.path, _again(text))
+
+
+def _again(text: str) -> Callable[[int], str]:
+    return lambda times: "".join(numbered(text, number) for number in range(times))
+
+
+EXAMPLES = dict(examples())

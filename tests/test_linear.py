@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from families import FAMILIES
+from families import EXAMPLES, FAMILIES
 
 from detlint.engine import Engine
 from detlint.finding import Confidence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LINES, TIMES, MOST = 60, 4, 5.5
+FEW = 30  # times an example, of some lines
+FIRST = [family for family in EXAMPLES if family.endswith(" 1")]
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +61,12 @@ def test_work_grows_with_the_length_of_a_file(family: str, engine: Engine) -> No
     few, many = (calls(lambda data=data: engine.lint_bytes(path, data)) for data in (short, long))  # type: ignore[misc]
     assert few > LINES, "this family is not looked at"
     assert many <= MOST * few, f"{few} calls for {LINES} lines, {many} for {TIMES * LINES}"
+
+
+@pytest.mark.parametrize("family", FIRST)
+def test_work_grows_with_how_often_an_example_is_repeated(family: str, engine: Engine) -> None:
+    path, text = EXAMPLES[family]
+    short, long = (text(times).encode() for times in (FEW, TIMES * FEW))
+    engine.lint_bytes(path, text(2).encode())
+    few, many = (calls(lambda data=data: engine.lint_bytes(path, data)) for data in (short, long))  # type: ignore[misc]
+    assert many <= MOST * few, f"{few} calls for {FEW} times, {many} for {TIMES * FEW}"

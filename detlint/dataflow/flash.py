@@ -4,7 +4,7 @@ told to be deterministic."""
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import inference
@@ -58,6 +58,7 @@ class Flash:
         self._known: dict[Op, Meaning | None] = {}
         self._calls: dict[Function, dict[tuple[str, bool], list[Op]]] = {}
         self._read: dict[Function, set[str]] = {}
+        self._bound = cache(self._find_bound)
 
     def meaning(self, op: Op) -> Meaning | None:
         """The function of FlashAttention that a value is, in whichever branch; of several, the
@@ -106,17 +107,20 @@ class Flash:
         return self._of_attribute(op) if op.code == "attr" else None
 
     def _of_global(self, op: Op, known: list[str]) -> Sequence[Op] | str | None:
-        name = str(op.name)
+        bound = self._bound(str(op.name))
+        return bound if bound is None or bound else known[0] if known else None
+
+    def _find_bound(self, name: str) -> list[Op] | None:
+        """What a name of the module is bound to; None if that may be anything."""
         bound = list(self._unit.module.bindings.get(name, ()))
         if not bound:
-            return known[0] if known else None
+            return []
         if self._unit.defined(name) is not None or any(each.code in _SILENT for each in bound):
             return None
         for function in self._unit.functions_naming(name):
-            bound += (
-                x.args[0] for x in function.ops if x.code == "store_global" and x.name == name
-            )
-        return [each for each in bound if each is not op]
+            stored = function.coded("store_global")
+            bound += (each.args[0] for each in stored if each.name == name)
+        return bound if len(bound) <= _MOST else None
 
     def _of_attribute(self, op: Op) -> Sequence[Op] | str | None:
         owner = self._values.owner(op.args[0])

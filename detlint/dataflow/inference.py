@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.ir import DECORATORS
+from detlint.mentions import holds
 from detlint.models import attention as rows
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def takes_cache(call: Op) -> bool:
 
 def makes_cache(function: Function) -> bool:
     """Whether a function makes a cache of keys and values, to decode with."""
-    named = "KVCache" in function.unit.text
+    named = holds(function.unit.text, "KVCache")
     return named and any(last_word(op).endswith("KVCache") for op in function.coded("call"))
 
 

@@ -310,8 +310,8 @@ class Initialisation:
             function = function.outer
         return any(
             names.enters_tracing(self._code(each.node))
-            for each in op.function.ops
-            if each.code == "enter" and _encloses(each.name, op.node)
+            for each in op.function.coded("enter")
+            if _encloses(each.name, op.node)
         )
 
     @cached_property

@@ -267,7 +267,7 @@ class _Lowering:
     def _loop(self, kind: str, node: ast.For | ast.AsyncFor | ast.While, over: Op | None) -> None:
         outer = self.region
         region = self.region = Region(kind, outer, self.function, node)
-        entry = dict(self.env or {})
+        entry = self.env or {}
         joints = self._enter(node, region)
         if over is not None:
             region.head = self._op("iter", [over], kind, node)
@@ -281,7 +281,8 @@ class _Lowering:
         self._close(joints, ends)
         region.end = len(self.function.ops)
         self.region = outer
-        inside = {name: value for env in ends for name, value in env.items() if name not in entry}
+        fresh = (env for env in ends if not env.keys() <= entry.keys())
+        inside = {name: value for env in fresh for name, value in env.items() if name not in entry}
         self.env = {**inside, **entry, **joints}
         if node.orelse:
             self.env = self._branch("else", node.orelse, None, node)

@@ -256,6 +256,7 @@ def _goes_back(outer: Function) -> bool:
     )
 
 
+@lru_cache(maxsize=4)  # each finding in a file asks
 def serves(text: str) -> bool:
     """Whether a file is about an engine that serves models, and nothing in it trains one."""
     return any(each in text for each in rows.ENGINES) and not any(

@@ -102,6 +102,7 @@ class Orders:
         self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
         self.root: Op | None = None
         self._by_root = False  # whether what the root is decided something
+        self._ended = False  # the search, by its budget
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
@@ -123,7 +124,7 @@ class Orders:
 
     def _begin(self, root: Op | None = None) -> None:
         self._seen, self.calls, self.root = {}, [], root
-        self._by_root, self._earliest = False, math.inf
+        self._by_root, self._earliest, self._ended = False, math.inf, False
 
     def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
         """What it went through is not searched again where it ends without finding a use."""
@@ -131,7 +132,7 @@ class Orders:
         for use in uses:
             found = True
             yield use
-        if not (found or self._by_root) and len(self._seen) <= _MOST:
+        if not (found or self._by_root or self._ended):
             self._harmless.update(self._seen)
 
     def first(self, value: Op, flow: Flow) -> Use | None:
@@ -140,7 +141,7 @@ class Orders:
         self._earliest = math.inf
         found = next(self.follow(value, flow), None)
         alone = found is None and self._earliest >= start and not self._by_root
-        if alone and not self.calls and len(self._seen) <= _MOST:
+        if alone and not (self.calls or self._ended):
             self._harmless.update(list(self._seen)[start:])
         self._earliest = min(before, self._earliest)
         return found
@@ -155,12 +156,15 @@ class Orders:
         if key in self._seen:
             self._earliest = min(self._earliest, self._seen[key])
             return
-        if key in self._harmless or len(self._seen) > _MOST:
-            if len(self._seen) > _MOST:
-                ended(f"function {value.function.name}", f"{_MOST:,} operations behind an order")
+        if key in self._harmless or self._ended:
             return
         if not self.calls and key in self._told:
             yield self._told[key]  # many orders come together in one value
+            return
+        if len(self._seen) > _MOST:
+            self._ended = True
+            ended(f"function {value.function.name}", f"{_MOST:,} operations behind an order")
+            yield Use(value, "followed no further", assumed=True)
             return
         self._seen[key] = len(self._seen)
         if value.code == "function":

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
+_QUOTED = re.compile(r"(?=([\"'])(\w+)\1)")
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
@@ -98,7 +99,7 @@ class References:
         if function.outer is None and not (private or self._is_of_script(function)):
             return None
         naming = self.unit.functions_naming(name)
-        if f'"{name}"' in self.unit.text or f"'{name}'" in self.unit.text:
+        if name in self._quoted:
             return None  # looked up by its name
         if any(name in self._handed_on_in(each) for each in naming):
             return None
@@ -106,6 +107,11 @@ class References:
         # What a script defines may still be imported, if only a test of it calls the function.
         tried = not private and any(op.function is self.unit.module for op in found)
         return None if tried or not (found or mangled) else found
+
+    @cached_property
+    def _quoted(self) -> frozenset[str]:
+        """The words that stand between quotes in the file."""
+        return frozenset(match[2] for match in _QUOTED.finditer(self.unit.text))
 
     def calls_in_file(self, function: Function) -> list[Op]:
         """The calls of a function that stand in its file."""

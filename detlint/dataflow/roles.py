@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.mentions import holds
 from detlint.models import roles as words
 
 if TYPE_CHECKING:
@@ -89,12 +90,12 @@ def are_sources(call: Op) -> bool:
     if any(each.endswith(words.COMPILED) for each in listed):
         return True
     named = any(each.endswith(words.PERHAPS_COMPILED) for each in listed)
-    return named and any(each in call.function.unit.text for each in words.COMPILES)
+    return named and any(holds(call.function.unit.text, each) for each in words.COMPILES)
 
 
 def are_shards(call: Op) -> bool:
     """``pytorch_model-*.bin``, numbered anew with a map of what is in which."""
-    return "weight_map" in call.function.unit.text and any(
+    return holds(call.function.unit.text, "weight_map") and any(
         "*" in each
         and each.endswith(words.SHARD_ENDINGS)
         and any(word in each.partition("*")[0] for word in words.SHARDS)

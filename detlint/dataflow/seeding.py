@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
@@ -12,7 +12,7 @@ from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
@@ -39,6 +39,7 @@ class Seeding:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._taking = cache(self._find_taking)
 
     def seeds(self, library: str) -> bool:
         """Whether code of the file seeds the global generator of a library."""
@@ -53,13 +54,26 @@ class Seeding:
             if op.code == "call" and (row := values.function_row(op)) is not None
         )
 
-    def seeds_apart(self, library: str, drawn: Op, names: Container[str], *, last: bool) -> bool:
+    def seeds_apart(self, library: str, drawn: Op, names: Iterable[str], *, last: bool) -> bool:
         """The same, with something other than what a call draws, or what has one of some names;
         ``last``: so does an attribute."""
-        return any(
-            library in libraries and not _takes(op, drawn, names, last=last)
-            for op, libraries in self._calls
-        )
+        count, taking = self._taking(library, last)
+        keys: list[Op | str] = [drawn, *names]
+        tied = set[int]().union(*(taking.get(each, set()) for each in keys))
+        return len(tied) < count
+
+    def _find_taking(self, library: str, last: bool) -> tuple[int, dict[Op | str, set[int]]]:
+        """How many calls seed a library, and by each operation and name that some are given
+        something made of, which these are."""
+        seeds = [op for op, libraries in self._calls if library in libraries]
+        found: dict[Op | str, set[int]] = {}
+        for place, op in enumerate(seeds):
+            given = [value for _, value in op.arguments()] if op.code == "call" else []
+            for each in _behind(given):
+                for key in (each, _named(each, last=last)):
+                    if key != "":
+                        found.setdefault(key, set()).add(place)
+        return len(seeds), found
 
     @cached_property
     def _calls(self) -> list[tuple[Op, tuple[str, ...]]]:
@@ -111,14 +125,6 @@ def has_seed(call: Op) -> bool:
     """Whether a call is given something first that is not None."""
     given = [value for _, value in call.arguments()]
     return bool(given) and not (given[0].code == "const" and given[0].name is None)
-
-
-def _takes(call: Op, drawn: Op, names: Container[str], *, last: bool) -> bool:
-    """Whether what a call is given is made of a draw, or has one of some names."""
-    given = [value for _, value in call.arguments()]
-    return bool(given) and any(
-        each is drawn or _named(each, last=last) in names for each in _behind(given)
-    )
 
 
 def _named(op: Op, *, last: bool) -> str:

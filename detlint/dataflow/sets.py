@@ -249,8 +249,7 @@ class Sets:
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":
             return False
-        targets = [name for name, values in by.function.bindings.items() if by in values]
-        if any(map(names.is_text, targets)):
+        if any(map(names.is_text, by.function.names_of(by))):
             return True
         return any(self._is_text_use(use, by) for use in by.uses)
 

@@ -7,15 +7,14 @@ import re
 from bisect import bisect_right
 from copy import copy
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
 from detlint.layout import layout_of
-from detlint.mentions import following, mentions
+from detlint.mentions import mentions, places
 from detlint.models.randomness import SAID
-from detlint.syntax import REFUSALS, parsed
+from detlint.syntax import REFUSALS, parsed, parsed_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +36,9 @@ _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
 _PLAIN_BASES = frozenset(("", "object", "ABC", "Module", "Generic"))
+_SORTED = re.compile(r"self\.(\w+)(?:\.sort\(|\s*=\s*(?:nat)?sorted\(\s*self\.\1\b)")
 _FARTHEST = 40  # blanks around a dot
+_FEW = 40  # words, each of which is looked for in the text
 
 
 class UnparsedError(Exception):
@@ -83,6 +84,8 @@ class Unit(Editable[ast.AST]):
         self._layout = layout_of(self.text)
         self._functions: dict[int, Function | None] = {}
         self._naming: dict[str, list[Function]] = {}
+        self._mentioned: dict[str, list[int]] = {}
+        self._naming_within: dict[str, dict[str, dict[Piece, list[int]]]] = {}
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
 
@@ -212,7 +215,7 @@ class Unit(Editable[ast.AST]):
         if piece is None:
             return None
         found = self.function(piece) if piece.kind else self.module
-        if found is None or (not piece.kind and self._parsed(piece) is None):
+        if found is None or not (piece.kind or self._reads(piece)):
             raise UnparsedError
         return found
 
@@ -251,14 +254,11 @@ class Unit(Editable[ast.AST]):
         indented = text[:1] in (" ", "\t")
         if piece.indent:
             text = f"{text}\n{piece.indent}..."  # what is left of a class needs a body
-        # Blank lines give the statements their rows, and cost next to nothing.
         if indented:
             head = "class _:" if piece.kind == "class" else "if 1:"
-            text = "\n" * (row - 2) + f"{head}\n{text}"
-        else:
-            text = "\n" * (row - 1) + text
+            text = f"{head}\n{text}"
         try:
-            body: list[ast.stmt] = parsed(text).body
+            body: list[ast.stmt] = parsed_at(row - indented, text).body
         except REFUSALS:
             return None
         return body if piece.kind == "class" or not indented else body[0].body  # type: ignore[attr-defined]
@@ -266,16 +266,22 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def module(self) -> Function:
         """What the statements of the module do, its functions and classes left out."""
-        own = [piece for piece in self.pieces if not piece.kind]
-        body = self._at_once(own)
+        body = self._own_body
         if body is None:  # what does not parse is left out
+            own = (piece for piece in self.pieces if not piece.kind)
             body = [each for piece in own for each in self._parsed(piece) or []]
         return lower("", body, self)
 
-    def _at_once(self, pieces: Sequence[Piece]) -> list[ast.stmt] | None:
-        """The statements of several pieces; None if one of them does not parse."""
+    def _reads(self, piece: Piece) -> bool:
+        """Whether a statement of the module parses; together with the others, most do."""
+        return self._own_body is not None or self._parsed(piece) is not None
+
+    @cached_property
+    def _own_body(self) -> list[ast.stmt] | None:
+        """The module's own statements; None if one of them does not parse."""
         if self._tree is not None:
             return None
+        pieces = [piece for piece in self.pieces if not piece.kind]
         parts, row = [], 1
         for piece in pieces:
             start, _ = self.source.location(piece.start)
@@ -306,7 +312,7 @@ class Unit(Editable[ast.AST]):
 
     def _find_naming(self, word: str) -> Iterator[Function]:
         seen: set[int] = set()
-        for place in mentions(self.text, word):
+        for place in self._mentions(word):
             piece = self.piece_at(place)
             if piece is None or self._layout.hides(place):
                 continue
@@ -316,6 +322,25 @@ class Unit(Editable[ast.AST]):
                 found = self.function(piece) if piece.kind else self.module
                 if found is not None:
                     yield found
+
+    def _mentions(self, word: str) -> list[int]:
+        """Where a word stands alone. Of many words, all of the text's are found at once."""
+        if word not in self._mentioned:
+            many = len(self._mentioned) > _FEW and word.isidentifier()
+            found = places(self.text).get(word, []) if many else mentions(self.text, word)
+            self._mentioned[word] = found
+        return self._mentioned[word]
+
+    def _pieces_naming(self, owner: str, name: str) -> dict[Piece, list[int]]:
+        """The methods of a class, and its body, whose text holds a name, and where."""
+        if name not in self._naming_within:
+            found: dict[str, dict[Piece, list[int]]] = {}
+            for place in self._mentions(name):
+                piece = self.piece_at(place)
+                if piece is not None and piece.owner:
+                    found.setdefault(piece.owner, {}).setdefault(piece, []).append(place)
+            self._naming_within[name] = found
+        return self._naming_within[name].get(owner, {})
 
     def defined(self, name: str, owner: str = "") -> Function | None:
         """The function of a name at the top of the file, or of a class."""
@@ -355,9 +380,17 @@ class Unit(Editable[ast.AST]):
 
     def bases(self, owner: str) -> list[str]:
         """The last words of the names of a class's bases."""
-        pieces = self.classes.get(owner, ())
-        text = next((each.bases for each in pieces if each.bases), "")
+        text = self._heads.get(owner, "")
         return [each.split("=")[0].strip().rpartition(".")[2] for each in text.split(",") if each]
+
+    @cached_property
+    def _heads(self) -> dict[str, str]:
+        """What stands between the brackets behind the name of each class that has such."""
+        found: dict[str, str] = {}
+        for each in self.pieces:
+            if each.bases:
+                found.setdefault(each.owner, each.bases)
+        return found
 
     def derived(self, owner: str) -> list[str]:
         """The classes of the file that derive from a class of it, over others as well."""
@@ -409,20 +442,18 @@ class Unit(Editable[ast.AST]):
 
     def methods_naming(self, owner: str, name: str) -> Iterator[Function]:
         """The methods of a class, and its body, whose text holds a name."""
-        for piece in self.classes.get(owner, ()):
-            if any(following(self.text, name, piece.start, piece.end)):
-                function = self.function(piece)
-                if function is not None:
-                    yield function
+        for piece in self._pieces_naming(owner, name):
+            function = self.function(piece)
+            if function is not None:
+                yield function
 
     def stored_by(self, owner: str, name: str) -> Iterator[Op]:
         """The same of a class alone."""
-        for piece in self.classes.get(owner, ()):
-            places = following(self.text, name, piece.start, piece.end)
+        for piece, found in self._pieces_naming(owner, name).items():
             if piece.kind == "class":
-                body = self.function(piece) if any(places) else None
+                body = self.function(piece)
                 yield from body.bindings.get(name, ()) if body is not None else ()
-            elif any(map(self._may_store, places, repeat(len(name)))):
+            elif any(self._may_store(each, len(name)) for each in found):
                 yield from self._stores(self.function(piece), name)
 
     def _may_store(self, place: int, length: int) -> bool:
@@ -434,14 +465,19 @@ class Unit(Editable[ast.AST]):
 
     def is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute."""
-        sorting = re.compile(
-            rf"self\.{name}\.sort\(|self\.{name}\s*=\s*(?:nat)?sorted\(\s*self\.{name}\b"
-        )
-        return any(
-            sorting.search(self.text, piece.start, piece.end) is not None
-            for each in self._with_bases(owner)
-            for piece in self.classes[each]
-        )
+        return any(name in self._sorted_fields[each] for each in self._with_bases(owner))
+
+    @cached_property
+    def _sorted_fields(self) -> dict[str, set[str]]:
+        """The attributes that each class sorts."""
+        return {
+            owner: {
+                match[1]
+                for piece in pieces
+                for match in _SORTED.finditer(self.text, piece.start, piece.end)
+            }
+            for owner, pieces in self.classes.items()
+        }
 
     @staticmethod
     def _stores(function: Function | None, name: str) -> Iterator[Op]:

@@ -103,6 +103,7 @@ class Values:
         self.unit = unit
         self._models = {name: tables.of_project(name, says) for name, says in models}
         self._known: dict[Question, Types] = {}
+        self._first: dict[Op, Op] = {}  # of what was changed, what it was before
         self._busy: dict[Question, int] = {}  # with how many are around it
         # What holds until a question from outside is answered, since it was taken for nothing in
         # it what something further out, at a place in ``_busy``, is.
@@ -123,12 +124,22 @@ class Values:
         if op.code == "attr":
             return [f"{each}.{op.name}" for each in self.qualified(op.args[0])]
         if op.code == "change":  # it stays what it is: ``sys.path``
-            return self.qualified(op.args[0])
+            return self.qualified(self._before_changes(op))
         if op.code in ("phi", "choice", "free", "declared"):
             parts = op.args[1:] if op.code == "choice" else op.args
             found = [self.qualified(each) for each in parts[:4] if _is_path(each)]
             return [name for names in found for name in names]
         return self._got(op) if op.code == "call" else []
+
+    def _before_changes(self, op: Op) -> Op:
+        """What a container was before all changes."""
+        passed = []
+        while op.code == "change" and op not in self._first:
+            passed.append(op)
+            op = op.args[0]
+        first = self._first.get(op, op)
+        self._first.update(dict.fromkeys(passed, first))
+        return first
 
     def _got(self, op: Op) -> list[str]:
         """``getattr(torch.backends, "cudnn")``."""

@@ -223,7 +223,7 @@ class Workers:
         units = dict.fromkeys(each.unit for each in places)
         own = {each.name for each in places}
         return any(
-            _renews(inner, name) and not _builds(inner, own)
+            not _builds(inner, own) and _renews(inner, name)
             for unit in units
             for function in unit.functions_naming(name)
             for inner in function.everything()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from detlint.lexer import Span
+from detlint.lexer import Span, beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,7 +118,7 @@ class Document:
         self.source = source
         whole = Text(0, len(source.text), source.text)
         self.nodes: list[Node] = [whole, *sorted(nodes, key=lambda each: each[:2])]
-        self.comments = [Span(start, end, "comment") for start, end in comments]
+        self.comments = [Span(start, end, "comment") for start, end in sorted(comments)]
         self.flavour = flavour
 
     def entries(self) -> list[Entry]:
@@ -150,4 +150,4 @@ class Document:
 
     def drops_comment(self, edit: Edit) -> bool:
         """Whether an edit would remove a comment."""
-        return any(edit.start <= each.start < edit.end for each in self.comments)
+        return any(beginning(self.comments, edit.start, edit.end))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
@@ -172,11 +173,9 @@ def _draws_at_the_top(text: str) -> bool:
     layout = layout_of(text)
     blocks = [each for each in layout.top if not each.kind]
     return any(
-        block.start <= place < block.end
-        and layout.at(place) is None
-        and not _is_in_function(text, block.start, place)
+        layout.at(place) is None and not _is_in_function(text, block.start, place)
         for block in blocks
-        for place in drawn
+        for place in drawn[bisect_left(drawn, block.start) : bisect_left(drawn, block.end)]
     )
 
 

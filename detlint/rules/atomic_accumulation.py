@@ -9,6 +9,7 @@ from detlint.dataflow import folding
 from detlint.dataflow.atomics import adds_integers, is_chosen, slot
 from detlint.documents.cuda import additions
 from detlint.documents.document import Word
+from detlint.mentions import holds
 from detlint.models.atomics import ADDITIONS, COMPILERS
 from detlint.rule import Confidence, Example, Rule
 
@@ -124,8 +125,8 @@ class AtomicAccumulation(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Not torch's ``scatter_add``, nor a compiler where no source adds atomically."""
         if text.startswith("scatter_add", offset):
-            return "cupyx" in text
-        return text.startswith("atomic", offset) or "atomicAdd" in text
+            return holds(text, "cupyx")
+        return text.startswith("atomic", offset) or holds(text, "atomicAdd")
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

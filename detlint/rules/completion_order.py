@@ -10,6 +10,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
 from detlint.finding import Edit
+from detlint.mentions import holds
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -137,10 +138,10 @@ class CompletionOrder(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Of the many queues and waits, those of a file that starts workers or has futures."""
         if text.startswith("wait", offset):
-            return "concurrent" in text or "asyncio" in text
+            return holds(text, "concurrent") or holds(text, "asyncio")
         if "Queue(" in text[offset : offset + 14]:
             starts = ("Process(", "Thread(", "submit(", "apply_async(", "create_task(")
-            return ".get" in text and any(word in text for word in starts)
+            return holds(text, ".get") and any(holds(text, word) for word in starts)
         return True
 
     @cached_property

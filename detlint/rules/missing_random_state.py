@@ -12,6 +12,7 @@ from detlint.dataflow import data_sets
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.estimators import Estimators, draws
 from detlint.dataflow.origins import Origins
+from detlint.mentions import holds
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.randomness import DRAWING_FROM_SYSTEM
@@ -145,13 +146,13 @@ class MissingRandomState(Rule):
             return False
         method = offset > 0 and text[offset - 1] == "."
         if found[1] == "sample":
-            return method and ("frac" in text or "pandas" in text)
-        if found[1] in ("shuffle", "train_test_split") and method and "datasets" in text:
+            return method and (holds(text, "frac") or holds(text, "pandas"))
+        if found[1] in ("shuffle", "train_test_split") and method and holds(text, "datasets"):
             return True
-        if found[1] in _OF_SYSTEM and any(each in text for each in _LIBRARIES):
+        if found[1] in _OF_SYSTEM and any(holds(text, each) for each in _LIBRARIES):
             return True
         own = text.endswith("self.", 0, offset)
-        return not own and ("sklearn" in text or "imblearn" in text)
+        return not own and (holds(text, "sklearn") or holds(text, "imblearn"))
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
