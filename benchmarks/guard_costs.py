@@ -51,6 +51,7 @@ def compared(
     step: Callable[[], None],
     rounds: int,
     steps: int,
+    settling: int = SETTLING,
 ) -> dict[str, list[float]]:
     """The fastest step of each variant, round by round, in an order that turns.
 
@@ -61,7 +62,7 @@ def compared(
     for number in range(rounds + 1):
         for name in names[number % len(names) :] + names[: number % len(names)]:
             with variants[name]():
-                for _ in range(SETTLING):
+                for _ in range(settling):
                     step()
                 fastest = min(timed(step) for _ in range(steps))
             if number:  # the first round warms up

@@ -46,12 +46,13 @@ class Classifier(torch.nn.Module):
         return self.head(self.mixer(tokens).mean(1))
 
 
-def step_of(batch: int, size: int, width: int) -> Callable[[], None]:
+def step_of(batch: int, size: int, width: int, device: str = "cpu") -> Callable[[], None]:
     """One training step of a model of its own."""
     torch.manual_seed(0)
-    model = Classifier(width)
+    model = Classifier(width).to(device)
     optimizer = torch.optim.AdamW(model.parameters())
-    x, y = torch.randn(batch, 3, size, size), torch.randint(10, (batch,))
+    x = torch.randn(batch, 3, size, size).to(device)
+    y = torch.randint(10, (batch,)).to(device)
 
     def step() -> None:
         optimizer.zero_grad()

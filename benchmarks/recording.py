@@ -58,10 +58,11 @@ class Mean(nn.Module):
         return x.mean((2, 3))
 
 
-def step_of(model: nn.Module, batch: int, width: int) -> Callable[[], None]:
+def step_of(model: nn.Module, batch: int, width: int, device: str = "cpu") -> Callable[[], None]:
     """A training step."""
-    optimizer = torch.optim.AdamW(model.parameters())
-    x, y = torch.randn(batch, 3, width, width), torch.randint(10, (batch,))
+    optimizer = torch.optim.AdamW(model.to(device).parameters())
+    x = torch.randn(batch, 3, width, width).to(device)
+    y = torch.randint(10, (batch,)).to(device)
 
     def step() -> None:
         optimizer.zero_grad()

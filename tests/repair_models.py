@@ -164,16 +164,16 @@ class Edges(nn.Module):
 PROGRAMS = (Segmenter, Detector, Recogniser, Flow, Graph, Attention)
 
 
-def trained(program: Callable[[], nn.Module]) -> tuple[str, list[float]]:
+def trained(program: Callable[[], nn.Module], device: str = "cpu") -> tuple[str, list[float]]:
     """A digest of the parameters after some steps, and the losses."""
     torch.manual_seed(0)
-    model, losses = program(), []
+    model, losses = program().to(device), []
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for _ in range(STEPS):
         optimizer.zero_grad()
-        loss = model(torch.randn(2, 3, 16, 20))
+        loss = model(torch.randn(2, 3, 16, 20).to(device))
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    parameters = b"".join(each.detach().numpy().tobytes() for each in model.parameters())
+    parameters = b"".join(each.detach().cpu().numpy().tobytes() for each in model.parameters())
     return hashlib.sha256(parameters).hexdigest(), losses

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -259,6 +260,19 @@ def _counted(original: Callable[..., Any], recorder: Recorder, row: Any) -> Call
         layers, dropout, train = args[start : start + 3]
         if args[0].device.type == "cuda" and train and dropout > 0 and layers > 1:
             recorder.count(_OVERLOAD, Judgement(SILENT, row))
-        return original(*args)
+        with _without_cudnn():
+            return original(*args)
 
     return run
+
+
+@contextmanager
+def _without_cudnn() -> Iterator[None]:
+    """A build for CUDA would ask the driver about the GPU, and give cuDNN's kernel no shape."""
+    backend: Any = torch._C  # noqa: SLF001
+    before = backend._get_cudnn_enabled()  # noqa: SLF001
+    backend._set_cudnn_enabled(False)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        backend._set_cudnn_enabled(before)  # noqa: SLF001

@@ -181,6 +181,16 @@ def _suppressed(boxes: torch.Tensor, *_: Any) -> torch.Tensor:
     return torch.empty((kept,), dtype=torch.long, device=boxes.device)
 
 
+def _cudnn_grid_sampler(images: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
+    return images.new_empty((*images.shape[:2], *grid.shape[1:-1]))
+
+
+def _cudnn_grid_sampler_backward(
+    images: torch.Tensor, grid: torch.Tensor, _: object
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.empty_like(images), torch.empty_like(grid)
+
+
 def _gru_cell(_: object, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
     del hidden_gates
     return torch.empty_like(state), state.new_empty((state.shape[0], state.shape[1] * 5))
@@ -220,6 +230,8 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::_use_miopen_ctc_loss.Tensor": lambda *_: False,
     "aten::_grouped_mm": _grouped_product,
     "torchvision::nms": _suppressed,
+    "aten::cudnn_grid_sampler": _cudnn_grid_sampler,
+    "aten::cudnn_grid_sampler_backward": _cudnn_grid_sampler_backward,
     "aten::_thnn_fused_gru_cell": _gru_cell,
     "aten::_thnn_fused_gru_cell_backward": _gru_cell_backward,
 }

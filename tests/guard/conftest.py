@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from forks import Forks
 
+from guard.dependencies import loaded
 from guard.setup import environment
 
 if TYPE_CHECKING:
@@ -23,5 +24,8 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.fixture(autouse=True)
 def _nothing_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What guard tells once, it tells in each test."""
-    monkeypatch.setattr(environment, "_told", set())
+    """What guard tells once, it tells in each test; on a GPU, CUDA has started before them."""
+    torch = loaded("torch")
+    on_gpu = torch is not None and torch.cuda.is_available()
+    told = {"CUBLAS_WORKSPACE_CONFIG"} if on_gpu else set()
+    monkeypatch.setattr(environment, "_told", told)

@@ -13,6 +13,7 @@ from operation_samples import BELOW, FORMS
 
 import guard
 from detlint.operations import OPERATIONS, Operation
+from guard.refusals import silence
 from guard.rehearsal import gate
 
 if TYPE_CHECKING:
@@ -26,12 +27,21 @@ pytestmark = [
 ]
 
 COMPILED = "torch.cumsum under torch.compile"
-ROWS = [row for row in OPERATIONS if "cuda" in row.devices and not row.until]
+ON_CUDA = [row for row in OPERATIONS if "cuda" in row.devices]
 CALLS = [
     pytest.param(row, call, id=f"{row.name}: {name}")
-    for row in ROWS
+    for row in ON_CUDA
+    if not row.until
     for name, call in (enumerate(BELOW[row.name]) if row.name in BELOW else FORMS[row.name].items())
 ]
+ON_GPU = [
+    pytest.param(call, id=f"{row.name}: {name}")
+    for row in ON_CUDA
+    if row.name != COMPILED
+    for name, call in (*FORMS[row.name].items(), *enumerate(BELOW.get(row.name, ())))
+]
+# Whether these differ does not show in the arguments of a call.
+UNSEEN = {row.name for row in OPERATIONS if row.silent and not silence.sees(row)}
 
 
 def backward(result: Any) -> None:  # noqa: ANN401 - what an operator gives
@@ -57,3 +67,30 @@ def test_every_form_of_every_row_is_found(row: Operation, call: Callable[[str], 
     if row.direction == "backward":
         assert {each.direction for each in named} == {"backward"}
     assert not report.is_clean
+
+
+def surveyed(step: Callable[[], object]) -> set[str]:
+    with guard.survey() as found:
+        step()
+    return {each.operation.name if each.operation else each.name for each in found}
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("call", ON_GPU)
+def test_a_gpu_does_what_is_predicted(call: Callable[[str], object]) -> None:
+    def step() -> None:
+        backward(call("cuda"))
+
+    predicted = {each.name for each in guard.preflight(step).found} - UNSEEN
+    assert surveyed(step) == predicted
+    with guard.deterministic():
+        if predicted:
+            with pytest.raises(guard.NondeterministicOperationError):
+                step()
+        else:
+            step()
+    left = {each.name for each in guard.preflight(step, repair=True).found}
+    with guard.deterministic(repair=True):
+        if not left - UNSEEN:
+            step()

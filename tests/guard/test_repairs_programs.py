@@ -42,6 +42,19 @@ def test_it_trains_to_the_same_bits_and_a_plain_runs_losses(
     assert first[1] == pytest.approx(plain, rel=1e-5)
 
 
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@by_program
+def test_it_trains_to_the_same_bits_on_a_gpu(program: Callable[[], nn.Module]) -> None:
+    _, plain = trained(program, "cuda")
+    accounts.forget()
+    with guard.deterministic(repair=True):
+        first, second = trained(program, "cuda"), trained(program, "cuda")
+    assert accounts.accounts()
+    assert first == second
+    assert first[1] == pytest.approx(plain, rel=1e-4)
+
+
 @by_program
 def test_preflight_finds_nothing_that_refuses(program: Callable[[], nn.Module]) -> None:
     image = torch.randn(2, 3, 16, 20)

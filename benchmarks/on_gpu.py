@@ -1,0 +1,569 @@
+"""What guard says of a GPU, beside what one does: operators, models, replacements, costs.
+
+    python benchmarks/on_gpu.py PART... --results FOLDER
+    python benchmarks/on_gpu.py --page --results FOLDER
+
+A part is one of ``models``, ``replacements``, ``steps`` and ``recording``. Each writes its rows to
+a file of the folder, so that a part can be measured again by itself; ``--page`` puts all of them
+together in benchmarks/ON_GPU.md, which needs no GPU.
+
+- models: what preflight predicts on fake tensors, what a survey sees on the GPU, what is refused
+  first, and of three trainings how many end with other bits, plain and under ``repair=True``
+- replacements: the operators of repair_programs.py, as repairs.py has them on the CPU
+- steps, recording: a training step under each setting over one with nothing set
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import multiprocessing
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext, suppress
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from gpu_models import NAMES, made
+from guard_costs import compared, ratio
+from guard_step import SIZES, bare
+from guard_step import step_of as classifier
+from preflight_models import tensors
+from recording import convolutions, layered
+from recording import step_of as recorded_step
+from repair_programs import PROGRAMS
+from repairs import bytes_of, caught, in_float64, largest_error, row_of, switched
+from torch.utils._pytree import tree_flatten
+
+import guard
+from guard.refusals import silence
+from guard.repairs import installation
+from guard.repairs.table import REPAIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    Row = dict[str, Any]
+
+HERE = Path(__file__).parent
+KEYS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
+WORKERS, TRAININGS, REPEATS = 6, 3, 10
+ASLEEP = 20_000_000  # cycles for which the GPU waits, while what it is to do is queued
+
+
+# Models
+
+
+def train(model: Any, forward: Any, state: dict[str, torch.Tensor], steps: int = 2) -> str:  # noqa: ANN401
+    """A digest of what a model holds after some steps from a state."""
+    model.load_state_dict(state)
+    torch.manual_seed(0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss_of(forward(model)).backward()
+        optimizer.step()
+    found = hashlib.sha256()
+    for each in model.state_dict().values():
+        found.update(each.detach().float().cpu().numpy().tobytes())
+    return found.hexdigest()
+
+
+def loss_of(result: object) -> torch.Tensor:
+    """The sum of what has a gradient."""
+    return torch.stack([each.float().sum() for each in tensors(result)]).sum()
+
+
+def model_row(library: str, name: str) -> Row:
+    """What is predicted of a model, and what happens."""
+    warnings.simplefilter("ignore")
+    row: Row = {"library": library, "name": name}
+    try:
+        model, forward = made(library, name)
+        row["parameters"] = sum(each.numel() for each in model.parameters())
+        row |= predicted(model, forward)
+        model.cuda()
+        row |= seen(model, forward, {k: v.clone() for k, v in model.state_dict().items()})
+    except Exception as error:  # noqa: BLE001 - that one breaks is a result
+        row["error"] = f"{type(error).__name__}: {str(error)[:300]}"
+    return row
+
+
+def predicted(model: Any, forward: Any) -> Row:  # noqa: ANN401
+    """Names of the operators that preflight finds, by verdict."""
+
+    def step(model: Any) -> None:  # noqa: ANN401
+        loss_of(forward(model)).backward()
+
+    started = time.perf_counter()
+    report = guard.preflight(step, model)
+    return {
+        "seconds": time.perf_counter() - started,
+        "complete": report.complete,
+        "limits": list(report.limits),
+        "raises": names_of(report, "raises"),
+        "silent": names_of(report, "silent"),
+        "unknown": names_of(report, "unknown"),
+        "left": sorted({each.name for each in guard.preflight(step, model, repair=True).found}),
+    }
+
+
+def names_of(report: Any, verdict: str) -> list[str]:  # noqa: ANN401
+    """The operators with a verdict."""
+    found = (each for each in report.findings if each.verdict == verdict)
+    return sorted({each.name or each.operator for each in found})
+
+
+def seen(model: Any, forward: Any, state: dict[str, torch.Tensor]) -> Row:  # noqa: ANN401
+    """What the GPU does: under a survey, strictly, plainly, and with replacements."""
+    with guard.survey() as found:
+        train(model, forward, state, 1)
+    surveyed = {each.operation.name if each.operation else each.name: each for each in found}
+    row: Row = {
+        "surveyed": sorted(surveyed),
+        "placeless": sorted(name for name, each in surveyed.items() if each.place is None),
+        "first": "",
+    }
+    try:
+        with guard.deterministic(seed=0):
+            train(model, forward, state, 1)
+    except guard.NondeterministicOperationError as error:
+        row["first"] = str(error).partition("\n")[0]
+    row["plain"] = results(model, forward, state, nullcontext)
+    row["repaired"] = results(
+        model, forward, state, lambda: guard.deterministic(seed=0, repair=True)
+    )
+    return row
+
+
+def results(
+    model: Any,  # noqa: ANN401
+    forward: Any,  # noqa: ANN401
+    state: dict[str, torch.Tensor],
+    context: Callable[[], AbstractContextManager[Any]],
+) -> int | str:
+    """How many different ones some trainings have, or what they end with."""
+    try:
+        with context():
+            return len({train(model, forward, state) for _ in range(TRAININGS)})
+    except Exception as error:  # noqa: BLE001 - as above
+        return f"{type(error).__name__}: {str(error)[:300]}"
+
+
+def models() -> Iterator[Row]:
+    """All of them, several at a time."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(WORKERS, mp_context=spawn) as pool:
+        pending = [pool.submit(model_row, *each) for each in NAMES]
+        for each in as_completed(pending):
+            yield each.result()
+
+
+# Replacements
+
+
+def replacements() -> Iterator[Row]:
+    """Each operator, torch's own kernel and the replacement."""
+    for package in ("torchvision", "torch_scatter"):
+        with suppress(ImportError, OSError, RuntimeError):
+            importlib.import_module(package)
+    for program in PROGRAMS:
+        row: Row = {"operation": program.operation, "title": program.title}
+        if not installation.present(row_of(program)):
+            continue
+        try:
+            row |= replaced(program)
+        except Exception as error:  # noqa: BLE001 - as above
+            row["error"] = f"{type(error).__name__}: {str(error)[:300]}"
+        torch.cuda.empty_cache()
+        yield row
+
+
+def replaced(program: Any) -> Row:  # noqa: ANN401
+    """Results, errors, times and memory of both."""
+    rows = tuple(each for each in REPAIRS if each.operation == program.operation)
+    with torch.device("cuda"):
+        call = caught(program)
+    row: Row = {}
+    with torch.no_grad():
+        exact = in_float64(call)
+        size = max(bytes_of((call.args, call.kwargs, exact)), 1)
+        with switched(on=False):
+            row["own"] = figures(call, exact, size)
+        with switched(on=True), installation.installed(rows, keys=KEYS):
+            row["ours"] = figures(call, exact, size)
+    return row
+
+
+def figures(call: Any, exact: Any, size: int) -> Row:  # noqa: ANN401
+    """Of one kernel."""
+    found = call.anew()
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    result = call()
+    memory = (torch.cuda.max_memory_allocated() - before) / size
+    del result
+    digests = {digest(call.anew()) for _ in range(REPEATS)}
+    for _ in range(3):
+        call()
+    return {
+        "results": len(digests),
+        "error": largest_error(found, exact),
+        "memory": memory,
+        "wall": wall(call),
+        "gpu": on_gpu(call),
+    }
+
+
+def digest(result: Any) -> str:  # noqa: ANN401
+    """Of all tensors of a result."""
+    found = hashlib.sha256()
+    for each in tree_flatten(result)[0]:
+        if isinstance(each, torch.Tensor):
+            dense = each.to_dense() if each.layout != torch.strided else each
+            found.update(dense.detach().cpu().numpy().tobytes())
+    return found.hexdigest()
+
+
+def wall(call: Callable[[], object], times: int = 5) -> float:
+    """Seconds of a call among others, to the end of the last; the fastest of some rounds."""
+
+    def once() -> float:
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        for _ in range(times):
+            call()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begun) / times
+
+    return min(once() for _ in range(3))
+
+
+def on_gpu(call: Callable[[], object], times: int = 5) -> float:
+    """Seconds of the GPU for a call, which is queued before it begins."""
+
+    def once() -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda._sleep(ASLEEP)  # noqa: SLF001
+        start.record()
+        for _ in range(times):
+            call()
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end) / times / 1000
+
+    return min(once() for _ in range(3))
+
+
+# Costs
+
+
+def settings() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
+    """What a step runs under."""
+    return {
+        "nothing set": nullcontext,
+        "torch's switch, fill off": lambda: bare(fill=False),
+        "torch's switch": lambda: bare(fill=True),
+        "guard, fill=False": lambda: guard.deterministic(seed=0, fill=False),
+        "guard": lambda: guard.deterministic(seed=0),
+        "guard, repair=True": lambda: guard.deterministic(seed=0, repair=True),
+        "guard.survey()": guard.survey,
+    }
+
+
+def finished(step: Callable[[], None]) -> Callable[[], None]:
+    """A step to its end on the GPU."""
+
+    def run() -> None:
+        step()
+        torch.cuda.synchronize()
+
+    return run
+
+
+def resnet(batch: int) -> Callable[[], None]:
+    """A step of ResNet-50 on images of 224 by 224."""
+    import torchvision
+
+    torch.manual_seed(0)
+    model = torchvision.models.resnet50(weights=None)
+    return recorded_step(model, batch, 224, "cuda")
+
+
+def stepping() -> dict[str, tuple[Callable[[], Callable[[], None]], int, int, int]]:
+    """Steps by name: how they are made, rounds, steps of a round, steps before them."""
+    return {
+        "convolution, pooling, transformer layer; batch 2 of 16x16": (
+            lambda: classifier(*SIZES["small"], device="cuda"), 6, 30, 70,
+        ),
+        "the same; batch 16 of 32x32": (
+            lambda: classifier(*SIZES["large"], device="cuda"), 6, 30, 70,
+        ),
+        "ResNet-50; batch 32 of 224x224": (lambda: resnet(32), 4, 8, 4),
+    }  # fmt: skip
+
+
+def steps() -> Iterator[Row]:
+    """A step with each setting over one with nothing set."""
+    for name, (make, rounds, count, settling) in stepping().items():
+        refused: Row = {}
+        usable = dict(settings())
+        step = finished(make())
+        for setting, context in settings().items():
+            try:
+                with context():
+                    step()
+            except RuntimeError as error:
+                refused[setting] = str(error).partition("\n")[0]
+                del usable[setting]
+        times = compared(usable, step, rounds, count, settling)
+        yield {
+            "step": name,
+            "milliseconds": statistics.median(times["nothing set"]) * 1000,
+            "times": {each: ratio(times, each, "nothing set") for each in usable},
+            "over the switch": {
+                each: ratio(times, f"guard{each}", f"torch's switch{own}")
+                for each, own in (("", ""), (", fill=False", ", fill off"))
+                if f"guard{each}" in usable and f"torch's switch{own}" in usable
+            },
+            "refused": refused,
+        }
+
+
+def recording() -> Iterator[Row]:
+    """A step with and without recording."""
+    import torchvision
+
+    made_by = {
+        "convolutions; batch 2 of 8x8": (convolutions, 2, 8, 40),
+        "convolutions; batch 32 of 32x32": (convolutions, 32, 32, 40),
+        "100 modules; batch 32 of 32x32": (layered, 32, 32, 40),
+        "ResNet-50; batch 32 of 224x224": (
+            lambda: torchvision.models.resnet50(weights=None), 32, 224, 8,
+        ),
+    }  # fmt: skip
+    for name, (make, batch, width, count) in made_by.items():
+        torch.manual_seed(0)
+        step = recorded_step(make(), batch, width, "cuda")
+        yield {"step": name, **recorded(step, count)}
+
+
+def recorded(step: Callable[[], None], count: int) -> Row:
+    """The median of the ratios of rounds that follow each other."""
+
+    def seconds() -> float:
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begun) / count
+
+    plain, ratios = [], []
+    for number in range(7):
+        before = seconds()
+        with tempfile.TemporaryDirectory() as folder, guard.record(folder):
+            for _ in range(10):
+                step()
+            within = seconds()
+        if number:
+            plain.append(before)
+            ratios.append(within / before)
+    return {"milliseconds": statistics.median(plain) * 1000, "times": statistics.median(ratios)}
+
+
+PARTS: dict[str, Callable[[], Iterable[Row]]] = {
+    "models": models,
+    "replacements": replacements,
+    "steps": steps,
+    "recording": recording,
+}
+
+
+def about() -> Row:
+    """Where it was measured."""
+    return {
+        "gpu": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "cudnn": torch.backends.cudnn.version(),
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+        "cores": os.cpu_count(),
+    }
+
+
+# The page
+
+
+def page(results: Path) -> Iterator[str]:
+    """All parts that have been measured."""
+    yield "# What guard says of a GPU, beside one"
+    yield ""
+    yield "Written by `python benchmarks/on_gpu.py`; not edited by hand."
+    for part, render in (
+        ("models", shown_models),
+        ("replacements", shown_replacements),
+        ("steps", shown_steps),
+        ("recording", shown_recording),
+    ):
+        path = results / f"{part}.jsonl"
+        if path.exists():
+            where, *rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+            yield ""
+            yield from render(rows, "{gpu}, torch {torch}, cuDNN {cudnn}, {date}".format(**where))
+
+
+def shown_models(rows: list[Row], where: str) -> Iterator[str]:
+    """A line for each, and how many agree."""
+    order = [name for _, name in NAMES]
+    rows = sorted(rows, key=lambda row: order.index(row["name"]))
+    judged = [row for row in rows if "surveyed" in row]
+    yield "## Models"
+    yield ""
+    yield f"- {where}"
+    yield "- predicted: what `guard.preflight` finds without a GPU, in one step of training"
+    yield "- seen: what `guard.survey()` lists on the GPU; *refused*: how the same step ends"
+    yield "  under `guard.deterministic()`"
+    yield f"- runs: how many of {TRAININGS} trainings of two steps differ, plain and with"
+    yield "  `repair=True`; 1 means that all have the same bits"
+    agree = sum(agrees(row) for row in judged)
+    yield f"- of {len(judged)} models {agree} are seen as predicted"
+    yield ""
+    yield "| model | of | predicted | seen | refused | plain runs | repaired runs |"
+    yield "|---|---|---|---|---|--:|--:|"
+    for row in rows:
+        if "surveyed" not in row:
+            yield f"| {row['name']} | {row['library']} | **{cell(row['error'])}** | | | | |"
+            continue
+        found = [*row["raises"], *(f"{each} (silent)" for each in row["silent"]), *row["unknown"]]
+        same = "as predicted" if agrees(row) else "**" + listed(row["surveyed"]) + "**"
+        refused = "yes" if row["first"] else "no"
+        yield (
+            f"| {row['name']} | {row['library']} | {listed(found)} | {same} | {refused} | "
+            f"{cell(row['plain'])} | {cell(row['repaired'])} |"
+        )
+
+
+def agrees(row: Row) -> bool:
+    """Whether a survey sees what is predicted, but for what no call tells."""
+    from detlint.operations import OPERATIONS
+
+    hidden = {each.name for each in OPERATIONS if each.silent and not silence.sees(each)}
+    found = ({*row["raises"], *row["silent"]}) - hidden
+    visible = {each for each in found if not each.startswith("torchvision")}
+    own = {each for each in row["surveyed"] if "roi" not in each and "deform" not in each}
+    return visible == own and bool(row["first"]) == bool(found)
+
+
+def listed(names: Iterable[str]) -> str:
+    """In a cell."""
+    return ", ".join(f"`{each}`" for each in names) or "nothing"
+
+
+def cell(value: object) -> str:
+    """Without what ends a cell."""
+    return str(value).replace("|", "/").replace("\n", " ")[:200]
+
+
+def shown_replacements(rows: list[Row], where: str) -> Iterator[str]:
+    """A line for each shape."""
+    yield "## Replacements"
+    yield ""
+    yield f"- {where}"
+    yield f"- runs: different results of {REPEATS} calls with the same arguments"
+    yield "- error: the largest difference of a float32 result from float64, over the largest value"
+    yield "- times: the replacement over torch's own kernel, of calls in a row (with the processor's"
+    yield "  part), and of the GPU alone; torch's own is the one that differs, without the switch"
+    yield "- memory: the peak of what a call allocates, over the bytes of its inputs and results"
+    yield ""
+    yield (
+        "| operator | shapes of | own runs | runs | own error | error | own µs | times "
+        "| own µs of the GPU | times | own memory | memory |"
+    )
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for row in rows:
+        head = f"| `{row['operation']}` | {row['title']} |"
+        if "error" in row:
+            yield f"{head} **{cell(row['error'])}** | | | | | | | | | |"
+            continue
+        own, ours = row["own"], row["ours"]
+        yield (
+            f"{head} {own['results']} | {ours['results']} | {own['error']:.0e} | "
+            f"{ours['error']:.0e} | {own['wall'] * 1e6:.0f} | {ours['wall'] / own['wall']:.1f} | "
+            f"{own['gpu'] * 1e6:.0f} | {ours['gpu'] / own['gpu']:.1f} | "
+            f"{own['memory']:.2f} | {ours['memory']:.2f} |"
+        )
+
+
+def shown_steps(rows: list[Row], where: str) -> Iterator[str]:
+    """A table with a column for each step."""
+    yield "## A step under guard"
+    yield ""
+    yield f"- {where}"
+    yield "- times: over the same step with nothing set, by the clock, to its end on the GPU;"
+    yield "  the median over rounds in which the settings take turns"
+    yield ""
+    yield "| setting | " + " | ".join(cell(row["step"]) for row in rows) + " |"
+    yield "|---|" + "--:|" * len(rows)
+    yield (
+        "| nothing set, milliseconds | "
+        + " | ".join(f"{row['milliseconds']:.2f}" for row in rows)
+        + " |"
+    )
+    for setting in settings():
+        cells = [
+            f"{row['times'][setting]:.2f}" if setting in row["times"] else "refused" for row in rows
+        ]
+        yield f"| {setting} | " + " | ".join(cells) + " |"
+    for each, shown in (("", ""), (", fill=False", ", fill off")):
+        cells = [f"{row['over the switch'].get(each, float('nan')):.3f}" for row in rows]
+        yield f"| guard{each} over torch's switch{shown} | " + " | ".join(cells) + " |"
+
+
+def shown_recording(rows: list[Row], where: str) -> Iterator[str]:
+    """A line for each step."""
+    yield "## Recording"
+    yield ""
+    yield f"- {where}"
+    yield "- a step with `guard.record` over the same step without, by the clock"
+    yield ""
+    yield "| step | milliseconds | times |"
+    yield "|---|--:|--:|"
+    for row in rows:
+        yield f"| {cell(row['step'])} | {row['milliseconds']:.2f} | {row['times']:.2f} |"
+
+
+def main() -> int:
+    """Measure parts, or write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []])
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for part in options.parts:
+        with (options.results / f"{part}.jsonl").open("w", encoding="utf-8") as file:
+            for row in chain([about()], PARTS[part]()):
+                print(json.dumps(row), file=file, flush=True)
+    if options.page:
+        text = "\n".join(page(options.results)) + "\n"
+        (HERE / "ON_GPU.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
