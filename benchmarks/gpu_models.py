@@ -11,11 +11,10 @@ import torch.nn.functional as F  # noqa: N812
 from preflight_models import build
 from torch import nn
 
-sys.path[:0] = [
-    str(Path(__file__).resolve().parent.parent / "tests" / each) for each in ("guard", "")
-]
-from repair_models import PROGRAMS, Regions
-from test_preflight_models import ARCHITECTURES, inputs
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "guard")]
+from repair_models import PROGRAMS, Regions  # noqa: E402
+from test_preflight_models import ARCHITECTURES, inputs  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,15 +1,16 @@
-"""What guard says of a GPU, beside what one does: operators, models, replacements, costs.
+"""What guard says of a GPU, beside what one does: models, replacements, costs.
 
     python benchmarks/on_gpu.py PART... --results FOLDER
     python benchmarks/on_gpu.py --page --results FOLDER
 
-A part is one of ``models``, ``replacements``, ``steps`` and ``recording``. Each writes its rows to
+A part is one of ``models``, ``replacements``, ``silent``, ``steps`` and ``recording``. Each writes its rows to
 a file of the folder, so that a part can be measured again by itself; ``--page`` puts all of them
 together in benchmarks/ON_GPU.md, which needs no GPU.
 
 - models: what preflight predicts on fake tensors, what a survey sees on the GPU, what is refused
   first, and of three trainings how many end with other bits, plain and under ``repair=True``
 - replacements: the operators of repair_programs.py, as repairs.py has them on the CPU
+- silent: calls that the table says differ without a word, repeated
 - steps, recording: a training step under each setting over one with nothing set
 """
 
@@ -36,16 +37,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from gpu_models import NAMES, made
 from guard_costs import compared, ratio
-from guard_step import SIZES, bare
-from guard_step import step_of as classifier
+from guard_step import bare
 from preflight_models import tensors
 from recording import convolutions, layered
 from recording import step_of as recorded_step
 from repair_programs import PROGRAMS
-from repairs import bytes_of, caught, in_float64, largest_error, row_of, switched
-from torch.utils._pytree import tree_flatten
+from repairs import Call, bytes_of, caught, copied, in_float64, largest_error, row_of, switched
+from torch.utils._pytree import tree_flatten, tree_map
 
 import guard
+from guard.randomness.seeders import seed_everything
 from guard.refusals import silence
 from guard.repairs import installation
 from guard.repairs.table import REPAIRS
@@ -68,7 +69,7 @@ ASLEEP = 20_000_000  # cycles for which the GPU waits, while what it is to do is
 def train(model: Any, forward: Any, state: dict[str, torch.Tensor], steps: int = 2) -> str:  # noqa: ANN401
     """A digest of what a model holds after some steps from a state."""
     model.load_state_dict(state)
-    torch.manual_seed(0)
+    seed_everything(0)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -200,22 +201,25 @@ def replaced(program: Any) -> Row:  # noqa: ANN401
         exact = in_float64(call)
         size = max(bytes_of((call.args, call.kwargs, exact)), 1)
         with switched(on=False):
+            expected = call.anew()
             row["own"] = figures(call, exact, size)
         with switched(on=True), installation.installed(rows, keys=KEYS):
+            row["apart"] = largest_error(call.anew(), expected)
             row["ours"] = figures(call, exact, size)
     return row
 
 
 def figures(call: Any, exact: Any, size: int) -> Row:  # noqa: ANN401
-    """Of one kernel."""
+    """Of one kernel; what writes to its arguments is timed on others."""
     found = call.anew()
+    digests = {digest(call.anew()) for _ in range(REPEATS)}
+    call = Call(call.overload, *tree_map(copied, (call.args, call.kwargs)))
     torch.cuda.synchronize()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     result = call()
     memory = (torch.cuda.max_memory_allocated() - before) / size
     del result
-    digests = {digest(call.anew()) for _ in range(REPEATS)}
     for _ in range(3):
         call()
     return {
@@ -267,6 +271,104 @@ def on_gpu(call: Callable[[], object], times: int = 5) -> float:
     return min(once() for _ in range(3))
 
 
+# What torch lets pass
+
+
+def silent() -> Iterator[Row]:
+    """Calls that rows of the table call silent: how many results 30 runs have, with the switch."""
+    torch.use_deterministic_algorithms(True)
+    for name, call in SILENT.items():
+        torch.manual_seed(0)
+        row: Row = {"call": name}
+        try:
+            run = call()
+            row["results"] = len({digest(run()) for _ in range(30)})
+        except Exception as error:  # noqa: BLE001 - as above
+            row["error"] = f"{type(error).__name__}: {str(error)[:300]}"
+        yield row
+
+
+def _graded(function: Callable[..., Any], *shapes: tuple[int, ...], **options: Any) -> Any:  # noqa: ANN401
+    """Runs with the same inputs: the gradients of the first."""
+
+    def made() -> Callable[[], Any]:
+        inputs = [torch.rand(each, device="cuda").requires_grad_() for each in shapes]
+        grad = torch.randn_like(function(*inputs, **options))
+
+        def run() -> Any:  # noqa: ANN401
+            return torch.autograd.grad(function(*inputs, **options), inputs[0], grad)
+
+        return run
+
+    return made
+
+
+def _given(function: Callable[..., Any], *arguments: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Runs of a function with what was made once."""
+
+    def made() -> Callable[[], Any]:
+        values = [each() for each in arguments]
+        return lambda: function(*values)
+
+    return made
+
+
+def _drawn(*shape: int) -> Callable[[], torch.Tensor]:
+    return lambda: torch.randn(shape, device="cuda")
+
+
+def _sparse(layout: str) -> Callable[[], torch.Tensor]:
+    def made() -> torch.Tensor:
+        places = torch.randint(20_000, (2, 400_000), device="cuda")
+        numbers = torch.rand(400_000, device="cuda")
+        matrix = torch.sparse_coo_tensor(places, numbers, (20_000, 20_000))
+        return matrix.coalesce() if layout == "coo" else matrix.coalesce().to_sparse_csr()
+
+    return made
+
+
+def _recurrent() -> Callable[[], Any]:
+    layer = torch.nn.LSTM(256, 256, 3, dropout=0.5).cuda()
+    batch = torch.randn(100, 64, 256, device="cuda")
+
+    def run() -> Any:  # noqa: ANN401
+        torch.manual_seed(1)
+        layer.zero_grad()
+        layer(batch)[0].square().sum().backward()
+        return [each.grad.clone() for each in layer.parameters()]
+
+    return run
+
+
+SILENT: dict[str, Callable[[], Callable[[], Any]]] = {
+    "topk of 64 rows of 100,000 numbers, 4 different ones": _given(
+        lambda x: x.topk(50), lambda: torch.randint(4, (64, 100_000), device="cuda").float()
+    ),
+    "topk of 8,192 rows of 64 numbers, 4 different ones": _given(
+        lambda x: x.topk(2), lambda: torch.randint(4, (8192, 64), device="cuda").float()
+    ),
+    "cumprod of 10,000,000 numbers near 1": _given(
+        lambda x: x.cumprod(0), lambda: 1 + torch.randn(10_000_000, device="cuda") / 10_000
+    ),
+    "logcumsumexp of 10,000,000 numbers": _given(lambda x: x.logcumsumexp(0), _drawn(10_000_000)),
+    "cumsum of 10,000,000 numbers": _given(lambda x: x.cumsum(0), _drawn(10_000_000)),
+    "sparse.mm, coo, 400,000 of 20,000 x 20,000": _given(
+        torch.sparse.mm, _sparse("coo"), _drawn(20_000, 64)
+    ),
+    "sparse.mm, csr, the same": _given(torch.sparse.mm, _sparse("csr"), _drawn(20_000, 64)),
+    "three layers of LSTM with dropout, the gradients": _recurrent,
+    "adaptive_max_pool3d, 16 x 28 x 28 to 9 x 15 x 15, the gradient": _graded(
+        torch.nn.functional.adaptive_max_pool3d, (8, 64, 16, 28, 28), output_size=(9, 15, 15)
+    ),
+    "grid_sample by cuDNN, the gradient": _graded(
+        lambda x, grid: torch.nn.functional.grid_sample(x, grid * 2 - 1, align_corners=True),
+        (8, 64, 32, 32),
+        (8, 96, 96, 2),
+    ),
+    "median of a scalar, its gradient": _graded(lambda x: x.median(0)[0], ()),
+}
+
+
 # Costs
 
 
@@ -305,29 +407,32 @@ def resnet(batch: int) -> Callable[[], None]:
 def stepping() -> dict[str, tuple[Callable[[], Callable[[], None]], int, int, int]]:
     """Steps by name: how they are made, rounds, steps of a round, steps before them."""
     return {
-        "convolution, pooling, transformer layer; batch 2 of 16x16": (
-            lambda: classifier(*SIZES["small"], device="cuda"), 6, 30, 70,
+        "convolutions; batch 2 of 8x8": (
+            lambda: recorded_step(convolutions(), 2, 8, "cuda"), 6, 40, 70,
         ),
-        "the same; batch 16 of 32x32": (
-            lambda: classifier(*SIZES["large"], device="cuda"), 6, 30, 70,
+        "100 modules; batch 32 of 32x32": (
+            lambda: recorded_step(layered(), 32, 32, "cuda"), 6, 40, 70,
         ),
-        "ResNet-50; batch 32 of 224x224": (lambda: resnet(32), 4, 8, 4),
+        "ResNet-50; batch 32 of 224x224": (lambda: resnet(32), 7, 10, 3),
     }  # fmt: skip
+
+
+def refusal(step: Callable[[], None], context: Callable[[], Any]) -> str:
+    """What torch says to a step under a setting; "" if it lets it pass."""
+    try:
+        with context():
+            step()
+    except RuntimeError as error:
+        return str(error).partition("\n")[0]
+    return ""
 
 
 def steps() -> Iterator[Row]:
     """A step with each setting over one with nothing set."""
     for name, (make, rounds, count, settling) in stepping().items():
-        refused: Row = {}
-        usable = dict(settings())
         step = finished(make())
-        for setting, context in settings().items():
-            try:
-                with context():
-                    step()
-            except RuntimeError as error:
-                refused[setting] = str(error).partition("\n")[0]
-                del usable[setting]
+        refused = {name: said for name, each in settings().items() if (said := refusal(step, each))}
+        usable = {name: each for name, each in settings().items() if name not in refused}
         times = compared(usable, step, rounds, count, settling)
         yield {
             "step": name,
@@ -347,9 +452,9 @@ def recording() -> Iterator[Row]:
     import torchvision
 
     made_by = {
-        "convolutions; batch 2 of 8x8": (convolutions, 2, 8, 40),
-        "convolutions; batch 32 of 32x32": (convolutions, 32, 32, 40),
-        "100 modules; batch 32 of 32x32": (layered, 32, 32, 40),
+        "convolutions; batch 2 of 8x8": (convolutions, 2, 8, 20),
+        "convolutions; batch 32 of 32x32": (convolutions, 32, 32, 20),
+        "100 modules; batch 32 of 32x32": (layered, 32, 32, 20),
         "ResNet-50; batch 32 of 224x224": (
             lambda: torchvision.models.resnet50(weights=None), 32, 224, 8,
         ),
@@ -372,10 +477,10 @@ def recorded(step: Callable[[], None], count: int) -> Row:
         return (time.perf_counter() - begun) / count
 
     plain, ratios = [], []
-    for number in range(7):
+    for number in range(5):
         before = seconds()
         with tempfile.TemporaryDirectory() as folder, guard.record(folder):
-            for _ in range(10):
+            for _ in range(4):
                 step()
             within = seconds()
         if number:
@@ -387,6 +492,7 @@ def recorded(step: Callable[[], None], count: int) -> Row:
 PARTS: dict[str, Callable[[], Iterable[Row]]] = {
     "models": models,
     "replacements": replacements,
+    "silent": silent,
     "steps": steps,
     "recording": recording,
 }
@@ -415,6 +521,7 @@ def page(results: Path) -> Iterator[str]:
     for part, render in (
         ("models", shown_models),
         ("replacements", shown_replacements),
+        ("silent", shown_silent),
         ("steps", shown_steps),
         ("recording", shown_recording),
     ):
@@ -484,27 +591,44 @@ def shown_replacements(rows: list[Row], where: str) -> Iterator[str]:
     yield f"- {where}"
     yield f"- runs: different results of {REPEATS} calls with the same arguments"
     yield "- error: the largest difference of a float32 result from float64, over the largest value"
-    yield "- times: the replacement over torch's own kernel, of calls in a row (with the processor's"
-    yield "  part), and of the GPU alone; torch's own is the one that differs, without the switch"
+    yield "- times: the replacement over torch's own kernel, of calls in a row, and of the GPU;"
+    yield "  torch's own is the one that differs, without the switch"
     yield "- memory: the peak of what a call allocates, over the bytes of its inputs and results"
+    yield "- apart: the largest difference of the two results, over the largest value; of equal"
+    yield "  indices `put_` keeps one, and near the edges of bins a rounding decides"
     yield ""
     yield (
-        "| operator | shapes of | own runs | runs | own error | error | own µs | times "
+        "| operator | shapes of | own runs | runs | own error | error | apart | own µs | times "
         "| own µs of the GPU | times | own memory | memory |"
     )
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for row in rows:
         head = f"| `{row['operation']}` | {row['title']} |"
         if "error" in row:
-            yield f"{head} **{cell(row['error'])}** | | | | | | | | | |"
+            yield f"{head} **{cell(row['error'])}** | | | | | | | | | | |"
             continue
         own, ours = row["own"], row["ours"]
         yield (
             f"{head} {own['results']} | {ours['results']} | {own['error']:.0e} | "
-            f"{ours['error']:.0e} | {own['wall'] * 1e6:.0f} | {ours['wall'] / own['wall']:.1f} | "
+            f"{ours['error']:.0e} | {row['apart']:.0e} | "
+            f"{own['wall'] * 1e6:.0f} | {ours['wall'] / own['wall']:.1f} | "
             f"{own['gpu'] * 1e6:.0f} | {ours['gpu'] / own['gpu']:.1f} | "
             f"{own['memory']:.2f} | {ours['memory']:.2f} |"
         )
+
+
+def shown_silent(rows: list[Row], where: str) -> Iterator[str]:
+    """A line for each call."""
+    yield "## What torch lets pass"
+    yield ""
+    yield f"- {where}"
+    yield "- results: how many different ones 30 runs have, with torch's switch on; 1 shows no"
+    yield "  more than that these inputs do not tell"
+    yield ""
+    yield "| call | results |"
+    yield "|---|--:|"
+    for row in rows:
+        yield f"| {cell(row['call'])} | {cell(row.get('results', row.get('error')))} |"
 
 
 def shown_steps(rows: list[Row], where: str) -> Iterator[str]:

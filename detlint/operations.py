@@ -717,6 +717,10 @@ _MANY_TO_ONE = (
     "Several outputs read the same input, and the backward adds their gradients to it with "
     "atomics, in no fixed order."
 )
+_CORNERS = (
+    "gather the corners and weigh them: gather's backward is deterministic if enabled; modes "
+    "bilinear and nearest"
+)
 _BY_PRODUCTS = "a product with a matrix for each dimension; the output's size is given, not a scale"
 
 _IMAGES = (
@@ -979,6 +983,23 @@ _IMAGES = (
         source=_NATIVE + "cuda/ReplicationPadding.cu",
     ),
     Operation(
+        name="torch.nn.functional.grid_sample by cuDNN",
+        alerts=(),
+        overloads=("aten::cudnn_grid_sampler_backward",),
+        nodes=("CudnnGridSamplerBackward0",),
+        api=("torch.nn.functional.grid_sample", "torch.grid_sampler"),
+        calls=("torch.grid_sampler", "torch.cudnn_grid_sampler"),
+        condition='mode="bilinear", padding_mode="zeros" and align_corners=True on images of up to '
+        "1,024 channels, unless cuDNN is off: until torch 2.13, which refuses it",
+        direction="backward",
+        devices=("cuda",),
+        silent=True,
+        reason=_MANY_TO_ONE,
+        alternatives=(Alternative(_CORNERS, _GRID_SAMPLE),),
+        until="2.13",
+        source="https://github.com/pytorch/pytorch/pull/180417",
+    ),
+    Operation(
         name="torch.nn.functional.grid_sample",
         alerts=(
             "grid_sampler_2d_backward_cuda",
@@ -1007,13 +1028,7 @@ _IMAGES = (
         devices=("cuda",),
         silent=False,
         reason=_MANY_TO_ONE,
-        alternatives=(
-            Alternative(
-                "gather the corners and weigh them: gather's backward is deterministic "
-                "if enabled; modes bilinear and nearest",
-                _GRID_SAMPLE,
-            ),
-        ),
+        alternatives=(Alternative(_CORNERS, _GRID_SAMPLE),),
         source=_NATIVE + "cuda/GridSampler.cu",
         usages=(Usage(("torch.nn.functional.grid_sample", "torch.grid_sampler")),),
     ),

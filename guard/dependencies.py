@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from guard.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from detlint.operations import Operation
+    from detlint.switched_operations import Switched
 
 
 def import_torch(purpose: str) -> ModuleType:
@@ -33,3 +37,15 @@ def import_torch(purpose: str) -> ModuleType:
 def loaded(name: str) -> ModuleType | None:
     """A module, if the program has imported it; guard itself never does on its account."""
     return sys.modules.get(name)
+
+
+def in_force(row: Operation | Switched) -> bool:
+    """Whether a row of a table holds for the torch that is installed."""
+    installed = release(import_torch("guard").__version__)
+    begun = not row.since or installed >= release(row.since)
+    return begun and not (row.until and installed >= release(row.until))
+
+
+def release(text: str) -> tuple[int, ...]:
+    """The first two numbers of a version."""
+    return tuple(map(int, re.findall(r"\d+", text)[:2]))

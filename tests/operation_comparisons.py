@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 import torch.nn.functional as F  # noqa: N812 - its name everywhere
 from operation_samples import classes, integers, quantized, repeats, sparse
+from repair_cases import maxima
 from torch import nn
 
 if TYPE_CHECKING:
@@ -73,11 +74,10 @@ def fractional(native: Function, shape: Shape, *size: int) -> Comparison:
 def unpooling(axes: int) -> Comparison:
     shape = (2, 3, 8, 6, 4)[: 2 + axes]
     unpool: Any = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[axes - 1]
-    pool: Any = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[axes - 1]
     return Comparison(
         (shape,),
-        lambda x, _: unpool(*pool(x, 2, return_indices=True), 2),
-        lambda f, x, _: f(*pool(x, 2, return_indices=True), shape[2:]),
+        lambda x, _: unpool(*maxima(x, axes), 2),
+        lambda f, x, _: f(*maxima(x, axes), shape[2:]),
     )
 
 
@@ -204,6 +204,18 @@ def sampling(shape: Shape, out: Shape, **options: object) -> Comparison:
     )
 
 
+SAMPLED = (
+    tuple(
+        sampling(shape, out, mode=mode, padding_mode=outside, align_corners=corners)
+        for (shape, out), mode, outside, corners in itertools.product(
+            (((2, 3, 5, 6), (4, 7)), ((2, 3, 4, 5, 3), (3, 4, 5))),
+            ("bilinear", "nearest"),
+            ("zeros", "border", "reflection"),
+            (False, True),
+        )
+    ),
+)
+
 IMAGES: dict[str, tuple[tuple[Comparison, ...], ...]] = {
     'torch.nn.functional.interpolate(mode="linear")': (
         (*of_one_mode("linear", (2, 3, 7), 11), *of_one_mode("linear", (1, 2, 9), 4)),
@@ -245,17 +257,8 @@ IMAGES: dict[str, tuple[tuple[Comparison, ...], ...]] = {
     'torch.nn.functional.pad(mode="reflect")': (REFLECTED,),
     "torch.nn.ReflectionPad2d": (REFLECTED,),
     'torch.nn.functional.pad(mode="replicate")': (REPLICATED, REPLICATED),
-    "torch.nn.functional.grid_sample": (
-        tuple(
-            sampling(shape, out, mode=mode, padding_mode=outside, align_corners=corners)
-            for (shape, out), mode, outside, corners in itertools.product(
-                (((2, 3, 5, 6), (4, 7)), ((2, 3, 4, 5, 3), (3, 4, 5))),
-                ("bilinear", "nearest"),
-                ("zeros", "border", "reflection"),
-                (False, True),
-            )
-        ),
-    ),
+    "torch.nn.functional.grid_sample by cuDNN": SAMPLED,
+    "torch.nn.functional.grid_sample": SAMPLED,
 }
 
 # Losses and embeddings

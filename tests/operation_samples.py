@@ -231,9 +231,16 @@ IMAGES: dict[str, dict[str, Form]] = {
         "torch.nn.ReplicationPad2d": module("ReplicationPad2d", IMAGE, 1),
         "torch.nn.ReplicationPad3d": module("ReplicationPad3d", VOLUME, 1),
     },
+    "torch.nn.functional.grid_sample by cuDNN": {
+        "torch.nn.functional.grid_sample": lambda device: F.grid_sample(
+            IMAGE(device), grid(device, 2), align_corners=True
+        ),
+        "torch.grid_sampler": lambda device: torch.grid_sampler(
+            IMAGE(device), grid(device, 2), 0, 0, True
+        ),
+    },
     "torch.nn.functional.grid_sample": {
         "torch.nn.functional.grid_sample": lambda device: [
-            F.grid_sample(IMAGE(device), grid(device, 2), align_corners=True),  # cuDNN's
             F.grid_sample(IMAGE(device), grid(device, 2), align_corners=False),
             F.grid_sample(VOLUME(device), grid(device, 3), align_corners=False),
         ],

@@ -139,12 +139,21 @@ def _triples(
     )
 
 
+def maxima(x: torch.Tensor, axes: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of windows of two, and where they lie; until torch 2.13 the backward of pooling in three
+    dimensions refuses."""
+    pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[axes - 1]
+    places = pool(x.detach(), 2, return_indices=True)[1]
+    found = x.flatten(-axes).gather(-1, places.flatten(-axes))
+    return found.view(places.shape), places
+
+
 def _unpooled2(x: torch.Tensor) -> torch.Tensor:
-    return F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2)
+    return F.max_unpool2d(*maxima(x, 2), 2)
 
 
 def _unpooled3(x: torch.Tensor) -> torch.Tensor:
-    return F.max_unpool3d(*F.max_pool3d(x, 2, return_indices=True), 2)
+    return F.max_unpool3d(*maxima(x, 3), 2)
 
 
 def _interpolation() -> None:

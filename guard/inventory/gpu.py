@@ -62,14 +62,11 @@ def _cuda(torch: Any) -> Entry:  # noqa: ANN401 - the module, or None
 
 
 def _cudnn(torch: Any) -> Entry:  # noqa: ANN401 - the module
-    try:
-        version = torch.backends.cudnn.version()
-    except RuntimeError as error:  # another release than torch was built with
-        return Entry("cudnn", None, UNKNOWN, str(error), decides=True)
-    if version is None:
+    library = getattr(torch._C, "_cudnn", None)  # noqa: SLF001 - cudnn.version() starts CUDA
+    if library is None:
         meaning = "this torch is built without cuDNN"
         return Entry("cudnn", None, NOT_APPLICABLE, meaning, decides=True)
-    return Entry("cudnn", version, OK, _SAME, decides=True)
+    return Entry("cudnn", library.getVersionInt(), OK, _SAME, decides=True)
 
 
 def _nccl(torch: Any) -> Entry:  # noqa: ANN401

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from guard.dependencies import import_torch
+from guard.dependencies import import_torch, in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -57,7 +57,9 @@ def made_by(result: Any, row: Operation) -> Any:  # noqa: ANN401 - torch has no 
 
 def untagged(outputs: Any, rows: Collection[Operation]) -> Iterator[tuple[Any, Operation]]:  # noqa: ANN401
     """Nodes of the rows in the graph below some outputs that no watched call has tagged."""
-    wanted = {name: row for row in rows for name in row.nodes}
+    wanted = {name: row for row in rows if in_force(row) for name in row.nodes}
+    # What differs silently is told as such.
+    wanted |= {name: row for row in rows if row.silent and in_force(row) for name in row.nodes}
     for output in outputs:
         start = getattr(output, "grad_fn", None)
         for node, name in _walk(start, None) if start is not None else ():

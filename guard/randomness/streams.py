@@ -50,11 +50,16 @@ def generator(name_or_seed: str | int, device: str | torch.device = "cpu") -> to
     if not isinstance(name_or_seed, str):
         return made.manual_seed(checked_seed(name_or_seed))
     seed = active_seed()
-    key = (seed, name_or_seed, str(made.device))
+    key = (seed, name_or_seed, _whole(made.device))
     if key not in _named:
         _named[key] = made.manual_seed(derived(seed, name_or_seed))
     found: torch.Generator = _named[key]
     return found
+
+
+def _whole(device: torch.device) -> str:
+    """Its name, with the index of the one that "cuda" stands for."""
+    return str(import_torch("guard.generator").empty(0, device=device).device)
 
 
 def loader_options(name_or_seed: str | int | None = None) -> dict[str, Any]:

@@ -34,6 +34,14 @@ _FOLLOWED = ("cpu", "cuda")  # devices whose generators are objects with a state
 _born: dict[str, Any] = {}
 
 
+def _reference(generator: torch.Generator) -> Callable[[], torch.Generator | None]:
+    """Does not keep it alive, where torch allows that: since 2.12 or 2.13."""
+    try:
+        return weakref.ref(generator)
+    except TypeError:
+        return lambda: generator
+
+
 class Generators:
     """Which state each generator had when it was looked at last: only changes are recorded."""
 
@@ -41,7 +49,7 @@ class Generators:
         self._last: dict[str, Any] = {}
         self._numpy: bytes | None = None
         self._python: tuple[bytes, float | None] | None = None
-        self._objects: dict[str, weakref.ref[torch.Generator]] = {}
+        self._objects: dict[str, Callable[[], torch.Generator | None]] = {}
         self._made: Counter[str] = Counter()  # by line
         if not _born:
             if loaded("numpy") is not None:  # it loads this part late, with a state by chance
@@ -56,7 +64,7 @@ class Generators:
             for other, reference in list(self._objects.items()):
                 if other != name and reference() in (None, generator):
                     del self._objects[other]
-            self._objects[name] = weakref.ref(generator)
+            self._objects[name] = _reference(generator)
 
     def made(self, generator: Any, place: Place | None) -> None:  # noqa: ANN401
         """The program has made one, at a line: follow it, where it is of the user's own files.

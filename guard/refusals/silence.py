@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from guard.dependencies import import_torch, in_force
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,6 +27,8 @@ def differs(row: Operation, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
     test = _TESTS.get(row.name)
     tensor = args[0] if args else kwargs.get("input", kwargs.get("self"))
     if test is None or tensor is None or tensor.device.type not in row.devices:
+        return False
+    if row.until and not in_force(row):
         return False
     return test(tensor, args, kwargs)
 
@@ -46,8 +50,31 @@ def _overlaps(tensor: Any, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
     return any(wanted is not None and length % wanted for length, wanted in lengths)
 
 
+def _goes_to_cudnn(tensor: Any, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
+    """``torch.grid_sampler`` as aten/src/ATen/native/GridSampler.cpp sends it there."""
+    torch = import_torch("guard")
+    mode, padding, corners = (
+        args[place] if len(args) > place else kwargs.get(name, default)
+        for place, name, default in (
+            (2, "interpolation_mode", _BILINEAR),
+            (3, "padding_mode", _ZEROS),
+            (4, "align_corners", True),  # of cudnn_grid_sampler, which takes none of them
+        )
+    )
+    return bool(
+        torch.backends.cudnn.enabled
+        and (mode, padding) == (_BILINEAR, _ZEROS)
+        and corners
+        and tensor.dim() == 4
+        and tensor.size(1) <= _MOST_CHANNELS
+        and tensor.dtype in (torch.float16, torch.float32, torch.float64)
+    )
+
+
+_BILINEAR, _ZEROS, _MOST_CHANNELS = 0, 0, 1024
 _TESTS: dict[str, Callable[..., bool]] = {
     "torch.nn.functional.adaptive_max_pool3d": _overlaps,
+    "torch.nn.functional.grid_sample by cuDNN": _goes_to_cudnn,
     "torch.cumprod": _scans_in_one_piece,
     "torch.logcumsumexp": _scans_in_one_piece,
 }

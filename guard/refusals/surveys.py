@@ -125,11 +125,15 @@ def _place(
 ) -> None:
     """Give the warnings of backwards the places at which their nodes were made."""
     warned = {row.name for alert in backwards if (row := translation.row_named(alert)) is not None}
+    placed = set()
     for (name, trail), count in started.items():
         row = translation.row_named(name)
-        if row is not None and (row.silent or name in warned):
+        if row is None:
+            continue
+        refusing = translation.refusing(row).name
+        if row.silent or refusing in warned:
             found.add(row.alerts[0] if row.alerts else name, trail, count)
-    placed = {name for name, _ in started}
+        placed.add(refusing)
     for alert, count in backwards.items():
         row = translation.row_named(alert)
         if row is None or row.name not in placed:

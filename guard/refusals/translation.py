@@ -49,6 +49,15 @@ def row_named(name: str) -> Operation | None:
     return _rows().get(name)
 
 
+def refusing(row: Operation) -> Operation:
+    """The row in whose name a row refuses: itself, but for the backward of ``take``, which is a
+    ``put_``."""
+    if row.alerts or row.silent:
+        return row
+    overloads = set(row.overloads)
+    return next((each for each in OPERATIONS if each.alerts and overloads & {*each.overloads}), row)
+
+
 def find(message: str) -> Operation | None:
     """The row of the operator that a message names."""
     alert = alert_in(message)

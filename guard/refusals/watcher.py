@@ -98,7 +98,7 @@ class Watcher:
         """Run the engine; a refusal is explained by the line that made the node."""
         __tracebackhide__ = True
         self._depth += 1
-        wanted = self._allowed or (frozenset(OPERATIONS) if self._surveys else frozenset())
+        wanted = OPERATIONS if self._surveys else tuple(self._allowed)
         for node, each in engine.untagged(outputs, wanted) if wanted else ():
             self._hook(node, each, None)
         try:

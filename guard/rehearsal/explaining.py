@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from detlint.switched_operations import SWITCHED, Switched
+from guard.dependencies import in_force
 from guard.errors import SettingsError
 from guard.refusals.allowance import allowed
 from guard.refusals.translation import explain_operation, render
-from guard.rehearsal.verdicts import COMPILED, in_force
+from guard.rehearsal.verdicts import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Function = Callable[[torch.Tensor], torch.Tensor]
 
+# They keep what they make in a step: counts, averages, a detector its anchors.
+_OWNERS = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.nn.Module)
+_PARTS = ("_parameters", "_buffers", "_modules", "state")
 _LIMIT = 2_000_000  # objects: a walk that goes on for longer has left the program's own
 _SKIPPED = (ModuleType, type, str, bytes, int, float, bool, BuiltinFunctionType, FrameType)
 # Hugging Face builds masks for a compiler that it leaves out otherwise.
@@ -106,7 +109,7 @@ def _reachable(roots: Iterable[Any]) -> tuple[list[torch.Tensor], list[Any]]:
             if _can_be_faked(each):
                 tensors.append(each)
             continue
-        if isinstance(each, (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler)):
+        if isinstance(each, _OWNERS):
             owners.append(each)
         pending.extend(_held_by(each))
     return tensors, owners
@@ -141,22 +144,26 @@ def _names(code: Any) -> set[str]:  # noqa: ANN401
 
 
 def _restore(owner: Any) -> Any:  # noqa: ANN401 - a function without arguments
-    """Puts back what a step changes in an optimizer or a scheduler of learning rates."""
+    """Puts back what a step changes in an optimizer, a scheduler of learning rates or a module."""
     before = dict(vars(owner))
-    groups = [dict(each) for each in getattr(owner, "param_groups", ())]
-    state = {key: dict(each) for key, each in getattr(owner, "state", {}).items()}
+    held = [before[name] for name in _PARTS if isinstance(before.get(name), dict)]
+    groups = [each for each in before.get("param_groups") or () if isinstance(each, dict)]
+    parts = [*held, *groups]
+    found = [{key: _kept(each) for key, each in part.items()} for part in parts]
 
     def restore() -> None:
         vars(owner).clear()
         vars(owner).update(before)
-        for group, found in zip(getattr(owner, "param_groups", ()), groups, strict=False):
-            group.clear()
-            group.update(found)
-        if hasattr(owner, "state"):
-            owner.state.clear()
-            owner.state.update(state)
+        for part, content in zip(parts, found, strict=True):
+            part.clear()
+            part.update(content)
 
     return restore
+
+
+def _kept(value: Any) -> Any:  # noqa: ANN401
+    """An optimizer's state of a parameter is a dictionary of its own."""
+    return dict(value) if type(value) is dict else value
 
 
 def install(stack: ExitStack) -> None:

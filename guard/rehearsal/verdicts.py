@@ -3,16 +3,14 @@ its arguments decide."""
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
-
 from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
+from guard.dependencies import in_force
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     RAISES,
@@ -27,6 +25,8 @@ from guard.repairs.names import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import torch
 
     from guard.observe.modes import Run
 
@@ -129,17 +129,6 @@ def _switched() -> dict[str, list[Switched]]:
             for overload in row.overloads:
                 found.setdefault(overload, []).append(row)
     return found
-
-
-def in_force(row: Operation | Switched) -> bool:
-    """Whether a row holds for the torch that is installed."""
-    release = _release(torch.__version__)
-    begun = not row.since or release >= _release(row.since)
-    return begun and not (row.until and release >= _release(row.until))
-
-
-def _release(text: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", text)[:2]))
 
 
 def holds(row: Operation, given: Arguments) -> bool:

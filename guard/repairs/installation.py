@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import re
 import sys
 import warnings
 from contextlib import ExitStack, contextmanager
@@ -18,6 +17,7 @@ import torch.utils.checkpoint
 
 from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
+from guard.dependencies import release
 from guard.observe.arrival import when_imported
 from guard.observe.patching import replace
 from guard.refusals.translation import FAILED_REPAIR
@@ -162,7 +162,7 @@ def needed(repair: Repair) -> bool:
     """
     if not present(repair):
         return False
-    ended = bool(repair.until) and _release(torch.__version__) >= _release(repair.until)
+    ended = bool(repair.until) and release(torch.__version__) >= release(repair.until)
     return bool(_keys) or not ended
 
 
@@ -181,10 +181,6 @@ def namespace(repair: Repair) -> str:
 
 def _qualified(name: str) -> str:
     return name if "::" in name else f"aten::{name}"
-
-
-def _release(text: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", text)[:2]))
 
 
 def unfit(repair: Repair) -> str:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 HAS_KTHVALUE = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)
 _PIECE = 2**22  # numbers at a time, each of which takes several times its own memory
 _PIECES = {"cpu": 2**15}
+_ROW = 2**10  # numbers of a scan that one thread block does, one after the other
 
 
 def bincount(self: Tensor, weights: Tensor | None, minlength: int, *, original: Original) -> Tensor:
     """aten::bincount; plain counts are deterministic."""
     if weights is None or not self.numel():
-        counts: Tensor = original(self, weights, minlength)
+        counts: Tensor = original(self, None, minlength)  # with weights it refuses, also nothing
         return counts
     if self.shape != weights.shape:
         raise ValueError(f"weights have the shape {list(weights.shape)}, not {list(self.shape)}")
@@ -175,12 +176,12 @@ def _taken(
 
 
 def cumprod(self: Tensor, dim: int, *, dtype: torch.dtype | None, original: Original) -> Tensor:
-    """aten::cumprod: two rows take the place of one, which goes to the scan that differs."""
+    """aten::cumprod: several rows take the place of one, which goes to the scan that differs."""
     if not _is_one_row(self, dim):
         result: Tensor = original(self, dim, dtype=dtype)
         return result
-    rows: Tensor = original(self.reshape(1, -1).expand(2, -1), 1, dtype=dtype)
-    return rows[0].reshape(self.shape).clone()
+    numbers = self if dtype is None else self.to(dtype)
+    return _in_rows(numbers.reshape(-1), original, torch.mul, 1).reshape(self.shape)
 
 
 def logcumsumexp(self: Tensor, dim: int, *, original: Original) -> Tensor:
@@ -188,8 +189,21 @@ def logcumsumexp(self: Tensor, dim: int, *, original: Original) -> Tensor:
     if not _is_one_row(self, dim):
         result: Tensor = original(self, dim)
         return result
-    rows: Tensor = original(self.reshape(1, -1).expand(2, -1), 1)
-    return rows[0].reshape(self.shape).clone()
+    never = float("-inf")
+    return _in_rows(self.reshape(-1), original, torch.logaddexp, never).reshape(self.shape)
+
+
+def _in_rows(numbers: Tensor, scan: Original, combine: Original, neutral: float) -> Tensor:
+    """A scan of each row of so many, then of what the rows come to, which the next ones get."""
+    if len(numbers) <= _ROW or numbers.is_complex():  # complex numbers have no logaddexp
+        rows: Tensor = scan(numbers.expand(2, -1), 1)
+        return rows[0].clone()
+    missing = -len(numbers) % _ROW
+    filled = torch.nn.functional.pad(numbers, (0, missing), value=neutral)
+    rows = scan(filled.view(-1, _ROW), 1)
+    before = _in_rows(rows[:, -1].contiguous(), scan, combine, neutral)[:-1]
+    rows[1:] = combine(rows[1:], before[:, None])
+    return rows.view(-1)[: len(numbers)].clone()
 
 
 def _is_one_row(self: Tensor, dim: int) -> bool:

@@ -31,7 +31,7 @@ class Repair(NamedTuple):
 _TRANSPOSED = "the transposed map along each axis, as gathers in a fixed order"
 _ADDED = "gradients are added at the places of the maxima, sorted by place"
 _SORTED = "a stable sort"
-_TWO_ROWS = "the scan of two rows, which goes row by row"
+_ROWS = "a scan of rows of 1,024, and of what each comes to"
 _GATHERED = "for each pixel the gradients of the bins that have read it, sorted"
 _VISION, _SCATTER = "torchvision.ops.", "torch_scatter."
 _DIFFERENTIABLE = ("CUDA", "AutogradCUDA")
@@ -150,6 +150,11 @@ REPAIRS: tuple[Repair, ...] = (
         "rows of channels for each corner, added where they go, sorted by place",
     ),
     Repair(
+        _POOL + "grid_sample by cuDNN",
+        (("cudnn_grid_sampler_backward", "sampling:cudnn_grid_sampler_backward"),),
+        "as grid_sample",
+    ),
+    Repair(
         _POOL + "ctc_loss",
         (
             ("_ctc_loss_backward", "losses:ctc_loss_backward"),
@@ -198,8 +203,8 @@ REPAIRS: tuple[Repair, ...] = (
     ),
     Repair("torch.kthvalue", (("kthvalue", "selection:kthvalue"),), _SORTED, until="2.10"),
     Repair("torch.topk", (("topk", "selection:topk"),), "its values, and of equal ones the first"),
-    Repair("torch.cumprod", (("cumprod", "selection:cumprod"),), _TWO_ROWS),
-    Repair("torch.logcumsumexp", (("_logcumsumexp", "selection:logcumsumexp"),), _TWO_ROWS),
+    Repair("torch.cumprod", (("cumprod", "selection:cumprod"),), _ROWS),
+    Repair("torch.logcumsumexp", (("_logcumsumexp", "selection:logcumsumexp"),), _ROWS),
     Repair(
         "torch.cumsum",
         (("cumsum", "selection:cumsum"),),

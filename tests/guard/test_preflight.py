@@ -373,6 +373,33 @@ def test_a_checkpoint_is_computed_again_once() -> None:
 # As found
 
 
+class Remembering(nn.Module):
+    """Keeps what it makes in a step: in a list, in a buffer, and as a new parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("mean", torch.zeros(3))
+        self.anchors: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.anchors = [x.detach()]
+        self.mean = self.mean * 0.9 + x.mean(0)
+        self.more = nn.Parameter(self.mean)
+        return x * self.weight
+
+
+def test_what_a_module_keeps_of_the_step_is_gone() -> None:
+    model = Remembering()
+    mean = model.mean
+    guard.preflight(model, torch.randn(2, 3))
+    assert model.anchors == []
+    assert model.mean is mean
+    assert type(mean) is torch.Tensor
+    assert not hasattr(model, "more")
+    model(torch.randn(2, 3)).sum().backward()
+
+
 def test_all_is_as_found() -> None:
     model = Convolutional()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)

@@ -78,8 +78,47 @@ def test_windows_that_overlap_are_told_from_those_that_do_not() -> None:
         assert not silence.differs(row, (volume, (None, 2, 6)), {})
 
 
+@pytest.mark.parametrize(
+    ("release", "rest", "channels", "differs"),
+    [
+        ("2.12.1", (0, 0, True), 3, True),
+        ("2.12.1", (0, 0, False), 3, False),
+        ("2.12.1", (1, 0, True), 3, False),
+        ("2.12.1", (0, 1, True), 3, False),
+        ("2.12.1", (0, 0, True), 1025, False),
+        ("2.13.0", (0, 0, True), 3, False),
+    ],
+)
+def test_what_goes_to_cudnns_grid_sampler_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    rest: tuple[object, ...],
+    channels: int,
+    *,
+    differs: bool,
+) -> None:
+    monkeypatch.setattr(torch, "__version__", release)
+    (row,) = (each for each in OPERATIONS if each.name.endswith("by cuDNN"))
+    with FakeTensorMode():
+        images = torch.empty(2, channels, 6, 6, device="cuda")
+        places = torch.empty(2, 4, 4, 2, device="cuda")
+    assert silence.differs(row, (images, places, *rest), {}) is differs
+    assert not silence.differs(row, (images.cpu(), places.cpu(), *rest), {})
+
+
 def test_every_test_belongs_to_a_silent_row() -> None:
     assert silence._TESTS.keys() <= {row.name for row in OPERATIONS if row.silent}
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_the_backward_of_cudnns_grid_sampler_is_refused_by_torch_or_guard() -> None:
+    images = torch.rand(2, 3, 6, 6, device="cuda", requires_grad=True)
+    places = torch.rand(2, 4, 4, 2, device="cuda")
+    with guard.deterministic():
+        sampled = torch.nn.functional.grid_sample(images, places, align_corners=True)
+        with pytest.raises(guard.NondeterministicOperationError, match="grid_sample"):
+            sampled.sum().backward()
 
 
 @pytest.mark.cuda

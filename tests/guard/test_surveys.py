@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
+from guard.refusals.surveys import Survey, _place  # noqa: E402
 
 INDEX = torch.tensor([1])
 
@@ -115,3 +117,9 @@ def test_what_a_step_sets_for_compiled_code_is_put_back() -> None:
     with guard.survey():
         by_name(True)
     assert inductor.deterministic == before
+
+
+def test_a_backward_that_refuses_in_anothers_name_has_its_own_and_its_place() -> None:
+    found = Survey()
+    _place(found, Counter({"put_": 1}), Counter({("torch.take", None): 1}))
+    assert [(each.name, each.times) for each in found] == [("torch.take", 1)]
