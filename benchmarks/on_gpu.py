@@ -3,9 +3,9 @@
     python benchmarks/on_gpu.py PART... --results FOLDER
     python benchmarks/on_gpu.py --page --results FOLDER
 
-A part is one of ``models``, ``replacements``, ``silent``, ``steps`` and ``recording``. Each writes its rows to
-a file of the folder, so that a part can be measured again by itself; ``--page`` puts all of them
-together in benchmarks/ON_GPU.md, which needs no GPU.
+A part is one of ``models``, ``replacements``, ``silent``, ``steps`` and ``recording``. Each writes
+its rows to a file of the folder, so that a part can be measured again by itself; ``--page`` puts
+all of them together in benchmarks/ON_GPU.md, which needs no GPU.
 
 - models: what preflight predicts on fake tensors, what a survey sees on the GPU, what is refused
   first, and of three trainings how many end with other bits, plain and under ``repair=True``

@@ -458,9 +458,8 @@ def test_generators_of_loaders(tmp_path: Path) -> None:
         for step in trace.steps()
         for each in of(step, "generator", "TensorDataset.generator")
     ]
-    assert len(found) == 2
-    assert found[0] is not None
-    assert found[0].function == "draw"
+    assert [each.function for each in found[:2] if each] == ["draw", "draw"]
+    assert found[2:] in ([], [None])  # torch 2.11 lets nobody see that the generator has gone
 
 
 def test_a_generator_that_nobody_uses_makes_no_difference(

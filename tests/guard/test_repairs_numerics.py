@@ -247,7 +247,11 @@ def test_scans_of_rows_are_those_of_one(size: int, monkeypatch: pytest.MonkeyPat
     x = torch.randn(size, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x[size // 3] = float("-inf")
     rows = fitting("torch.cumprod", "torch.logcumsumexp")
-    calls = [lambda: x.cumprod(0), lambda: x.logcumsumexp(0), lambda: x.cumprod(0, torch.float32)]
+    calls = [
+        lambda: x.cumprod(0),
+        lambda: x.logcumsumexp(0),
+        lambda: x.cumprod(0, dtype=torch.float32),
+    ]
     own = [call() for call in calls]
     with installed(rows, keys=("CPU",)):
         found = [call() for call in calls]
