@@ -6,7 +6,9 @@ holds the fake one meanwhile.
 
 from __future__ import annotations
 
+import copy
 import gc
+from collections import OrderedDict, defaultdict
 from contextlib import ExitStack, contextmanager
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 # They keep what they make in a step: counts, averages, a detector its anchors.
 _OWNERS = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.nn.Module)
-_PARTS = ("_parameters", "_buffers", "_modules", "state")
+_HOLDING = (list, dict, OrderedDict, defaultdict)  # what they keep it in, two deep
 _LIMIT = 2_000_000  # objects: a walk that goes on for longer has left the program's own
 _SKIPPED = (ModuleType, type, str, bytes, int, float, bool, BuiltinFunctionType, FrameType)
 # Hugging Face builds masks for a compiler that it leaves out otherwise.
@@ -146,24 +148,26 @@ def _names(code: Any) -> set[str]:  # noqa: ANN401
 def _restore(owner: Any) -> Any:  # noqa: ANN401 - a function without arguments
     """Puts back what a step changes in an optimizer, a scheduler of learning rates or a module."""
     before = dict(vars(owner))
-    held = [before[name] for name in _PARTS if isinstance(before.get(name), dict)]
-    groups = [each for each in before.get("param_groups") or () if isinstance(each, dict)]
-    parts = [*held, *groups]
-    found = [{key: _kept(each) for key, each in part.items()} for part in parts]
+    outer = list(_containers(before.values()))
+    held = [*outer, *_containers(part for each in outer for part in _parts(each))]
+    found = [copy.copy(each) for each in held]
 
     def restore() -> None:
         vars(owner).clear()
         vars(owner).update(before)
-        for part, content in zip(parts, found, strict=True):
-            part.clear()
-            part.update(content)
+        for each, content in zip(held, found, strict=True):
+            each.clear()
+            each.extend(content) if isinstance(each, list) else each.update(content)
 
     return restore
 
 
-def _kept(value: Any) -> Any:  # noqa: ANN401
-    """An optimizer's state of a parameter is a dictionary of its own."""
-    return dict(value) if type(value) is dict else value
+def _containers(values: Iterable[Any]) -> Iterator[Any]:
+    return (each for each in values if type(each) in _HOLDING)
+
+
+def _parts(container: Any) -> Iterable[Any]:  # noqa: ANN401
+    return container if isinstance(container, list) else container.values()
 
 
 def install(stack: ExitStack) -> None:

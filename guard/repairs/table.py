@@ -153,6 +153,7 @@ REPAIRS: tuple[Repair, ...] = (
         _POOL + "grid_sample by cuDNN",
         (("cudnn_grid_sampler_backward", "sampling:cudnn_grid_sampler_backward"),),
         "as grid_sample",
+        until="2.13",
     ),
     Repair(
         _POOL + "ctc_loss",

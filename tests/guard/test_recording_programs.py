@@ -89,7 +89,8 @@ def test_data_parallel_models_have_the_names_of_their_own(tmp_path: Path) -> Non
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         for x, y in DataLoader(data(), batch_size=8):
             optimizer.zero_grad()
-            nn.functional.cross_entropy(model(x), y).backward()
+            logits = model(x)  # on a GPU where there is one
+            nn.functional.cross_entropy(logits, y.to(logits.device)).backward()
             optimizer.step()
         return model
 
