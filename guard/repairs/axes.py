@@ -143,3 +143,9 @@ def windows(starts: Tensor, stops: Tensor, weights: Tensor) -> tuple[Tensor, Ten
     places = starts[:, None] + torch.arange(max(widest, 1))
     inside = places < stops[:, None]
     return torch.where(inside, places, starts[:, None]), weights[:, None] * inside
+
+
+def quotient(number: Tensor, by: float) -> Tensor:
+    """Rounded as C divides: by a number of Python's, torch multiplies with its reciprocal on a GPU,
+    and what is floored then may be one less."""
+    return number / torch.full((), by, dtype=number.dtype, device=number.device)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from guard.repairs.accumulation import accumulate
-from guard.repairs.axes import accumulated_in, added_up
+from guard.repairs.axes import accumulated_in, added_up, quotient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,7 +155,7 @@ def _boxes(rois: Tensor, scale: float, offset: float) -> Boxes:
 
 def _sampled(start: Tensor, length: Tensor, bins: int, size: int, sampling: int) -> Axis:
     """Averages of points between pixels, as many in each bin as it is long, or ``sampling``."""
-    step = length / bins
+    step = quotient(length, bins)
     count = torch.full_like(step, sampling) if sampling > 0 else step.ceil().clamp(min=0)
     number = torch.arange(bins, device=start.device, dtype=start.dtype)
     begins = start[:, None] + number * step[:, None]
@@ -190,7 +190,7 @@ def _hats(points: Tensor, count: Tensor, dtype: torch.dtype) -> Axis:
 def _window(start: Tensor, stop: Tensor, bins: int, size: int) -> Axis:
     """Averages of whole pixels."""
     start, stop = _rounded(start), _rounded(stop)
-    step = ((stop - start).clamp(min=1) / bins)[:, None]
+    step = quotient((stop - start).clamp(min=1), bins)[:, None]
     number = torch.arange(bins, device=start.device, dtype=start.dtype)
     begins = ((number * step).floor() + start[:, None]).clamp(0, size)
     ends = (((number + 1) * step).ceil() + start[:, None]).clamp(0, size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from guard.repairs.accumulation import accumulate
-from guard.repairs.axes import accumulated_in
+from guard.repairs.axes import accumulated_in, quotient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -345,6 +345,6 @@ def _reflected(x: Tensor, size: int, align: bool) -> tuple[Tensor, Tensor]:
         return torch.zeros_like(x), torch.zeros_like(x)
     shifted = x - low
     distance = shifted.abs()
-    rest, is_even = distance.fmod(span), (distance / span).floor() % 2 == 0
+    rest, is_even = distance.fmod(span), quotient(distance, span).floor() % 2 == 0
     sign = torch.where((shifted < 0) == is_even, -1.0, 1.0).to(x.dtype)
     return torch.where(is_even, rest, span - rest) + low, sign

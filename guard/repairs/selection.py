@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.repairs.axes import quotient
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -52,7 +54,7 @@ def histc(self: Tensor, bins: int, min: float, max: float) -> Tensor:
     piece = _PIECES.get(self.device.type, _PIECE)
     for begin in range(0, len(values), piece):
         part = values[begin : begin + piece]
-        number = ((part - low) * bins / (high - low)).long().clamp_(max=bins - 1)
+        number = quotient((part - low) * bins, high - low).long().clamp_(max=bins - 1)
         inside = (part >= low) & (part <= high)
         counts += torch.bincount(number.masked_fill_(~inside, bins), minlength=bins + 1)
     return counts[:bins].to(self.dtype)

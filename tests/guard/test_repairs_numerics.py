@@ -12,7 +12,7 @@ from repair_cases import CASES, Case
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
-from guard.repairs import accounts, sampling, selection
+from guard.repairs import accounts, regions, sampling, selection
 from guard.repairs.installation import installed, unfit
 from guard.repairs.scattering import _numbers as numbered
 from guard.repairs.table import REPAIRS
@@ -239,6 +239,42 @@ def test_topk_takes_of_equal_values_the_first(largest: bool, dtype: torch.dtype)
             values, indices = x.topk(k, dim, largest)
         torch.testing.assert_close(values, own, rtol=0, atol=0, equal_nan=True)
         assert torch.equal(indices, stable)
+
+
+class Reciprocals(TorchFunctionMode):
+    """Divides by a number of Python's as torch does on a GPU: by its reciprocal."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,  # noqa: ANN401
+        args: Any = (),  # noqa: ANN401
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        divides = func in {torch.div, torch.Tensor.div, torch.Tensor.__truediv__}
+        if divides and not isinstance(args[1], torch.Tensor) and args[0].is_floating_point():
+            by = torch.tensor(args[1], dtype=args[0].dtype)
+            return args[0] * (1 / by)
+        return func(*args, **(kwargs or {}))
+
+
+def test_what_is_floored_is_divided_as_in_c() -> None:
+    whole = torch.arange(1, 65, dtype=torch.float32)
+    with Reciprocals():
+        assert not torch.equal((whole / 41).floor(), (whole // 41))
+    for size in range(1, 65):
+        calls = [
+            lambda: selection.histc(whole, size, 0, size),  # noqa: B023
+            lambda: sampling._reflected(whole * size, size + 1, align=True),  # noqa: B023
+            lambda: regions._window(0 * whole, whole, size, 64),  # noqa: B023
+            lambda: regions._sampled(0 * whole, whole, size, 64, 0),  # noqa: B023
+        ]
+        for call in calls:
+            plain = call()
+            with Reciprocals():
+                torch.testing.assert_close(call(), plain, rtol=0, atol=0)
+        own = torch.histc(whole, size, 0, size)
+        assert torch.equal(selection.histc(whole, size, 0, size), own)
 
 
 @pytest.mark.parametrize("size", [1, 4, 5, 16, 17, 70])
