@@ -264,7 +264,7 @@ def header() -> list[str]:
         "",
         f"- {time.strftime('%Y-%m-%d')}, torch {torch.__version__}",
         f"- Python {platform.python_version()}, {platform.system()} {platform.machine()}",
-        f"- {os.cpu_count()} cores, no GPU",
+        f"- {os.cpu_count()} cores, no GPU; on one: ON_GPU.md",
         "- a step: seconds of the processor, on one thread, of processes that take turns;",
         "  in brackets the interval that holds the median with 95% confidence",
         "- settings alone: in one process, in turn; a ratio is the median of the rounds' ratios",

@@ -365,7 +365,6 @@ SILENT: dict[str, Callable[[], Callable[[], Any]]] = {
         (8, 64, 32, 32),
         (8, 96, 96, 2),
     ),
-    "median of a scalar, its gradient": _graded(lambda x: x.median(0)[0], ()),
 }
 
 
@@ -543,7 +542,7 @@ def shown_models(rows: list[Row], where: str) -> Iterator[str]:
     yield "- predicted: what `guard.preflight` finds without a GPU, in one step of training"
     yield "- seen: what `guard.survey()` lists on the GPU; *refused*: how the same step ends"
     yield "  under `guard.deterministic()`"
-    yield f"- runs: how many of {TRAININGS} trainings of two steps differ, plain and with"
+    yield f"- runs: how many results {TRAININGS} trainings of two steps have, plain and with"
     yield "  `repair=True`; 1 means that all have the same bits"
     agree = sum(agrees(row) for row in judged)
     yield f"- of {len(judged)} models {agree} are seen as predicted"
@@ -589,7 +588,7 @@ def shown_replacements(rows: list[Row], where: str) -> Iterator[str]:
     yield "## Replacements"
     yield ""
     yield f"- {where}"
-    yield f"- runs: different results of {REPEATS} calls with the same arguments"
+    yield f"- runs: how many results {REPEATS} calls with the same arguments have"
     yield "- error: the largest difference of a float32 result from float64, over the largest value"
     yield "- times: the replacement over torch's own kernel, of calls in a row, and of the GPU;"
     yield "  torch's own is the one that differs, without the switch"

@@ -274,7 +274,7 @@ def main() -> int:
         "",
         f"- {time.strftime('%Y-%m-%d')}, torch {torch.__version__}, {', '.join(PINNED)}, no GPU",
         "- beside it: rows of the table that a real forward on the CPU has by the names of its",
-        "  operators and nodes, whatever their condition",
+        "  operators and nodes, whatever their condition; beside a GPU: ON_GPU.md",
         "",
         f"| model | million parameters | seconds | found | {LEFT} | beside a real step |",
         "|---|--:|--:|---|---|---|",

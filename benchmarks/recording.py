@@ -117,6 +117,7 @@ HEAD = """# What recording costs
 `python benchmarks/recording.py`: a training step on the CPU, on one thread, without and with
 `guard.record`, in turn in one process; processor time, and the median of the ratios of rounds that
 follow each other. To reach: 1.25 for a small batch, 1.10 for a large one, 1 MB for 1,000 steps.
+On a GPU: ON_GPU.md.
 torch {torch}, Python {python}, {processors} processors, load {load} when it began.
 
 | model | step | milliseconds | ratio | MB for 1,000 steps |

@@ -250,7 +250,7 @@ def heading() -> Iterator[str]:
     yield ""
     yield f"- {dt.datetime.now(tz=dt.timezone.utc):%Y-%m-%d}, torch {torch.__version__}"
     yield f"- Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    yield f"- {os.cpu_count()} cores, no GPU: both kernels are the CPU's"
+    yield f"- {os.cpu_count()} cores, no GPU: both kernels are the CPU's; on one: ON_GPU.md"
     yield "- error: the largest difference of a float32 result from float64, over the largest value"
     yield f"- times: over torch's own kernel, on one thread; bound {TIME_BOUND:.0f}"
     yield "- memory: the peak of what a call allocates, over the bytes of its inputs and results;"

@@ -70,6 +70,7 @@ class AtomicAccumulation(Rule):
     source = (
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )
+    shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
     confidence = Confidence.LIKELY
     examples = (
         Example(

@@ -54,6 +54,7 @@ class CudnnBenchmark(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
     )
+    shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
     examples = (
         Example(
             bad="""

@@ -38,6 +38,7 @@ class CudnnFlagsDisableCudnn(Rule):
     # "flags as " finds the alias of `from torch.backends.cudnn import flags as f`.
     triggers = ("cudnn", "flags(", "flags as ")
     source = "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/backends/cudnn/__init__.py"
+    shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
     examples = (
         Example(
             bad="""

@@ -55,6 +55,7 @@ class CudnnNondeterministic(Rule):
     source = (
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-determinism"
     )
+    shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
     examples = (
         Example(
             bad="""

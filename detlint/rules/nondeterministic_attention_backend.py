@@ -101,6 +101,7 @@ class NondeterministicAttentionBackend(Rule):
         "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"
         "attention_backward.cu"
     )
+    shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
     confidence = Confidence.LIKELY
     lowered_by = (*Rule.lowered_by, "test")
     examples = (

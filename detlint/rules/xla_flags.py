@@ -51,6 +51,7 @@ class XlaFlags(Rule):
     triggers = ()
     mentions = ("XLA_FLAGS",)
     source = "https://github.com/google/jax/discussions/10674"
+    shown = "CUDA (H100, torch 2.11.0, jax 0.11.2, 2026-11-26)"
     examples = (
         Example(
             bad="""

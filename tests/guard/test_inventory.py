@@ -70,6 +70,15 @@ def test_reporting_changes_nothing() -> None:
     assert guard.active() is None
 
 
+def test_reporting_asks_nothing_that_starts_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start() -> None:
+        raise AssertionError("it asks the GPU what it can do")
+
+    monkeypatch.setattr(torch.backends.cudnn, "version", start)
+    monkeypatch.setattr(torch.cuda, "_lazy_init", start)
+    guard.report()
+
+
 def test_reporting_takes_less_than_a_tenth_of_a_second() -> None:
     times = []
     for _ in range(5):

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from operation_samples import BELOW, FORMS
+from operation_samples import BELOW, FORMS, IMAGE
 
 import guard
 from detlint.operations import OPERATIONS, Operation
@@ -68,6 +68,31 @@ def test_every_form_of_every_row_is_found(row: Operation, call: Callable[[str], 
     if row.direction == "backward":
         assert {each.direction for each in named} == {"backward"}
     assert not report.is_clean
+
+
+def test_what_cudnn_computes_is_followed_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    enabled = []
+    original = torch._VF.lstm  # type: ignore[attr-defined]
+
+    def lstm(*args: Any) -> Any:  # noqa: ANN401
+        enabled.append(torch._C._get_cudnn_enabled())
+        return original(*args)
+
+    monkeypatch.setattr(torch._VF, "lstm", lstm)
+    layer = torch.nn.LSTM(3, 4)
+
+    def step(x: torch.Tensor) -> None:
+        images, places = IMAGE("cuda"), torch.randn(2, 4, 4, 2, device="cuda")
+        sampled = torch.ops.aten.cudnn_grid_sampler(images, places)
+        (sampled.sum() + layer(x)[0].sum()).backward()
+        assert images.grad is not None
+        assert images.grad.shape == images.shape
+
+    report = guard.preflight(step, torch.randn(5, 2, 3))
+    assert report.complete
+    assert {each.node for each in report.found} == {"CudnnGridSamplerBackward0"}
+    assert enabled == [False]
+    assert torch._C._get_cudnn_enabled()
 
 
 def surveyed(step: Callable[[], object]) -> set[str]:

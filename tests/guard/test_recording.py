@@ -462,6 +462,17 @@ def test_generators_of_loaders(tmp_path: Path) -> None:
     assert found[2:] in ([], [None])  # torch 2.11 lets nobody see that the generator has gone
 
 
+def test_generators_of_a_torch_that_cannot_be_referred_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Weakref:
+        def ref(self, generator: torch.Generator) -> None:
+            raise TypeError(generator)
+
+    monkeypatch.setattr(generators, "weakref", Weakref())
+    test_generators_of_loaders(tmp_path)
+
+
 def test_a_generator_that_nobody_uses_makes_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,6 +241,16 @@ def test_topk_takes_of_equal_values_the_first(largest: bool, dtype: torch.dtype)
         assert torch.equal(indices, stable)
 
 
+def test_counts_of_nothing_have_no_weights_to_refuse() -> None:
+    def plain(numbers: torch.Tensor, weights: torch.Tensor | None, minlength: int) -> torch.Tensor:
+        assert weights is None
+        return torch.bincount(numbers, minlength=minlength)
+
+    nothing = torch.tensor([], dtype=torch.int64)
+    found = selection.bincount(nothing, nothing.float(), 3, original=plain)
+    assert torch.equal(found, torch.bincount(nothing, nothing.float(), 3))
+
+
 class Reciprocals(TorchFunctionMode):
     """Divides by a number of Python's as torch does on a GPU: by its reciprocal."""
 
