@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
 from itertools import chain
 from pathlib import Path
@@ -167,7 +167,7 @@ def models() -> Iterator[Row]:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(WORKERS, mp_context=spawn) as pool:
         pending = [pool.submit(model_row, *each) for each in NAMES]
-        for each in as_completed(pending):
+        for each in pending:
             yield each.result()
 
 
