@@ -19,7 +19,7 @@ from guard.digests.hashing import hashed
 from guard.digests.pending import Pending, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Digest = bytes | Pending
 
@@ -27,6 +27,8 @@ SIZE = 16  # bytes of a fingerprint
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FORMS_KEPT = 100_000
 _SUMMED = ("cuda", "xpu")  # kinds of devices that sum integers; others are copied
+# What torch.compile asks whether its code still fits; without it, all is read one by one.
+_Guards: Any = getattr(torch._C._dynamo.guards, "TensorGuards", None)  # noqa: SLF001
 _QUANTIZED = frozenset((torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4))
 
 
@@ -85,20 +87,14 @@ def _shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
 
 def seen(tensor: torch.Tensor, form: Form | None = None) -> tuple[Digest, Form]:
     """The fingerprint, Pending where it is still on a device, and what is known of the form, given
-    what it was the last time: some 200 times a step, so in one piece."""
+    what it was the last time."""
     if type(tensor) in _PLAIN:
         try:
             if form is None or tensor.dtype is not form.dtype or tensor.shape != form.shape:
                 form = form_of(tensor)
-            if (
-                form.at is not None
-                and tensor.is_cpu
-                and tensor.is_contiguous()
-                and not (form.is_single and tensor.is_neg())
-            ):
-                address = tensor.data_ptr()
-                if address:
-                    return hashed(form.at(address), form.seed), form
+            address = _address(tensor, form)
+            if address:
+                return hashed(form.at(address), form.seed), form
         except RuntimeError:  # sparse, nested, or wrapped by a transformation
             pass
     with plainly():
@@ -106,14 +102,46 @@ def seen(tensor: torch.Tensor, form: Form | None = None) -> tuple[Digest, Form]:
         return _of_any(tensor, form.seed), form
 
 
+def _address(tensor: torch.Tensor, form: Form) -> int:
+    """Where its bytes lie in memory, as they are and one after the other; 0 where they do not."""
+    if (
+        form.at is None
+        or not tensor.is_cpu
+        or not tensor.is_contiguous()
+        or (form.is_single and tensor.is_neg())
+    ):
+        return 0
+    return tensor.data_ptr()
+
+
+def likeness(tensors: Sequence[torch.Tensor]) -> Callable[..., bool] | None:
+    """What tells of other tensors, in one call of C, that their bytes can be read as those of
+    these: in memory, of the same types, dtypes and shapes, in one piece. It may say no where
+    something else differs (whether they learn, autocast). None where these cannot be read so."""
+    if _Guards is None or not tensors or any(type(each) not in _PLAIN for each in tensors):
+        return None
+    try:
+        if not all(_address(each, form_of(each)) for each in tensors):
+            return None
+        sizes = [list(each.shape) for each in tensors]
+        strides = [list(each.stride()) for each in tensors]
+    except RuntimeError:  # sparse, nested, or wrapped by a transformation
+        return None
+    made = _Guards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
+    check: Callable[..., bool] = made.check
+    return check
+
+
 @contextmanager
 def plainly() -> Iterator[None]:
     """Past autograd, the program's modes and the transformations of ``torch.func``."""
-    from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
     from torch.utils._python_dispatch import _disable_current_modes
 
     with ExitStack() as stack:
         if torch._C._functorch.maybe_current_level() is not None:  # noqa: SLF001
+            # torch 2.2 has none: a recording stops there where functions are transformed.
+            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
             stack.enter_context(temporarily_clear_interpreter_stack())
         stack.enter_context(torch._C.DisableTorchFunctionSubclass())  # noqa: SLF001
         stack.enter_context(_disable_current_modes())

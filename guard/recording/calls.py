@@ -1,23 +1,34 @@
-"""The modules whose forward runs, and what each of them gives."""
+"""The modules whose forward runs, and what each of them gives.
+
+``torch.nn.Module.__call__`` is replaced, and no global hook is registered: those take modules off
+their short path, make torch.compile warn, and fire again within compiled code.
+"""
 
 from __future__ import annotations
 
+import functools
+import sys
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import torch
 
-from guard.digests.tensors import seen
-from guard.observe.modes import guarded
+from guard.digests.hashing import hashed
+from guard.digests.tensors import likeness, seen
+from guard.observe.modes import guarded, is_traced
+from guard.observe.patching import replace
 from guard.observe.places import calling, own
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
     from types import FrameType
 
     from guard.digests.tensors import Digest, Form
     from guard.observe.places import Place
     from guard.recording.naming import Known
     from guard.recording.recorder import Recorder, Sink
+    from guard.recording.session import Session
     from guard.trace.model import Phase
 
     Module = torch.nn.Module
@@ -25,6 +36,70 @@ if TYPE_CHECKING:
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _LARGE = 1 << 14  # bytes: less is sooner read again than remembered
 _functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
+
+
+def install(stack: ExitStack, session: Session) -> None:
+    """Tell the session's recorder of each call, until the stack is closed."""
+    original: Any = torch.nn.Module.__call__
+    # torch 2.2 has none; there, compiled code breaks off at each module.
+    is_compiling = getattr(torch.compiler, "is_dynamo_compiling", bool)
+    thread, frame = threading.get_ident, sys._getframe  # noqa: SLF001
+
+    # Some 100 times a step: the commonest case stands here in one piece. To give what it is given
+    # to the original takes half the time where the module is part of it.
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        __tracebackhide__ = True
+        if is_compiling():  # a compiler traces the call itself
+            return original(*args, **kwargs)
+        recorder = session.recorder
+        if (
+            recorder is None
+            or recorder.muted
+            or (thread() != recorder.thread and not recorder.backwards)
+        ):
+            return original(*args, **kwargs)
+        calls = recorder.calls
+        places = calls.places
+        depth = len(places)
+        if not depth and is_traced():  # further in, what a module gives shows it
+            return original(*args, **kwargs)
+        known, caller = calls.known.get(id(args[0])), frame(1)
+        if (
+            depth
+            and known is not None
+            and known.instruction == caller.f_lasti
+            and known.code is caller.f_code
+        ):
+            places.append(known.place or places[-1])
+        else:
+            known = calls.enter(caller, args, kwargs)
+        try:
+            result = original(*args, **kwargs) if kwargs else original(*args)
+        except BaseException:
+            calls.drop(depth)
+            raise
+        # Meanwhile the recorder may have begun to follow another thread, which trains.
+        if known is None or recorder.calls is not calls:
+            return result
+        is_like = known.is_like
+        if (
+            is_like is not None
+            and not recorder.backwards
+            and not _functions()
+            and is_like(result)
+            and known.row[2] is places[-1]
+            and (address := result.data_ptr())
+        ):
+            places.pop()
+            events, form = recorder.target, known.form
+            events.rows.append(known.row)
+            events.digests.append(hashed(form.at(address), form.seed))
+        else:
+            calls.leave(known, result)
+        return result
+
+    replace(stack, torch.nn.Module, "__call__", call)
 
 
 class _Result(NamedTuple):
@@ -73,41 +148,40 @@ class Calls:
         places.append(place)
         return known
 
+    @guarded
     def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         """Its forward has ended."""
-        recorder = self._recorder
-        if self._in_detail or recorder.backwards or type(result) not in _PLAIN or _functions():
-            self._leave(known, result)
+        place, recorder = self.places.pop(), self._recorder
+        if self._in_detail or recorder.backwards or type(result) not in _PLAIN:
+            self._leave(known, result, place)
             return
-        try:
-            place, last = self.places.pop(), self._last
-            if last is not None and known.passes and last.is_of(result):
-                digest, form = last.digest, last.form
-            else:
-                digest, form = seen(result, known.form)
-                known.form = form
-                self._last = self._result(result, digest, form) if form.size > _LARGE else None
-            row, events = known.row, recorder.target
-            if row[1] is not form.detail or row[2] is not place:
-                row = known.row = (known.output, form.detail, place, "forward", ())
-            events.rows.append(row)
-            events.digests.append(digest)
-        except Exception as error:  # noqa: BLE001 - as guarded does, without another call
-            self.sink.fail(error)
+        last = self._last
+        if last is not None and known.passes and last.is_of(result):
+            digest, form = last.digest, last.form
+        else:
+            digest, form = seen(result, known.form)
+            self._remember(known, result, digest, form)
+        known.row = (known.output, form.detail, place, "forward", ())
+        recorder.target.rows.append(known.row)
+        recorder.target.digests.append(digest)
 
-    @guarded
-    def _leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
-        place = self.places.pop()
+    def _leave(self, known: Known, result: Any, place: Place | None) -> None:  # noqa: ANN401
         self._last = None
         if self._operators is not None:
             self._operators.leave(known.name)
-        phase: Phase = "backward" if self._recorder.backwards else "forward"
-        self._recorder.add(known.output, result, place, phase)
+        if not is_traced():
+            phase: Phase = "backward" if self._recorder.backwards else "forward"
+            self._recorder.add(known.output, result, place, phase)
 
-    def _result(self, result: torch.Tensor, digest: Digest, form: Form) -> _Result | None:
-        if not self.places or result.is_inference():  # which has no version
-            return None
-        return _Result(ref(result), result._version, digest, form)  # noqa: SLF001
+    def _remember(self, known: Known, result: torch.Tensor, digest: Digest, form: Form) -> None:
+        """For who passes it on, if it is large; else for the next time, once it has come again."""
+        self._last = None
+        if form is not known.form:
+            known.form, known.is_like = form, None
+        elif form.size <= _LARGE and not (known.is_like and known.is_like(result)):
+            known.is_like = likeness([result])
+        if form.size > _LARGE and self.places and not result.is_inference():  # which has no version
+            self._last = _Result(ref(result), result._version, digest, form)  # noqa: SLF001
 
     def drop(self, depth: int) -> None:
         """A forward was left by an exception."""

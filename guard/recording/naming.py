@@ -13,12 +13,11 @@ from guard.observe.places import local
 from guard.recording.labels import source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
 
     from torch.nn import Module
 
-    from guard.digests.tensors import Form
     from guard.observe.places import Place
     from guard.recording.events import Row
 
@@ -39,13 +38,14 @@ class Known:
     learns  whether it has parameters
     passes  whether it gives what the last of its parts gave, as it is
     form    of what it gave the last time
+    is_like  whether what it gives can be read as that; None where it cannot be told at once
     row     that its event had then
     place   the line that called it the last time, at an instruction of some code
     """
 
     __slots__ = (
-        *("code", "entered", "form", "instruction", "learns", "name", "output", "passes"),
-        *("place", "reference", "row"),
+        *("code", "entered", "form", "instruction", "is_like", "learns", "name", "output"),
+        *("passes", "place", "reference", "row"),
     )
 
     def __init__(self, name: str, module: Module, reference: weakref.ref[Module]) -> None:
@@ -56,7 +56,8 @@ class Known:
         kind = type(module)
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
-        self.form: Form | None = None
+        self.form: Any = None  # a Form
+        self.is_like: Callable[[Any], bool] | None = None
         self.row: Row = (self.output, "", None, "forward", ())
         self.code: CodeType | None = None
         self.instruction = -1

@@ -79,8 +79,14 @@ class Session:
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
-        from guard.observe import modules
-        from guard.recording import backwards, batches, constructions, optimizers, recorder
+        from guard.recording import (
+            backwards,
+            batches,
+            calls,
+            constructions,
+            optimizers,
+            recorder,
+        )
 
         operators = None
         if self.options.operators is not None:
@@ -88,7 +94,7 @@ class Session:
 
             operators = Operators(self.options.operators, self.options.module)
         self.recorder = recorder.Recorder(self, self.options, operators)
-        for each in (constructions, modules, batches, backwards, optimizers):
+        for each in (constructions, calls, batches, backwards, optimizers):
             each.install(self.installed, self)
         if operators is not None:
             operators.begin(self.recorder, self.number)

@@ -19,6 +19,7 @@ from torch.nn import functional  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
+from guard.digests.structures import fingerprint  # noqa: E402
 from guard.recording import calls, generators, operators, recorder  # noqa: E402
 from guard.recording.options import Options  # noqa: E402
 from guard.recording.recording import running  # noqa: E402
@@ -790,3 +791,75 @@ def test_pythons_generator_is_seen_to_move(tmp_path: Path) -> None:
     steps = [each for each in open_run(tmp_path)[0].steps() if each.kind == "training"]
     names = [{each.name for each in step.events if each.kind == "generator"} for step in steps]
     assert ["python" in each for each in names] == [True, True, False, True, False]
+
+
+class Giving(nn.Module):
+    """Gives what it is told to, from one line or another."""
+
+    def __init__(self, given: list[Any]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+        self.inner = nn.Identity()
+        self.given = given
+
+    def forward(self, x: Any) -> Any:
+        for each in self.given:
+            self.inner(each)
+        self.inner(self.given[0])
+        return x * self.weight
+
+
+def test_what_a_module_gives_after_many_of_one_kind(tmp_path: Path) -> None:
+    """What it gave before decides how the next is read, and never what is found."""
+    plain = torch.arange(6.0).reshape(2, 3)
+    freed = torch.ones(2, 3)
+    freed.untyped_storage().resize_(0)
+    turned = torch._neg_view(-plain)
+    kinds = [
+        plain + 1,
+        plain.double(),
+        plain.reshape(3, 2),
+        plain.reshape(3, 2).t(),
+        nn.Parameter(plain.clone()),
+        plain.to_sparse(),
+        torch.empty(2, 3, device="meta"),
+        turned,
+        freed,
+        (plain, plain),
+    ]
+    order = [plain] * 4 + [each for kind in kinds for each in (kind, plain, plain)]
+    model = Giving(order)
+    trace = recorded(tmp_path, lambda: model(torch.ones(1)).backward())
+    found = of(trace.step(0), "output", "inner")
+    expected = [fingerprint(each) for each in (*order, plain)]
+    assert [each.digest for each in found] == [bytes(each.digest)[:4] for each in expected]
+    assert [each.detail for each in found] == [each.detail for each in expected]
+    lines = [each.place.line for each in found if each.place is not None]
+    assert len(lines) == len(found)
+    assert lines[0] == lines[-2] == lines[-1] - 1
+
+
+def test_gradients_that_come_and_go_and_change_their_kind(tmp_path: Path) -> None:
+    layers = [nn.Linear(2, 2) for _ in range(3)]
+    parameters = [each for layer in layers for each in layer.parameters()]
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    gradients: list[list[Any]] = []
+    whole = [torch.full_like(each, 0.5) for each in parameters]
+    for number in range(6):
+        held = [each + number for each in whole]
+        if number in (2, 3):
+            held[1] = None
+        if number == 4:
+            held[2] = held[2].t()
+        gradients.append(held)
+
+    def program() -> None:
+        for held in gradients:
+            for parameter, each in zip(parameters, held, strict=True):
+                parameter.grad = each
+            optimizer.step()
+
+    trace = recorded(tmp_path, program)
+    for step, held in zip(trace.steps(), gradients, strict=False):
+        expected = [bytes(fingerprint(each).digest)[:4] for each in held if each is not None]
+        assert [each.digest for each in of(step, "gradient")] == expected
