@@ -138,7 +138,7 @@ def plainly() -> Iterator[None]:
     from torch.utils._python_dispatch import _disable_current_modes
 
     with ExitStack() as stack:
-        if torch._C._functorch.maybe_current_level() is not None:  # noqa: SLF001
+        if torch._C._functorch.peek_interpreter_stack() is not None:  # noqa: SLF001
             # torch 2.2 has none: a recording stops there where functions are transformed.
             from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
