@@ -7,8 +7,10 @@ torch's own switch, and under that switch again, which shows how far equal work 
 Each process lays its memory out in its own way, which makes all of its steps up to a tenth
 faster or slower, so each round starts fresh ones: a ratio is the median over the turns, then
 over the rounds, with the interval that holds that median with 95% confidence.
-That is too coarse for 1%, so what guard adds is also measured by itself, on calls so short
-that it stands out. The settings alone run in one process, in turn.
+That is too coarse for 1%. So the instructions of a step are counted too, by Valgrind's
+cachegrind: what a process of many steps takes more than one of few. Other work on the machine
+does not change that number, and the layout of the memory hardly. And what guard adds is measured
+by itself, on calls so short that it stands out. The settings alone run in one process, in turn.
 Writes its tables to benchmarks/GUARD.md.
 """
 
@@ -18,6 +20,8 @@ import argparse
 import math
 import os
 import platform
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,6 +44,8 @@ STEP_BOUND, ENABLE_BOUND, IMPORT_BOUND = 1.01, 50.0, 10.0
 VARIANTS = ("guard", "bare", "bare again")
 # How a row of the first table is named, and how many turns of how many steps are taken.
 STEPS = {"small": ("batch 2, 16x16", 20, 10), "large": ("batch 16, 32x32", 12, 3)}
+# Few and many steps of a process whose instructions are counted, the few past what is done once.
+COUNTED = {"small": (60, 160), "large": (30, 60)}
 TAIL = 0.025  # of each side of a 95% interval
 # Entering guard replaces functions of torch, and CPython then runs code that looked them up
 # some 50 times before it has specialised it anew: a cost of the switch, not of the step.
@@ -120,6 +126,51 @@ def step_rows(rounds: int) -> Iterator[str]:
             )
 
 
+def counted_rows(rounds: int) -> Iterator[str]:
+    """The instructions of a step under guard over those under torch's own switch."""
+    if shutil.which("valgrind") is None:
+        yield "| instructions of a step | at most 1.01 | | valgrind is not installed |"
+        return
+    for size, (shown, *_) in STEPS.items():
+        for fill in (True, False):
+            pairs = []
+            for seed in range(rounds):
+                bare_, guarded, again = (
+                    instructions(name, size, fill=fill, seed=each)
+                    for name, each in (("bare", seed), ("guard", seed), ("bare", seed + rounds))
+                )
+                pairs.append((guarded / bare_, again / bare_))
+            low, middle, high = spread_of([each for each, _ in pairs])
+            least, equal, most = spread_of([each for _, each in pairs])
+            figure = f"instructions of a step under guard over it under torch's own switch, {size}"
+            yield (
+                f"| {figure} ({shown}), fill={fill} | at most {STEP_BOUND} "
+                f"| {middle:.4f} ({low:.4f} to {high:.4f}) "
+                f"| {verdict(low, high)}; equal work: {equal:.4f} ({least:.4f} to {most:.4f}) |"
+            )
+
+
+def spread_of(values: list[float]) -> tuple[float, float, float]:
+    """The least, the median and the most."""
+    return min(values), statistics.median(values), max(values)
+
+
+def instructions(name: str, size: str, *, fill: bool, seed: int) -> float:
+    """Of a step, by the difference between processes of many and of few."""
+    totals = []
+    for steps in COUNTED[size]:
+        command = ["valgrind", "--tool=cachegrind", "--cache-sim=no"]
+        command += ["--cachegrind-out-file=/dev/null", sys.executable, "-W", "ignore"]
+        command += [str(HERE / "guard_step.py"), name, size, "on" if fill else "off", str(steps)]
+        # Another seed of the hashes lays dictionaries and sets out in another way.
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        (found,) = re.findall(r"refs:\s+([\d,]+)", run.stderr)
+        totals.append(int(found.replace(",", "")))
+    few, many = COUNTED[size]
+    return (totals[1] - totals[0]) / (many - few)
+
+
 def over_bare(run: dict[str, list[float]], name: str) -> float:
     """The median over the turns of a variant's seconds over those of torch's own switch."""
     return statistics.median(a / b for a, b in zip(run[name], run["bare"], strict=True))
@@ -197,17 +248,21 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--counts", type=int, default=3, help="rounds of counted instructions")
+    options = parser.parse_args()
+    rounds = options.rounds
     torch.set_num_threads(2)
     lines = []
-    for line in table(rounds):  # it takes minutes: each line is shown when it is known
+    for line in table(
+        rounds, options.counts
+    ):  # it takes minutes: each line is shown when it is known
         print(line, flush=True)
         lines.append(line)
     (HERE / "GUARD.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
 
 
-def table(rounds: int) -> Iterator[str]:
+def table(rounds: int, counts: int) -> Iterator[str]:
     """All lines of the page."""
     yield from header()
     yield from ("| figure | bound | measured | |", "|---|---|--:|---|")
@@ -222,6 +277,7 @@ def table(rounds: int) -> Iterator[str]:
         f"{imported:.1f} ms | {verdict(imported, bound=IMPORT_BOUND)} |"
     )
     yield from step_rows(rounds)
+    yield from counted_rows(counts)
     yield from ("", *own_cost(rounds), "", *settings_table(rounds))
 
 
@@ -267,6 +323,9 @@ def header() -> list[str]:
         f"- {os.cpu_count()} cores, no GPU; on one: ON_GPU.md",
         "- a step: seconds of the processor, on one thread, of processes that take turns;",
         "  in brackets the interval that holds the median with 95% confidence",
+        "- instructions: counted by cachegrind in the same processes, the median of rounds with",
+        "  different seeds of the hashes, and in brackets the least and the most",
+        f"- load {os.getloadavg()[0]:.0f} when it began",
         "- settings alone: in one process, in turn; a ratio is the median of the rounds' ratios",
         "",
     ]

@@ -1,13 +1,15 @@
 """A training step under one variant of determinism, run as often as it is told to.
 
-    python benchmarks/guard_step.py guard|bare SIZE on|off
+    python benchmarks/guard_step.py guard|bare SIZE on|off [STEPS]
 
 Each line of standard input is a number of steps; the answer is the median of the
 processor's seconds that they took. guard_costs.py runs several side by side.
+With a number of steps, it does these and ends: its instructions are counted from outside.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -77,7 +79,7 @@ def bare(*, fill: bool) -> Iterator[None]:
 
 def main() -> None:
     """Answer until standard input ends."""
-    variant, size, fill = sys.argv[1:]
+    variant, size, fill, *steps = sys.argv[1:]
     # What guard adds runs in Python, on one thread; a second one would only add waiting.
     torch.set_num_threads(1)
     if variant == "guard":
@@ -86,6 +88,10 @@ def main() -> None:
         torch.use_deterministic_algorithms(True)
         torch.utils.deterministic.fill_uninitialized_memory = fill == "on"
     step = step_of(*SIZES[size])
+    if steps:
+        for _ in range(int(steps[0])):
+            step()
+        os._exit(0)  # what ends a process is no part of a step
     for _ in range(SETTLING[size]):
         step()
     print("ready", flush=True)
