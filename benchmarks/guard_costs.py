@@ -1,6 +1,6 @@
 """What guard costs: a training step, ``enable()``, and each setting alone.
 
-    python benchmarks/guard_costs.py [--rounds 15]
+    python benchmarks/guard_costs.py [--rounds 15] [--counts 3] [--part counts]
 
 A step is measured in three processes that live at once and take turns: under guard, under
 torch's own switch, and under that switch again, which shows how far equal work differs here.
@@ -8,7 +8,8 @@ Each process lays its memory out in its own way, which makes all of its steps up
 faster or slower, so each round starts fresh ones: a ratio is the median over the turns, then
 over the rounds, with the interval that holds that median with 95% confidence.
 That is too coarse for 1%. So the instructions of a step are counted too, by Valgrind's
-cachegrind: what a process of many steps takes more than one of few. Other work on the machine
+cachegrind (`--part counts` does nothing else): what a process of many steps takes more than one
+of few. Other work on the machine
 does not change that number, and the layout of the memory hardly. And what guard adds is measured
 by itself, on calls so short that it stands out. The settings alone run in one process, in turn.
 Writes its tables to benchmarks/GUARD.md.
@@ -21,7 +22,6 @@ import math
 import os
 import platform
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from guard_step import SIZES, bare, step_of
+from guard_step import SIZES, VARIANTS, bare, step_of
 
 import guard
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 STEP_BOUND, ENABLE_BOUND, IMPORT_BOUND = 1.01, 50.0, 10.0
-VARIANTS = ("guard", "bare", "bare again")
 # How a row of the first table is named, and how many turns of how many steps are taken.
 STEPS = {"small": ("batch 2, 16x16", 20, 10), "large": ("batch 16, 32x32", 12, 3)}
-# Few and many steps of a process whose instructions are counted, the few past what is done once.
-COUNTED = {"small": (60, 160), "large": (30, 60)}
+COUNTED = "instructions of a step under guard over those under torch's own switch"
+# Steps of a process whose instructions are counted, the few past what is done only once.
+FEW_AND_MANY = {"small": (60, 110), "large": (20, 40)}
 TAIL = 0.025  # of each side of a 95% interval
 # Entering guard replaces functions of torch, and CPython then runs code that looked them up
 # some 50 times before it has specialised it anew: a cost of the switch, not of the step.
@@ -128,24 +128,14 @@ def step_rows(rounds: int) -> Iterator[str]:
 
 def counted_rows(rounds: int) -> Iterator[str]:
     """The instructions of a step under guard over those under torch's own switch."""
-    if shutil.which("valgrind") is None:
-        yield "| instructions of a step | at most 1.01 | | valgrind is not installed |"
-        return
     for size, (shown, *_) in STEPS.items():
         for fill in (True, False):
-            pairs = []
-            for seed in range(rounds):
-                bare_, guarded, again = (
-                    instructions(name, size, fill=fill, seed=each)
-                    for name, each in (("bare", seed), ("guard", seed), ("bare", seed + rounds))
-                )
-                pairs.append((guarded / bare_, again / bare_))
-            low, middle, high = spread_of([each for each, _ in pairs])
-            least, equal, most = spread_of([each for _, each in pairs])
-            figure = f"instructions of a step under guard over it under torch's own switch, {size}"
+            runs = [counted(size, seed, fill=fill) for seed in range(rounds)]
+            low, middle, high = spread_of([run["guard"] / run["bare"] for run in runs])
+            least, equal, most = spread_of([run["bare again"] / run["bare"] for run in runs])
+            figure = f"{COUNTED}, {size} ({shown}), fill={fill}"
             yield (
-                f"| {figure} ({shown}), fill={fill} | at most {STEP_BOUND} "
-                f"| {middle:.4f} ({low:.4f} to {high:.4f}) "
+                f"| {figure} | at most {STEP_BOUND} | {middle:.4f} ({low:.4f} to {high:.4f}) "
                 f"| {verdict(low, high)}; equal work: {equal:.4f} ({least:.4f} to {most:.4f}) |"
             )
 
@@ -155,20 +145,19 @@ def spread_of(values: list[float]) -> tuple[float, float, float]:
     return min(values), statistics.median(values), max(values)
 
 
-def instructions(name: str, size: str, *, fill: bool, seed: int) -> float:
-    """Of a step, by the difference between processes of many and of few."""
-    totals = []
-    for steps in COUNTED[size]:
-        command = ["valgrind", "--tool=cachegrind", "--cache-sim=no"]
-        command += ["--cachegrind-out-file=/dev/null", sys.executable, "-W", "ignore"]
-        command += [str(HERE / "guard_step.py"), name, size, "on" if fill else "off", str(steps)]
-        # Another seed of the hashes lays dictionaries and sets out in another way.
-        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-        run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-        (found,) = re.findall(r"refs:\s+([\d,]+)", run.stderr)
-        totals.append(int(found.replace(",", "")))
-    few, many = COUNTED[size]
-    return (totals[1] - totals[0]) / (many - few)
+def counted(size: str, seed: int, *, fill: bool) -> dict[str, float]:
+    """The instructions of a step of each variant. Another seed of the hashes lays dictionaries
+    and sets out in another way."""
+    few, many = FEW_AND_MANY[size]
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    command += [sys.executable, "-W", "ignore", str(HERE / "guard_step.py"), "counted", size]
+    command += ["on" if fill else "off", str(few), str(many)]
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found = re.findall(r"==(\d+)== I +refs: +([\d,]+)", run.stderr)
+    totals = {process: int(count.replace(",", "")) for process, count in found}
+    lines = re.findall(r"(.+): (\d+) - (\d+)", run.stdout)
+    return {name: (totals[one] - totals[other]) / (many - few) for name, one, other in lines}
 
 
 def over_bare(run: dict[str, list[float]], name: str) -> float:
@@ -249,6 +238,7 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--counts", type=int, default=3, help="rounds of counted instructions")
+    parser.add_argument("--part", choices=("all", "counts"), default="all")
     options = parser.parse_args()
     rounds = options.rounds
     torch.set_num_threads(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guard.errors import MissingDependencyError
 
@@ -46,6 +46,12 @@ def in_force(row: Operation | Switched) -> bool:
     return begun and not (row.until and installed >= release(row.until))
 
 
-def release(text: str) -> tuple[int, ...]:
-    """The first two numbers of a version."""
-    return tuple(map(int, re.findall(r"\d+", text)[:2]))
+def process_group() -> Any:  # noqa: ANN401 - torch.distributed, or None
+    """torch.distributed, where the program has connected its ranks; else None."""
+    found: Any = loaded("torch.distributed")
+    return found if found and found.is_available() and found.is_initialized() else None
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version: (2, 13) of "2.13.0+cpu"."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import subprocess
 import sys
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from importlib.util import MAGIC_NUMBER
@@ -142,3 +143,8 @@ def _show_without_guard(error: BaseException) -> None:
         show(kind, value, found)
 
     sys.excepthook = hook
+
+
+def flags() -> list[str]:
+    """The options of this Python, for the one that it starts."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001

@@ -175,3 +175,11 @@ def _table(path: str) -> dict[str, Any]:
     if unknown:
         raise SettingsError(_unknown(unknown[0], f"[tool.guard] in {path}"))
     return found
+
+
+def seed_given(text: str | None) -> Any:  # noqa: ANN401 - Settings refuses what is no integer
+    """A seed that stands on a command line."""
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.commands.options import FAILED, FOUND, add_program, at_least
 from guard.errors import GuardError
-from guard.program import Program
+from guard.program import Program, flags
 from guard.rehearsal.findings import UNKNOWN
 from guard.rehearsal.switches import GPUS
 from guard.terminal import write
@@ -79,7 +79,7 @@ def _rehearsed(options: argparse.Namespace) -> Report:
 
     with tempfile.TemporaryDirectory(prefix="guard-preflight-") as folder:
         told = _told(options, folder)
-        command = [sys.executable, *_flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
+        command = [sys.executable, *flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
         environ = _environment(options, told["scratch"])
         with subprocess.Popen(command, stdout=sys.stderr, env=environ) as child:  # noqa: S603 - this Python
             try:
@@ -116,11 +116,6 @@ def _died(status: int, options: argparse.Namespace) -> str:
         f"{options.program} ended with status {status} before it had a report: what it wrote "
         "above says why. If it hung outside of torch, --seconds gives it more time"
     )
-
-
-def _flags() -> list[str]:
-    """The options of this Python, for the one that it starts."""
-    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
 
 
 def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:

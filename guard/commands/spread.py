@@ -27,9 +27,9 @@ from guard.settings import LARGEST_SEED
 from guard.spread import text
 from guard.spread.kept import Kept
 from guard.spread.plans import PLACEHOLDER, Plan
-from guard.spread.plot import marks_for
 from guard.spread.results import Arm, document, load
 from guard.spread.runs import Runs
+from guard.spread.text import marks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from guard.diff.layouts import key
 from guard.diff.names import describe
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Mismatch(NamedTuple):
 def find_mismatch(first: Sequence[Event], second: Sequence[Event]) -> Mismatch | None:
     """The first event, in causal order, that differs."""
     for at, (one, other) in enumerate(zip(first, second, strict=False)):
-        if _key(one) != _key(other):
+        if key(one) != key(other):
             return Mismatch(one, other, at, _parted(first[at:], second[at:]))
         if is_other_value(one, other):
             return Mismatch(one, other, at)
@@ -55,17 +56,13 @@ def is_other_value(one: Event, other: Event) -> bool:
     return one.digest != other.digest or (of_operator and one.inputs != other.inputs)
 
 
-def _key(event: Event) -> tuple[str, str, int]:
-    return event.kind, event.name, event.call
-
-
 def _parted(first: Sequence[Event], second: Sequence[Event]) -> tuple[str, ...]:
     """What only one run has of two sequences of events, in order; what is left out, counted."""
-    if sorted(map(_key, first)) == sorted(map(_key, second)):
+    if sorted(map(key, first)) == sorted(map(key, second)):
         one, other = describe(first[0]), describe(second[0])
         return (f"{one} in one run comes where {other} is in the other",)
     told = []
-    for left, right in aligned(first, second, _key):
+    for left, right in aligned(first, second, key):
         if left is None and right is not None:
             told.append(f"+ {describe(right)}")
         elif right is None and left is not None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from guard.diff import control_flow, data, numbers, resumptions, states
-from guard.diff.differences import Cause, Difference
-from guard.diff.growths import apart
+from guard.diff.differences import Cause, Difference, apart
 from guard.diff.situations import Situation
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from guard.diff.comparer import Comparer, unfinished
-from guard.diff.differences import Comparison, Growth
-from guard.diff.growths import apart
+from guard.diff.differences import Comparison, Growth, apart
 from guard.diff.names import KINDS, describe, generator, listed, several
 from guard.diff.timelines import Tally, draw
 from guard.diff.walks import START

@@ -12,7 +12,7 @@ from guard.trace.encoding import STEP_DIGEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.trace import Label, Trace
+    from guard.trace import Event, Label, Trace
 
 SIGNATURE = 16  # bytes of ``Trace.raw`` that stand for the schema
 KIND = SIGNATURE  # where the kind of the step stands: 0 for training
@@ -24,7 +24,7 @@ _WORDS = {4: "I", 8: "Q"}
 Key = tuple[str, str, int]
 
 
-def key(label: Label) -> Key:
+def key(label: Label | Event) -> Key:
     """What two events have in common that are the same thing in two runs."""
     return label.kind, label.name, label.call
 

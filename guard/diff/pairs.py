@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from guard.diff.layouts import END, EVALUATION, KIND, Layouts
+from guard.diff.layouts import END, EVALUATION, KIND, Layouts, key
 from guard.trace import TraceError
 
 if TYPE_CHECKING:
@@ -171,16 +171,12 @@ def shared(first: Sequence[Event], second: Sequence[Event]) -> tuple[list[Event]
     them: of these the last count, as many as the other has.
     """
     one, other = _unskipped(first, second), _unskipped(second, first)
-    keys = {_key(each) for each in one} & {_key(each) for each in other}
+    keys = {key(each) for each in one} & {key(each) for each in other}
     return _held(one, keys), _held(other, keys)
 
 
-def _key(event: Event) -> tuple[str, str, int]:
-    return event.kind, event.name, event.call
-
-
 def _held(events: list[Event], keys: set[tuple[str, str, int]]) -> list[Event]:
-    return [each for each in events if each.kind not in _NOW_AND_THEN or _key(each) in keys]
+    return [each for each in events if each.kind not in _NOW_AND_THEN or key(each) in keys]
 
 
 def _unskipped(events: Sequence[Event], others: Sequence[Event]) -> list[Event]:

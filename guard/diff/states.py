@@ -9,6 +9,7 @@ from guard.diff import draws
 from guard.diff.data import DRAWING, drawn
 from guard.diff.differences import Cause
 from guard.diff.environments import COMMAND, SEED, told
+from guard.diff.layouts import key
 from guard.diff.names import count, describe
 from guard.diff.numbers import kernel, looks_unwritten
 from guard.diff.situations import RUNS, Verdict
@@ -93,14 +94,10 @@ def hyperparameters(situation: Situation) -> tuple[Event | None, Event | None]:
     if mismatch is None or not mismatch.is_other:
         return held
     first, second = (
-        event if event and _key(event) not in map(_key, others) else None
+        event if event and key(event) not in map(key, others) else None
         for event, others in zip(held, reversed(situation.parting.events), strict=True)
     )
     return first, second
-
-
-def _key(event: Event) -> tuple[str, str, int]:
-    return event.kind, event.name, event.call
 
 
 def _hyperparameter(situation: Situation) -> Event | None:

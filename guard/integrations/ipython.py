@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from guard.errors import GuardError, SettingsError
 from guard.observe import places
 from guard.refusals.explanations import explained
+from guard.settings import seed_given
 from guard.setup import activation
 
 if TYPE_CHECKING:
@@ -71,16 +72,9 @@ def _obey(command: str = "", seed: str | None = None, *more: str) -> _Status:
     if command:
         activation.disable()
     if command == "on":
-        activation.enable(seed=_integer(seed))
+        activation.enable(seed=seed_given(seed))
     settings = activation.active()
     return _Status("guard is off" if settings is None else f"guard is on: {settings}")
-
-
-def _integer(seed: str | None) -> Any:  # noqa: ANN401 - guard refuses what is no integer
-    try:
-        return None if seed is None else int(seed)
-    except ValueError:
-        return seed
 
 
 def _explained(raised: Raised) -> Raised:

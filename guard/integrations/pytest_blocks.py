@@ -6,13 +6,13 @@ import dataclasses
 import warnings
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import pytest
 
 from guard.errors import GuardError, LateWarning
-from guard.settings import LARGEST_SEED, Settings, load
+from guard.settings import LARGEST_SEED, Settings, load, seed_given
 from guard.setup import activation
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Blocks:
     def settings(self) -> Settings:
         """The session's. Raises SettingsError for what is not legal."""
         if self._settings is None:
-            self._settings = load(seed=_integer(self._config.getoption("guard_seed")))
+            self._settings = load(seed=seed_given(self._config.getoption("guard_seed")))
         return self._settings
 
     def check(self) -> None:
@@ -109,13 +109,6 @@ class Blocks:
             if ours is None:
                 raise
             raise ours.with_traceback(error.__traceback__) from error
-
-
-def _integer(text: str | None) -> Any:  # noqa: ANN401 - Settings refuses what is no integer
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return text
 
 
 @contextmanager

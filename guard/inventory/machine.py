@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from guard.dependencies import loaded
+from guard.dependencies import process_group
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 from guard.inventory.situation import version_of
 from guard.setup.hash_seed import hash_seed
@@ -67,9 +67,8 @@ def _ranks(situation: Situation) -> Entry:
 
 
 def _world_size() -> int:
-    distributed: Any = loaded("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_world_size())
+    if (connected := process_group()) is not None:
+        return int(connected.get_world_size())
     text = os.environ.get("WORLD_SIZE", "")  # of torchrun
     return int(text) if text.isdecimal() else 1
 

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import ExitStack
 
 
@@ -16,3 +17,26 @@ def replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa:
     setattr(owner, name, new)
     undo = functools.partial(setattr, owner, name, before) if own else None
     stack.callback(undo or functools.partial(delattr, owner, name))
+
+
+class Scan:
+    """What ``os.scandir`` gives: an iterator that can be closed."""
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._entries
+
+    def __next__(self) -> Any:  # noqa: ANN401 - an os.DirEntry, which has no public maker
+        return next(self._entries)
+
+    def __enter__(self) -> Any:  # noqa: ANN401 - Self, from Python 3.11 on
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give no more."""
+        self._entries = iter(())

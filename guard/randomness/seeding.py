@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from guard.dependencies import import_torch, loaded
+from guard.dependencies import import_torch, loaded, process_group
 from guard.errors import GuardError, SettingsError
 from guard.randomness.seeders import seed_everything, seed_numpy, seed_random
 from guard.settings import LARGEST_SEED
@@ -28,9 +28,8 @@ def rank() -> int:
 
     Raises SettingsError where a launcher's variable is not a number.
     """
-    distributed: Any = loaded("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank())
+    if (connected := process_group()) is not None:
+        return int(connected.get_rank())
     for name in _RANK_VARIABLES:
         text = os.environ.get(name)
         if text is not None:

@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from guard.dependencies import process_group
 from guard.errors import GuardError
 from guard.trace import Header, TraceWriter
 
@@ -231,16 +232,10 @@ def _environ(name: str, default: int) -> int:
     return int(value) if value.isdecimal() else default
 
 
-def _is_distributed() -> bool:
-    distributed: Any = sys.modules.get("torch.distributed")
-    return bool(distributed and distributed.is_available() and distributed.is_initialized())
-
-
 def _rank(*, is_child: bool) -> tuple[int | None, int]:
     """This process's rank, and how many there are; None for a child that is no rank."""
-    if _is_distributed():
-        distributed: Any = sys.modules["torch.distributed"]
-        return distributed.get_rank(), distributed.get_world_size()
+    if (connected := process_group()) is not None:
+        return connected.get_rank(), connected.get_world_size()
     if is_child:
         return None, 0
     return _environ("RANK", 0), _environ("WORLD_SIZE", 1)

@@ -10,10 +10,10 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from guard.observe.patching import replace
+from guard.observe.patching import Scan, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import ExitStack
 
 # Read by the trackers when they start.
@@ -139,12 +139,12 @@ def _list_written(stack: ExitStack, written: Written) -> None:
         return names + [each for each in written.names_in(path) if each not in names]
 
     @functools.wraps(scandir)
-    def scandir_(path: Any = ".") -> _Scan:  # noqa: ANN401
+    def scandir_(path: Any = ".") -> Scan:  # noqa: ANN401
         with scandir(path) as entries:  # detlint: ignore[DET203] as above
             found = list(entries)
         names = {each.name for each in found}
         more = {name: at for name, at in written.names_in(path).items() if name not in names}
-        return _Scan([*found, *(_Entry(path, name, at) for name, at in more.items())])
+        return Scan([*found, *(_Entry(path, name, at) for name, at in more.items())])
 
     @functools.wraps(stat)
     def stat_(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
@@ -175,28 +175,6 @@ class _Entry:
 
     def stat(self, **_: bool) -> os.stat_result:
         return os.stat(self._at)
-
-
-class _Scan:
-    """What ``os.scandir`` gives: an iterator that can be closed."""
-
-    def __init__(self, entries: list[Any]) -> None:
-        self._entries = iter(entries)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._entries
-
-    def __next__(self) -> Any:  # noqa: ANN401
-        return next(self._entries)
-
-    def __enter__(self) -> Any:  # noqa: ANN401 - Self, from Python 3.11 on
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._entries = iter(())
 
 
 def _undone(function: Callable[..., Any], written: Written) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from guard.dependencies import loaded
+from guard.dependencies import loaded, process_group
 from guard.settings import LARGEST_SEED
 from guard.setup.hash_seed import hash_seed
 
@@ -102,10 +102,8 @@ def connected_by(backend: str) -> Callable[[str], bool]:
 
 
 def _backends() -> str:
-    distributed: Any = loaded("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return ""
-    return str(distributed.distributed_c10d.get_backend_config())
+    connected = process_group()
+    return "" if connected is None else str(connected.distributed_c10d.get_backend_config())
 
 
 def jax_started(value: str) -> bool:

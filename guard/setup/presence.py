@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from guard.dependencies import loaded
+from guard.dependencies import process_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,14 +26,10 @@ def installed(*names: str) -> bool:
 def several_ranks(environ: Mapping[str, str]) -> bool:
     """Whether this process is one of several that train together."""
     sizes = (environ.get(name, "") for name in _SIZES)
-    return any(size.isdigit() and int(size) > 1 for size in sizes) or _world_size() > 1
-
-
-def _world_size() -> int:
-    distributed: Any = loaded("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return 1
-    return int(distributed.get_world_size())
+    connected = process_group()
+    return any(size.isdigit() and int(size) > 1 for size in sizes) or (
+        connected is not None and connected.get_world_size() > 1
+    )
 
 
 def jax_on_gpu(environ: Mapping[str, str]) -> bool:

@@ -21,8 +21,7 @@ from guard.digests.generators import NONE, look
 from guard.digests.locations import MISSING, value_of
 from guard.digests.traits import Traits, traits_of
 from guard.digests.values import Digests
-from guard.statements.codes import Code, Codes
-from guard.statements.frames import Frame, refresh
+from guard.statements.frames import Code, Codes, Frame, refresh
 from guard.statements.stream import Stream
 
 if TYPE_CHECKING:

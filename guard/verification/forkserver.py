@@ -23,6 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from guard.program import flags
 from guard.verification import perturbations, program_files, subject
 from guard.verification.circumstances import VARIABLE
 
@@ -288,11 +289,6 @@ def afresh() -> None:
             setattr(sys.modules[name], attribute, None)
     if (random := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
         random.seed()
-
-
-def flags() -> list[str]:
-    """The options of this Python, for the one that it starts."""
-    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
 
 
 if __name__ == "__main__":

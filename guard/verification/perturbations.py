@@ -21,6 +21,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from guard.observe.patching import Scan
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -88,34 +90,12 @@ def _listdir(listdir: Listing, run: int) -> Listing:
 
 def _scandir(scandir: Listing, run: int) -> Listing:
     @functools.wraps(scandir)
-    def scanned(*given: Any, **named: Any) -> _Scan:
+    def scanned(*given: Any, **named: Any) -> Scan:
         with scandir(*given, **named) as entries:
             found = list(entries)
-        return _Scan(permuted(found, run, _path(given or tuple(named.values()))))
+        return Scan(permuted(found, run, _path(given or tuple(named.values()))))
 
     return scanned
-
-
-class _Scan:
-    """What ``os.scandir`` gives: an iterator that can be closed."""
-
-    def __init__(self, entries: list[Any]) -> None:
-        self._entries = iter(entries)
-
-    def __iter__(self) -> _Scan:
-        return self
-
-    def __next__(self) -> Any:  # noqa: ANN401 - an os.DirEntry, which has no public maker
-        return next(self._entries)
-
-    def close(self) -> None:
-        self._entries = iter(())
-
-    def __enter__(self) -> Any:  # noqa: ANN401 - Self, from Python 3.11 on
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def disturb(run: int) -> None:

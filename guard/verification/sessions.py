@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from guard.errors import GuardError
 from guard.executors import Ended, Task, executor
 from guard.executors.board import Board, Row
+from guard.program import flags
 from guard.rehearsal.side_effects import QUIET
 from guard.verification import circumstances, workplaces
-from guard.verification.forkserver import ForkServer, Imported, flags, imported_ahead
+from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.processes import Process, has_ended, stop
 from guard.verification.program_files import digest_of, program_files
