@@ -8,10 +8,10 @@ Each process lays its memory out in its own way, which makes all of its steps up
 faster or slower, so each round starts fresh ones: a ratio is the median over the turns, then
 over the rounds, with the interval that holds that median with 95% confidence.
 That is too coarse for 1%. So the instructions of a step are counted too, by Valgrind's
-cachegrind (`--part counts` does nothing else): what a process of many steps takes more than one
-of few. Other work on the machine
-does not change that number, and the layout of the memory hardly. And what guard adds is measured
-by itself, on calls so short that it stands out. The settings alone run in one process, in turn.
+cachegrind: what a process of many steps takes more than one of few. Other work on the machine
+does not change that number, and the layout of the memory hardly. `--part counts` measures that
+alone. What guard adds is also measured by itself, on calls so short that it stands out. The
+settings alone run in one process, in turn.
 Writes its tables to benchmarks/GUARD.md.
 """
 
