@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from guard.commands.options import FAILED, SEED, add_program, add_replicas
 from guard.errors import GuardError
 from guard.program import Program
-from guard.repairs.names import check_names
+from guard.repairs.table import check_names
 from guard.settings import Settings, load
 from guard.setup import environment
 from guard.setup.hash_seed import hash_seed

@@ -21,7 +21,7 @@ from guard.rehearsal.findings import (
     Verdict,
 )
 from guard.repairs import in_force as repairs_in_force
-from guard.repairs.names import wanted
+from guard.repairs.table import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from guard.dependencies import loaded
-from guard.repairs.names import wanted
+from guard.repairs.table import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

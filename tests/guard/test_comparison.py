@@ -504,9 +504,3 @@ def test_the_state_at_the_end_is_no_step(tmp_path: Path) -> None:
         runs.append(open_trace(tmp_path / name))  # the frame that ends the file is still to come
     found = examine(runs[:1], runs[1:])
     assert (found.steps, found.trainings) == (1, 1)
-
-
-def test_its_former_name_still_holds() -> None:
-    from guard import comparison, diff
-
-    assert all(getattr(comparison, name) is getattr(diff, name) for name in diff.__all__)

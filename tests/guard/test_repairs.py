@@ -23,8 +23,7 @@ from guard.refusals import translation
 from guard.refusals.watch import current
 from guard.repairs import accounts, installation, told
 from guard.repairs.installation import installed, overload_of, present, unfit, variants
-from guard.repairs.names import wanted
-from guard.repairs.table import LEFT, REPAIRS, Repair
+from guard.repairs.table import LEFT, REPAIRS, Repair, wanted
 from guard.settings import load
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import torch
 
 import guard
 from guard.repairs import accounts, installation
-from guard.repairs.names import wanted
+from guard.repairs.table import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
