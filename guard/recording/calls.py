@@ -62,8 +62,6 @@ def install(stack: ExitStack, session: Session) -> None:
         calls = recorder.calls
         places = calls.places
         depth = len(places)
-        if not depth and is_traced():  # further in, what a module gives shows it
-            return original(*args, **kwargs)
         known, caller = calls.known.get(id(args[0])), frame(1)
         if (
             depth
@@ -71,7 +69,11 @@ def install(stack: ExitStack, session: Session) -> None:
             and known.instruction == caller.f_lasti
             and known.code is caller.f_code
         ):
-            places.append(known.place or places[-1])
+            places.append(
+                known.place or places[-1]
+            )  # where it is traced, its result is not like it
+        elif is_traced():
+            return original(*args, **kwargs)
         else:
             known = calls.enter(caller, args, kwargs)
         try:
@@ -152,6 +154,8 @@ class Calls:
     def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
         """Its forward has ended."""
         place, recorder = self.places.pop(), self._recorder
+        if is_traced():
+            return
         if self._in_detail or recorder.backwards or type(result) not in _PLAIN:
             self._leave(known, result, place)
             return
@@ -169,9 +173,8 @@ class Calls:
         self._last = None
         if self._operators is not None:
             self._operators.leave(known.name)
-        if not is_traced():
-            phase: Phase = "backward" if self._recorder.backwards else "forward"
-            self._recorder.add(known.output, result, place, phase)
+        phase: Phase = "backward" if self._recorder.backwards else "forward"
+        self._recorder.add(known.output, result, place, phase)
 
     def _remember(self, known: Known, result: torch.Tensor, digest: Digest, form: Form) -> None:
         """For who passes it on, if it is large; else for the next time, once it has come again."""

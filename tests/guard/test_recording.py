@@ -15,6 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
@@ -863,3 +864,36 @@ def test_gradients_that_come_and_go_and_change_their_kind(tmp_path: Path) -> Non
     for step, held in zip(trace.steps(), gradients, strict=False):
         expected = [bytes(fingerprint(each).digest)[:4] for each in held if each is not None]
         assert [each.digest for each in of(step, "gradient")] == expected
+
+
+class Tracing(nn.Module):
+    """Has its part traced in the middle of its own forward, in each of torch's ways."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.head = nn.Linear(4, 1)
+        self.traces = True
+
+    def forward(self, x: Any) -> Any:
+        result = self.part(x)
+        if self.traces:
+            torch.export.export(self.part, (x,), strict=False)
+            torch.jit.trace(self.part, (x,), check_trace=False)
+            make_fx(self.part)(x)
+        return self.head(result).sum()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_traced_within_a_forward_is_left_out(tmp_path: Path) -> None:
+    model, x = Tracing(), torch.ones(2, 4)
+
+    def program() -> None:
+        for traces in (False, False, False, True):
+            model.traces = traces
+            model(x).backward()
+
+    trace = recorded(tmp_path, program)
+    told = [[each.detail for each in of(step, "output")] for step in trace.steps()][:4]
+    assert told == [told[0]] * 4
+    assert told[0][0] == "float32[2, 4]"
