@@ -240,16 +240,25 @@ def main() -> int:
     parser.add_argument("--counts", type=int, default=3, help="rounds of counted instructions")
     parser.add_argument("--part", choices=("all", "counts"), default="all")
     options = parser.parse_args()
-    rounds = options.rounds
     torch.set_num_threads(2)
-    lines = []
-    for line in table(
-        rounds, options.counts
-    ):  # it takes minutes: each line is shown when it is known
-        print(line, flush=True)
-        lines.append(line)
-    (HERE / "GUARD.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    page = HERE / "GUARD.md"
+    if options.part == "counts":
+        before = page.read_text(encoding="utf-8").splitlines()
+        lines = recounted(before, list(counted_rows(options.counts)))
+    else:
+        lines = []
+        for line in table(options.rounds, options.counts):  # minutes: each is shown when known
+            print(line, flush=True)
+            lines.append(line)
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
+
+
+def recounted(page: list[str], rows: list[str]) -> list[str]:
+    """A page with other rows of counted instructions, at the end of its first table."""
+    kept = [each for each in page if not each.startswith(f"| {COUNTED}")]
+    end = next(at for at, each in enumerate(kept) if not each and kept[at - 1].startswith("| "))
+    return kept[:end] + rows + kept[end:]
 
 
 def table(rounds: int, counts: int) -> Iterator[str]:
@@ -313,7 +322,7 @@ def header() -> list[str]:
         f"- {os.cpu_count()} cores, no GPU; on one: ON_GPU.md",
         "- a step: seconds of the processor, on one thread, of processes that take turns;",
         "  in brackets the interval that holds the median with 95% confidence",
-        "- instructions: counted by cachegrind in the same processes, the median of rounds with",
+        "- instructions: counted by cachegrind in forks of one process, the median of rounds with",
         "  different seeds of the hashes, and in brackets the least and the most",
         f"- load {os.getloadavg()[0]:.0f} when it began",
         "- settings alone: in one process, in turn; a ratio is the median of the rounds' ratios",
