@@ -89,6 +89,17 @@ def test_a_suppression_that_is_not_needed_is_told() -> None:
     assert [each.code for each in lint("k.cu", text.encode())] == ["DET001"]
 
 
+def test_an_overload_of_atomic_add_is_told_where_it_is_called() -> None:
+    overload = """
+__device__ inline void atomicAdd(Half* place, Half value);
+__device__ inline void atomicAdd(Half* place, Half value) {
+  atomicAdd(reinterpret_cast<__half*>(place), static_cast<__half>(value));
+}
+"""
+    assert lint("k.cu", overload.encode()) == []
+    assert [each.row for each in lint("k.cu", (overload + KERNEL).replace("@", "").encode())] == [9]
+
+
 def test_atomics_in_comments_and_strings_are_none() -> None:
     text = '// atomicAdd(&a, b)\n/* atomicAdd(&a, b) */\nconst char* s = "atomicAdd(&a, b)";\n'
     assert lint("k.cu", text.encode()) == []

@@ -18,6 +18,8 @@ _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
 )
 _CALL = re.compile(r"\b(?:(\w+)\s*=\s*)?atomicAdd(?:_block|_system)?\s*\(")
+# What stands before a call in a statement; any other word there is the type of a declaration.
+_STATEMENT = re.compile(r"(?:\A|[^\w\s])\s*\Z|\b(?:return|else|do)\s*\Z")
 _INTEGER = re.compile(r"\(?\s*[-+]?\d+[uUlL]*\s*\)?|\(?\s*[-+]?\d+\.0*f?\s*\)?")
 _CAST = re.compile(r"\(\s*(?:(?:unsigned|long|int|u?int(?:32|64)_t|size_t|ull)\b[\s*]*)+\)")
 _BASE = re.compile(r"[\s&*(]*(\w+)")
@@ -75,6 +77,8 @@ def additions(source: str) -> Iterator[Addition]:
     whole, outside = _folded(source), _folded(_outside(source, functions))
     for match in _CALL.finditer(source):
         around = [span for span in functions if span[0] <= match.start() < span[1]]
+        if _is_declared(source, match) or (around and _defines_it(source, around[0])):
+            continue
         function = _folded(source[slice(*around[0])]) if around else whole
         scope = _Scope(function, outside)
         arguments, end = _arguments(source, match.end())
@@ -85,6 +89,18 @@ def additions(source: str) -> Iterator[Addition]:
             yield Addition(text, match[1], match.start(), end)
         elif not (match[1] or _is_integer(scope, *arguments[:2])):
             yield Addition(text, "", match.start(), end)
+
+
+def _is_declared(source: str, match: re.Match[str]) -> bool:
+    """``void atomicAdd(Half* place, Half value)``."""
+    line = source[source.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return not (match[1] or _STATEMENT.search(line))
+
+
+def _defines_it(source: str, span: tuple[int, int]) -> bool:
+    """Whether a function is an overload, which is told where it is called."""
+    head = source[slice(*span)].partition("{")[0]
+    return any(_is_declared(head, match) for match in _CALL.finditer(head))
 
 
 def _comments(source: str) -> Iterator[tuple[int, int]]:
