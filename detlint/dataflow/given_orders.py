@@ -256,13 +256,19 @@ class GivenOrders:
         if function is not None and len(self._orders.calls) < _DEEPEST:
             yield from self._entered(function, call, keyword, value, flow)
         elif not self.only_tested(call):
-            left = self._effects.applied(call, value)
-            if left is None:
-                yield from self._given(call, keyword, flow)
-            elif left:
-                yield Use(call, f"passed to {described(call)}()")
-            else:
-                yield from self._orders.follow(call, flow)
+            yield from self._applied(call, keyword, value, flow)
+
+    def _applied(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+        """A function out of sight, which may be given others that are not."""
+        left = self._effects.applied(call, value)
+        if left is None:
+            imported = self._orders.imported
+            found = imported.entered(call, value, flow) if imported is not None else None
+            yield from self._given(call, keyword, flow) if found is None else found
+        elif left:
+            yield Use(call, f"passed to {described(call)}()")
+        else:
+            yield from self._orders.follow(call, flow)
 
     def _given(self, call: Op, keyword: str | None, flow: Flow) -> Iterator[Use]:
         """What a function out of sight does with an order, as its name says it."""

@@ -15,6 +15,7 @@ from detlint.dataflow import expected, lattice
 from detlint.dataflow.calls import spoken, word_of
 from detlint.dataflow.effects import Effects
 from detlint.dataflow.given_orders import SET_METHODS, GivenOrders
+from detlint.dataflow.imported_orders import ImportedOrders
 from detlint.dataflow.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.messages import Messages
 from detlint.dataflow.references import References
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.origins import Find
+    from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
@@ -80,14 +83,22 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file.
+    """Follows orders in one file, and from there into those that ``find`` opens.
 
     distinct   no two elements are equal, as in a set
     finishing  elements are results as they come: to print each is to show progress, and which of
                them failed is for people to read
     """
 
-    def __init__(self, values: Values, *, distinct: bool = False, finishing: bool = False) -> None:
+    def __init__(
+        self,
+        values: Values,
+        *,
+        distinct: bool = False,
+        finishing: bool = False,
+        find: Find | None = None,
+        depth: int = 0,
+    ) -> None:
         self.values = values
         self.unit = values.unit
         self.distinct = distinct
@@ -96,6 +107,7 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
+        self.imported = ImportedOrders(self, find, depth) if find is not None else None
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
@@ -104,6 +116,11 @@ class Orders:
         self._by_root = False  # whether what the root is decided something
         self._ended = False  # the search, by its budget
         self.calls: list[Op] = []  # from which the function that is looked at was entered
+
+    def opened(self, unit: Unit, find: Find, depth: int) -> Orders:
+        """The same of another file, ``depth`` files away from the first."""
+        distinct, finishing = self.distinct, self.finishing
+        return Orders(unit.values, distinct=distinct, finishing=finishing, find=find, depth=depth)
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""

@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.sets import Sets
 from detlint.rule import Confidence, Example, Rule
 
@@ -84,6 +85,7 @@ class SetOrder(Rule):
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    crosses_files = True
     lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(
@@ -139,7 +141,12 @@ class SetOrder(Rule):
 
     @cached_property
     def _sets(self) -> Sets:
-        return Sets(self.unit)
+        return Sets(self.unit, self.others.find if self.others is not None else None)
+
+    @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """What it is passed to may be of another file."""
+        return says_so(finding.message)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
@@ -150,7 +157,8 @@ class SetOrder(Rule):
         told: set[tuple[int, int]] = set()
         for reading in self._sets.read_near(offsets):
             place = self.unit.span(reading.node)
-            if place not in told and self.wants(_confidence(reading)):
+            may_rise = self.others is None and rests_on_others([reading.use])
+            if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.expected import is_installed
+from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.listings import Listings, Walk
 from detlint.dataflow.roles import are_shards, are_sources
 from detlint.rule import Confidence, Example, Rule
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.listings import Found
     from detlint.dataflow.use import Use
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
 
 # What the advice of a finding ends with that callers may make pointless.
 _RETURNED = ", here or where it is returned to"
@@ -45,6 +46,7 @@ class UnorderedListing(Rule):
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed
     - what a function returns, if each of its callers in the project sorts it or ignores the order
+    - what a function of another file is given, if it does
 
     What to do: Sort the listing: `sorted(os.listdir(folder))`. In `os.walk`, write `dirs.sort()`
     and use `sorted(files)`. With `topdown=False`, the folders are read before: write
@@ -71,6 +73,7 @@ class UnorderedListing(Rule):
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    crosses_files = True
     lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(
@@ -128,20 +131,25 @@ class UnorderedListing(Rule):
 
     @cached_property
     def _listings(self) -> Listings:
-        return Listings(self.unit)
+        return Listings(self.unit, self.others.find if self.others is not None else None)
+
+    @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """What it is passed to may be of another file."""
+        return says_so(finding.message)
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()
         for found in self._listings.near(offsets):
             place = self.unit.span(found.op.node)
             sure = self._confidence(found)
-            if place not in told and self.wants(sure):
+            may_rise = self.others is None and rests_on_others(_uses_of(found))
+            if place not in told and (may_rise or self.wants(sure)):
                 told.add(place)
                 self._tell(found, sure)
 
     def _confidence(self, found: Found) -> Confidence:
-        uses = [*found.uses, *(use for each in found.entries.values() for use in each)]
-        assumed = all(use.assumed for use in uses)
+        assumed = all(use.assumed for use in _uses_of(found))
         if assumed or is_installed(self.unit.values, found.op):
             return Confidence.POSSIBLE
         if are_sources(found.op) or are_shards(found.op):
@@ -243,6 +251,10 @@ class UnorderedListing(Rule):
             return ()
         text = f"{dirs.node.id}.sort()"
         return (self.unit.insert_before(first, f"{text}{source.newline}{indent}"),)
+
+
+def _uses_of(found: Found) -> list[Use]:
+    return [*found.uses, *(use for each in found.entries.values() for use in each)]
 
 
 def _said(op: Op, use: Use) -> str:

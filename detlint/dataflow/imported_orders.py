@@ -1,0 +1,82 @@
+"""What functions of other files do with an order that a call gives them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import described, parameter_of
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.use import Use, surest
+from detlint.models.loading import is_known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.order import Orders
+    from detlint.dataflow.origins import Find
+    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.use import Flow
+
+_DEEPEST = 3  # files that hand the same order on
+_PASSED = "passed to "
+
+
+class ImportedOrders:
+    """Follows orders from one file into others; ``find`` opens these."""
+
+    def __init__(self, orders: Orders, find: Find, depth: int = 0) -> None:
+        self._orders = orders
+        self._find = find
+        self._depth = depth
+        self._origins = Origins(find)
+        self._opened: dict[Unit, Orders] = {}
+
+    def entered(self, call: Op, value: Op, flow: Flow) -> list[Use] | None:
+        """Where the order of a value shows that a call is given; None where that is not seen, or
+        only assumed, as by the name of what is called."""
+        functions = self._functions(call) if self._depth < _DEEPEST else []
+        taken = [parameter_of(each, call, value) for each in functions]
+        known = [each for each in taken if each is not None]
+        if not known or len(known) < len(taken):
+            return None
+        uses = [use for each in known for use in self._of(each.function.unit).uses(each, flow)]
+        given_back = [use for use in uses if use.how == "returned" and use.op.function in functions]
+        shown = surest(use for use in uses if use not in given_back)
+        if shown is not None:
+            return None if shown.assumed else [Use(call, f"{_PASSED}{described(call)}()")]
+        return list(self._orders.follow(call, flow)) if given_back else []
+
+    def _functions(self, call: Op) -> list[Function]:
+        """The functions of the project that a call may lead to; none where one is not seen."""
+        found = []
+        for made in self._origins.of(call.args[0]):
+            function = None if made is None else made.function
+            if made is not None and made.place is not None and not made.called:
+                function = self._origins.method(
+                    self._origins.made(made.names, call, None, made.place), "__init__"
+                )
+            if function is None or function.unit is self._orders.unit:
+                return []
+            found.append(function)
+        return found
+
+    def _of(self, unit: Unit) -> Orders:
+        if unit not in self._opened:
+            self._opened[unit] = self._orders.opened(unit, self._find, self._depth + 1)
+        return self._opened[unit]
+
+
+def rests_on_others(uses: Iterable[Use]) -> bool:
+    """Whether other files may tell more of what shows an order."""
+    return any(
+        use.how.startswith(_PASSED)
+        and use.op.code == "call"
+        and not any(map(is_known, use.op.function.unit.values.called(use.op)))
+        for use in uses
+    )
+
+
+def says_so(message: str) -> bool:
+    """The same by the message of a finding."""
+    return _PASSED in message
