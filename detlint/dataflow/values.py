@@ -80,6 +80,7 @@ _SHARED = frozenset(
         "name",
         "parent",
         "parts",
+        "path",
         "hex",
         "resolve",
         "popitem",
@@ -469,7 +470,8 @@ class Values:
             ]
             return container("iterator", joined(*given))
         found = joined(*(self.types(each.args[0]) for each in function.returns if each.args))
-        return found or ANY
+        asked = self._outermost < math.inf  # of a function that calls itself
+        return found if found or asked else ANY
 
     def _of_binary(self, op: Op) -> Types:
         left, right = self.types(op.args[0]), self.types(op.args[1])

@@ -3930,3 +3930,36 @@ def leaves_equals(folder):
 def sorts_by_others(folder, sizes):
     names = np.array(os.listdir(folder))  # DET203
     return names[np.argsort(sizes)]
+
+
+def total_size(path):
+    total = 0
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                total += total_size(entry.path)
+            else:
+                total += entry.stat().st_size
+    return total
+
+
+def total_of_names(path):
+    total = 0
+    for name in os.listdir(path):
+        inner = os.path.join(path, name)
+        total += total_of_names(inner) if os.path.isdir(inner) else os.lstat(inner).st_size
+    return total
+
+
+def total_loss(path):
+    total = 0
+    for entry in os.scandir(path):  # DET203
+        total += total_loss(entry.path) if entry.is_dir() else loss_of(entry)
+    return total
+
+
+def newest(path):
+    total = 0
+    for entry in os.scandir(path):  # DET203
+        total += entry.stat().st_mtime
+    return total
