@@ -607,6 +607,36 @@ def test_a_library_that_takes_a_seed_may_seed_everything(
     assert (lint("--select", "DET102") != []) is found
 
 
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("LightningCLI(Net)", ["DET304"]),
+        ("OwnCLI(Net)", ["DET304"]),
+        ("OwnCLI(Net, seed_everything_default=args.seed)", ["DET304"]),
+        ("OwnCLI(Net, seed_everything_default=False)", ["DET304", "DET102"]),
+        ("LightningCLI(Net, run=False)", []),
+        ("LightningCLI(Net, trainer_defaults={'deterministic': True})", []),
+    ],
+)
+def test_a_command_line_of_lightning_seeds_and_trains(
+    project: Project, lint: Lint, call: str, found: list[str]
+) -> None:
+    text = """
+        from lightning.pytorch.cli import LightningCLI
+        from net import Net
+
+        class OwnCLI(LightningCLI):
+            pass
+
+        if __name__ == "__main__":
+    """
+    net = "import random\nimport torch\n\nclass Net:\n    x = torch.nn.Linear(2, 2)\n"
+    body = f"    {call}\n    print(random.random())\n"
+    project({"net.py": net, "main.py": textwrap.dedent(text) + "    import random\n" + body})
+    told = [each.split()[1] for each in lint("--select", "DET102,DET304")]
+    assert sorted({*told}, reverse=True) == found
+
+
 @pytest.mark.parametrize("made", ["eval(name)()", "Net = eval(names[0])\nNet()"])
 def test_a_class_may_be_made_by_its_name(project: Project, lint: Lint, made: str) -> None:
     net = "from torch import nn\nclass Small(nn.Module):\n    def __init__(self):\n"

@@ -41,6 +41,7 @@ _CONFIGURING = ("Args", "Arguments", "Config", "Fabric", "Trainer")
 _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes are called
 _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
 _STRATEGY = f"{rows.TRAINER}.strategy"
+_DETERMINISTIC = f"{rows.TRAINER}.deterministic"
 _STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
 _FEW = 32  # files that are kept open
 _WORKERS = 1  # the place of the argument
@@ -224,10 +225,13 @@ class _Reader:
         return any(self._values.constant(each) is not None for each in given)
 
     def _is_seeding_command_line(self, call: Op, word: str) -> bool:
-        """Lightning's, which seeds all with a number that it is given; with True, it draws one."""
-        given = call.given("seed_everything_default") if word == "LightningCLI" else None
+        """Lightning's, which seeds all, unless it is told not to; since release 2.5 with 0, where
+        it is given no number."""
+        given = call.given("seed_everything_default")
         value = None if given is None else self._values.constant(given)
-        return value is not None and not isinstance(value, bool)
+        if self._training.makes_command_line(call):
+            return value is not False
+        return word == "LightningCLI" and value is not None and not isinstance(value, bool)
 
     # What draws
 
@@ -296,6 +300,9 @@ class _Reader:
                 library = self._enabled(op)
                 if library:
                     yield Found(op, library)
+        for each in settings.flags(function):
+            if each.name == _DETERMINISTIC and each.constant is not False:
+                yield Found(each.op, "torch")
 
     def _repaired(self, op: Op) -> str:
         """Of which operators guard runs replacements: names, or EVERY."""

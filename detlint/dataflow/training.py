@@ -12,6 +12,7 @@ from detlint.index.facts import TRAINER
 from detlint.index.imports import imports
 from detlint.models import training as rows
 from detlint.models.loading import hands_on
+from detlint.models.settings import is_trainer_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,17 @@ class Training:
             if known is not None:
                 around = call.function.around() if known == "tensorflow" else ()
                 return None if any(map(_works_out_gradient, around)) else known
+        if self.makes_command_line(call):
+            run = call.given("run")
+            return None if run is not None and run.name is False else "torch"
         method = str(call.args[0].name) if call.args[0].code == "attr" else ""
         return self._library_of_method(call, method) if method else None
+
+    def makes_command_line(self, call: Op) -> bool:
+        """Whether it is Lightning's, or one derived from it in the file, which trains at once."""
+        called = self._called(call)
+        bases = (each for name in called for each in self.bases(name.removeprefix(".")))
+        return any(map(is_trainer_cli, (*called, *bases)))
 
     def _library_of_method(self, call: Op, method: str) -> str | None:
         if method in rows.BACKWARDS:

@@ -75,7 +75,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
         *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
-        *("improve_reproducibility(", "prepare_environment(", "load_hyperpyyaml("),
+        *("improve_reproducibility(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
     ),
     "draws": (*_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}), ".f("),
     "builds": (
@@ -90,7 +90,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
-        *("create_supervised_trainer(", "manual_backward("),
+        *("create_supervised_trainer(", "manual_backward(", "CLI("),
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (
@@ -110,7 +110,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     # Likewise: what makes what a configuration names.
     "instantiates": ("instantiate", "hydra.utils.call("),
-    "enables": ("determin", "guard."),
+    "enables": ("determin", "guard.", '"deterministic"', "'deterministic'"),
     "sets": VARIABLES,
     # Only looked for, in scripts.
     "salts": (HASH_SEED,),
