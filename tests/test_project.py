@@ -1971,6 +1971,8 @@ def test_a_file_whose_top_calls_what_trains_is_a_program(text: str, *, found: bo
         ("# random.shuffle(rows)\nrng.random.shuffle(rows)\n", False),
         ("def experiment(k):\n    ...\n\nfor k in range(9):\n    experiment(k)\n", True),
         ("def experiment():\n    ...\n\nexperiment()\n", True),
+        ("rewards, losses = ppo.train_on_env(env, 9)\n", True),
+        ("def f():\n    ppo.train_on_env(env, 9)\n", False),
         ("if fast:\n    print()\n\n    experiment()\ndef experiment():\n    ...\n", True),
         ("def helper():\n    ...\n\nx = helper()\n", False),
         ("def helper():\n    ...\n\nx = {\n    1: 2,\n}\nother()\n", False),

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 # Without one of these a file is no program, whatever its name.
 STARTS = frozenset(
     {
-        *("__main__", ".backward(", ".fit(", ".train(", ".apply_gradients(", "sess.run("),
+        *(
+            "__main__",
+            ".backward(",
+            ".fit(",
+            ".train(",
+            ".train_",
+            ".apply_gradients(",
+            "sess.run(",
+        ),
         *("session.run(", "_args(", "\nmain(", "\nrun", "\ntrain", "\nfit", "\nfor epoch"),
         *("= train(", "= fit(", ".fit_generator(", "autograd.grad(", "import grad", "jax.grad("),
         *("value_and_grad", "grad_and_value", "torch.func", "functorch", ".step("),
@@ -40,10 +48,11 @@ _TRAINS = re.compile(
 _TRAINS_BY_NAME = re.compile(rf"{_TRAINS.pattern}|(?<![a-z]_)(?:value_and_)?grad(?:_and_value)?\(")
 _NAMED = ("import grad", ", grad", "value_and_grad", "grad_and_value")
 
-# Outside of functions: `args = parser.parse_args()`, `train(model, loader)`.
+# Outside of functions: `args = parser.parse_args()`, `train(model, loader)`, `ppo.train_on(env)`.
 _STARTS = re.compile(
     r"\n(?:\w[\w, ]*=[ \t]*)?"
-    r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\()"
+    r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\("
+    r"|\w+\.train_\w+\()"
 )
 # A call that is a statement of its own, and what may hold one outside of functions.
 _OWN_LINE = re.compile(r"\n(\w+)\(")
