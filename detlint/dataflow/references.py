@@ -33,7 +33,7 @@ class References:
         for function in self._methods_naming(owner, name):
             for each in function.everything():
                 for op in each.ops:
-                    if op.code == "attr" and op.name == name and _is_self(op.args[0]):
+                    if op.code == "attr" and op.name == name and is_self(op.args[0]):
                         yield op
 
     @staticmethod
@@ -152,7 +152,8 @@ class References:
         return self._names_handed_on[function]
 
 
-def _is_self(op: Op) -> bool:
+def is_self(op: Op) -> bool:
+    """Whether a value is the object or class whose method a function is."""
     name = op.name[1] if op.code == "param" else op.name
     return op.code in ("param", "free", "global") and name in ("self", "cls")
 

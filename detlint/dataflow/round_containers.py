@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.references import is_self
 from detlint.dataflow.rounds import looped
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
@@ -25,6 +26,7 @@ COMMUTING = frozenset(
     ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
 )
 ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
+_DICTS = frozenset(("OrderedDict", "dict"))
 _PICKING = frozenset(("get", "pop", "setdefault"))
 # What reads settings, of which several files hold the same.
 _SETTINGS = ("json.load", "toml", "yaml.")
@@ -273,8 +275,31 @@ class Containers:
         before = self._orders.first(op, Flow(keyed=keyed, filled=True))
         if before is not None:
             yield Use(before.op, "looped over", before.assumed)
-        elif not keyed and self._escapes(op):
+        elif keyed:
+            yield from self._read_as_field(op)
+        elif self._escapes(op):
             yield Use(op, "looped over")
+
+    def _read_as_field(self, op: Op) -> Iterator[Use]:
+        """What the methods of a class do with a dict that the loop fills in an attribute."""
+        made = self._effects.made(op.args[0])
+        kept = [made] if made.code == "attr" else [x for x in made.uses if x.code == "store_attr"]
+        for each in kept:
+            kind, name = each.function.class_name, str(each.name)
+            if not is_self(each.args[0]) or not self._begins_empty(kind, name):
+                continue
+            for read in self._orders.references.reads_of_field(kind, name):
+                inside = read.within(self._round.region)
+                found = None if inside else self._orders.first(read, _KEYS)
+                if found is not None:
+                    yield Use(found.op, "looped over", found.assumed)
+                    return
+
+    def _begins_empty(self, kind: str, name: str) -> bool:
+        """Whether a class gives an attribute nothing but dicts without keys."""
+        stored = self._values.unit.stored(kind, name)
+        given = {self._effects.made(x.args[1]) for x in stored if x.code == "store_attr"}
+        return bool(given) and all(map(_is_empty, given))
 
     def _escapes(self, op: Op) -> bool:
         """Whether others hold the container that is filled."""
@@ -403,6 +428,12 @@ class Containers:
         if op.code == "call" and op.args[0].code == "attr":
             return self._is_state(op.args[0].args[0], container)
         return bool(path_of(op)) and path_of(op) == path_of(container)
+
+
+def _is_empty(made: Op) -> bool:
+    if made.code == "call":
+        return word_of(made) == "defaultdict" or (word_of(made) in _DICTS and not made.args[1:])
+    return made.code == "dict" and not made.args
 
 
 def _table(owner: Op) -> Op | None:

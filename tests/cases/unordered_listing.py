@@ -3963,3 +3963,48 @@ def newest(path):
     for entry in os.scandir(path):  # DET203
         total += entry.stat().st_mtime
     return total
+
+
+# A dict in an attribute, whose keys stand in the order in which they came
+
+
+class Subjects:
+    def __init__(self, folder):
+        self.scans, self.read_again = {}, {}
+        self.by_name, self.known = {}, {"a": 1}
+        for name in os.listdir(folder):  # DET203
+            self.scans[name] = load(name)
+        for name in os.listdir(folder):
+            self.by_name[name] = load(name)
+        for name in os.listdir(folder):
+            self.known[name] = load(name)
+
+    def train(self):
+        for name, scan in self.scans.items():
+            fit(scan)
+
+    def find(self, name):
+        fit(list(self.known.values()))
+        return self.by_name[name]
+
+
+class SortedSubjects:
+    def __init__(self, folder):
+        self.scans = {}
+        for name in os.listdir(folder):
+            self.scans[name] = load(name)
+
+    def train(self):
+        for name in sorted(self.scans):
+            fit(self.scans[name])
+
+
+class Replaced:
+    def __init__(self, modules, folder):
+        self.modules = dict(modules)
+        for name in os.listdir(folder):
+            self.modules[name] = compiled(self.modules[name])
+
+    def train(self):
+        for name in self.modules:
+            fit(self.modules[name])
