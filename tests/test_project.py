@@ -2211,3 +2211,15 @@ def test_a_draw_after_the_seed_of_the_program(
     main(["--no-cache", "--output-format", "json", *rules, "."])
     found = json.loads(capsys.readouterr().out)
     assert [each["confidence"] for each in found] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"), [("DEPTH, WIDTH", True), ("seed_all", False), ("Runner", False)]
+)
+def test_what_is_not_there_may_seed_unless_it_is_a_constant(
+    project: Project, lint: Lint, wanted: str, *, found: bool
+) -> None:
+    text = f"import random\nimport torch\nfrom app.train.utils import {wanted}\n"
+    draws = "loss.backward(); optimizer.step()\nrandom.random()\n"
+    project({"app/__init__.py": "", "app/train/__init__.py": "", "train.py": text + draws})
+    assert (lint("--select", "DET102") != []) is found

@@ -81,8 +81,8 @@ class Modules:
 
     def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """What is not there of a module of one of the project's packages, and what is wanted of
-        it; nothing where the module is there."""
-        if EVERY_MODULE in wanted.names:
+        it; nothing where the module is there, or only constants are wanted."""
+        if EVERY_MODULE in wanted.names or (wanted.names and all(map(str.isupper, wanted.names))):
             return ()
         parts = wanted.module.split(".")
         found = self.files(importer, wanted) if len(parts) > 1 else ()
