@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MODULE = frozenset(
     f"torch.nn.{name}" for name in ("Module", "modules.Module", "modules.module.Module")
 )
+# torch's own, which fill what is theirs before the class makes more; `Transformer` has a method
+# that fills all.
+_LAYER = re.compile(r"torch\.nn\.(?!Parameter|Buffer|Transformer\b)[A-Z]\w*")
 _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
@@ -97,7 +100,7 @@ class ModuleClass:
                 name = self._base(base)
                 if name in self.unit.classes:
                     pending.append(name)
-                elif name in _MODULE:
+                elif name in _MODULE or _LAYER.fullmatch(name):
                     is_module = True
                 elif name not in _HARMLESS_BASES:
                     return []

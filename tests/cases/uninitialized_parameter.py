@@ -396,3 +396,36 @@ class HoldsPooling(nn.Module):
         super().__init__()
         self.pooling = HeldPooling(input_size)
         self.pooling.melange.data.zero_()
+
+
+# Layers of torch fill what is theirs, and nothing that a class adds
+
+
+class Mixed(nn.BatchNorm2d):
+    def __init__(self, num_features):
+        super().__init__(num_features)
+        self.share = nn.Parameter(torch.Tensor(num_features, 1))  # DET402
+
+    def forward(self, x):
+        return self.share * x
+
+
+class Adapted(nn.Linear):
+    def __init__(self, n, m):
+        super().__init__(n, m)
+        self.down = nn.Parameter(torch.Tensor(n, 4))
+        self.up = nn.Parameter(torch.Tensor(4, m))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        nn.Linear.reset_parameters(self)
+        if hasattr(self, "down"):
+            init.kaiming_uniform_(self.down)
+            init.zeros_(self.up)
+
+
+class Whole(nn.Transformer):
+    def __init__(self, n):
+        super().__init__(n)
+        self.scale = nn.Parameter(torch.Tensor(n, 2))
+        self._reset_parameters()
