@@ -104,6 +104,29 @@ def test_callers_settle_what_becomes_of_the_order(
     assert [each for each in lint() if each.startswith("data")] == found
 
 
+@pytest.mark.parametrize(("taken", "found"), [("sorted", []), ("list", ["data.py:6"])])
+def test_what_a_function_inside_yields_is_for_the_callers_of_that_around(
+    project: Project, lint: Callable[..., list[str]], taken: str, found: list[str]
+) -> None:
+    lists = """
+        import os
+
+        def names(folder, suffix):
+            def inner(folder):
+                for entry in os.scandir(folder):
+                    if entry.is_dir():
+                        yield from inner(entry.path)
+                    elif entry.name.endswith(suffix):
+                        yield entry.path
+
+            return inner(folder)
+    """
+    project(
+        {"data.py": lists, "a.py": f"from data import names\nx = {taken}(names('d', 'e'))\nf(x)"}
+    )
+    assert lint() == found
+
+
 def test_a_method_may_have_other_callers(project: Project, lint: Callable[..., list[str]]) -> None:
     lists = "import os\n\nclass D:\n    def names(self, d):\n        return os.listdir(d)\n"
     project({"data.py": lists, "a.py": "from data import D\nx = sorted(D().names('d'))\n"})

@@ -544,7 +544,9 @@ class Orders:
         # Of a dict, who calls the function may go through the keys.
         shown = surest(each for call in near or () for each in self.follow(call, flow))
         if shown is not None:
-            yield Use(use, "returned", shown.assumed)
+            # What the function around returns is for those who call that.
+            at = shown.op if function.outer is not None and shown.op.code == "return" else use
+            yield Use(at, "returned", shown.assumed)
         elif calls is None:
             yield from self.escape(use, "returned", flow)
 
