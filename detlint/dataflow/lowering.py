@@ -506,11 +506,11 @@ class _Lowering:
             args.append(self._expr(keyword.value))
             names.append(keyword.arg or "**")
         made = self._op("call", args, tuple(names), node)
-        changes = isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING
-        if changes and isinstance(node.func, ast.Attribute) and function.code == "attr":
+        change = _change(node)
+        if change and isinstance(node.func, ast.Attribute) and function.code == "attr":
             owner = function.args[0]
             if not self._is_module_name(owner):
-                state = self._op("change", [owner, made], node.func.attr, node)
+                state = self._op("change", [owner, made], change, node)
                 self._rebind(node.func.value, owner, state)
         return made
 
@@ -704,8 +704,20 @@ def _changed_by(node: ast.AST) -> ast.expr | None:
             return None
         return node.value if isinstance(node, ast.Subscript) else node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.value if node.func.attr in CHANGING else None
+        return node.func.value if _change(node) else None
     return None
+
+
+def _change(call: ast.Call) -> str:
+    """How a method changes its object: "append"; "" of one that does not."""
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if word in ("sort_values", "sort_index"):  # of pandas
+        within = any(
+            each.arg == "inplace" and getattr(each.value, "value", None) is True
+            for each in call.keywords
+        )
+        return "sort" if within else ""
+    return word if word in CHANGING else ""
 
 
 _COMPREHENSIONS = {

@@ -636,12 +636,19 @@ class Orders:
             return
         if word in ("copy", "keys", "values", "items", "tolist"):
             yield from self.follow(call, flow._replace(keyed=flow.keyed and word == "copy"))
+        elif word == "transpose" and self._is_frame(attribute.args[0]):
+            yield from self.follow(call, flow)
         elif word in _OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
             yield Use(attribute, f"asked for .{word}")
         elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
             yield Use(attribute, "asked for .pop()", assumed=self.seems_one(call))
+
+    def _is_frame(self, value: Op) -> bool:
+        """Whether a value is a table of pandas, which may be sorted by its index later."""
+        types = self.values.types(value)
+        return any(one.of == "pandas.DataFrame" for one in types)
 
     def _ends(self, word: str, call: Op, value: Op) -> bool:
         """Whether a method sorts, looks up or counts."""

@@ -4008,3 +4008,39 @@ class Replaced:
     def train(self):
         for name in self.modules:
             fit(self.modules[name])
+
+
+# Tables of pandas
+
+
+def sorts_a_table(folder):
+    rows = []
+    for name in os.listdir(folder):
+        rows.append((name, load(name)))
+    table = pandas.DataFrame(rows, columns=["name", "row"])
+    table.sort_values(by="name", inplace=True)
+    return table
+
+
+def sorts_it_turned(folder):
+    scores = {}
+    for name in os.listdir(folder):
+        scores[name] = load(name)
+    table = pandas.DataFrame(scores).transpose()
+    return table.sort_index()
+
+
+def sorts_a_copy(folder):
+    rows = []
+    for name in os.listdir(folder):  # DET203
+        rows.append((name, load(name)))
+    table = pandas.DataFrame(rows, columns=["name", "row"])
+    table.sort_values(by="name", inplace=False)
+    return table
+
+
+def leaves_it_turned(folder):
+    scores = {}
+    for name in os.listdir(folder):  # DET203
+        scores[name] = load(name)
+    return pandas.DataFrame(scores).transpose()
