@@ -69,7 +69,8 @@ def joined(*several: Types) -> Types:
     return found if len(found) <= _MOST else found | ANY if len(found) <= 2 * _MOST else ANY
 
 
-# What the rounds of a loop add to a container of which it is not yet known what it was before.
+# What the rounds of a loop add to a container of which it is not yet known what it was before: the
+# elements if it is a sequence, the keys and what they hold if it is a dict.
 ADDED = "added"
 
 
@@ -85,9 +86,11 @@ def absorbed(types: Types) -> Types:
 def _with(one: Type, more: list[Type]) -> Type:
     if not one.holds or one.name == "tuple":
         return one
-    added = [joined(one.holds[0], *(each.holds[0] for each in more))]
-    if len(one.holds) > 1:
-        added.append(joined(one.holds[1], *(each.holds[1] for each in more)))
+    first = 1 if one.name in ("dict", "counter") else 0
+    added = [
+        joined(own, *(each.holds[place] for each in more))
+        for place, own in enumerate(one.holds[:2], first)
+    ]
     return Type(one.name, tuple(map(_shallow, added)))
 
 

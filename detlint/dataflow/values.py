@@ -554,11 +554,8 @@ class Values:
         return before
 
     def _of_store_item(self, op: Op) -> Types:
-        container_, key, value = op.args
-        before = self.types(container_)
-        if lattice.may_be(before, "dict", "counter"):
-            return _filled(before, self.types(key), self.types(value))
-        return _filled(before, self.types(value), NOTHING)
+        before, key, value = map(self.types, op.args)
+        return _filled(before, value, value, key)
 
     # Classes
 
@@ -670,19 +667,23 @@ def _name_of(op: Op) -> str:
     return op.name[1] if op.code == "param" else str(op.name)
 
 
-def _filled(before: Types, added: Types, held: Types) -> Types:
-    """A container after something was added to it; of one that is being found out, what was."""
+def _filled(before: Types, added: Types, held: Types, keys: Types | None = None) -> Types:
+    """A container after something was added to it, or held by it under some keys, which are what
+    was added if nothing else is said; of one that is being found out, what was."""
+    keys = added if keys is None else keys
     if not before:
-        return frozenset((Type(lattice.ADDED, (added, held)),))
+        return frozenset((Type(lattice.ADDED, (added, keys, held)),))
     found = []
     for one in before:
         if one.name == "dict":
-            keys, values = (*one.holds, ANY, ANY)[:2]
-            found.append(container("dict", joined(keys, added), joined(values, held)))
+            own, values = (*one.holds, ANY, ANY)[:2]
+            found.append(container("dict", joined(own, keys), joined(values, held)))
         elif one.name == lattice.ADDED:
-            both = (joined(one.holds[0], added), joined(one.holds[1], held))
-            found.append(frozenset((Type(lattice.ADDED, both),)))
-        elif one.holds and one.name in ("list", "set", "counter", "deque", "array"):
+            all_ = zip(one.holds, (added, keys, held), strict=True)
+            found.append(frozenset((Type(lattice.ADDED, tuple(joined(*each) for each in all_)),)))
+        elif one.name == "counter" and one.holds:
+            found.append(container(one.name, joined(one.holds[0], keys)))
+        elif one.holds and one.name in ("list", "set", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], added)))
         else:
             found.append(frozenset((one,)))

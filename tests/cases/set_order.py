@@ -977,3 +977,23 @@ def several_in_a_list(rows):
     for kind in {row["kind"].strip() for row in rows}:  # DET204
         scores[kind[0]].append(rows[kind])
     return scores["a"]
+
+
+# What a dict in an attribute holds, which another method puts there
+
+
+class Pools:
+    def __init__(self, size):
+        self.size = size
+        self.numbers, self.names, self.seen = {}, {}, {}
+
+    def fill(self, user):
+        self.numbers[user] = [number for number in range(self.size)]
+        self.names[user] = [str(number) for number in range(self.size)]
+        self.seen[user] = load(user)
+
+    def draw(self, user):
+        numbers = list(set(self.numbers[user]) - set(self.seen[user]))
+        names = list(set(self.names[user]))  # DET204
+        seen = list(set(self.seen[user]))  # DET204
+        return random.sample(numbers, 9), random.sample(names, 9), random.sample(seen, 9)
