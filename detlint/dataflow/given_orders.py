@@ -10,6 +10,7 @@ from detlint.dataflow.effects import is_aligned, made_of
 from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import names
+from detlint.models.libraries import DISTANCES
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -198,7 +199,28 @@ class GivenOrders:
         sorted_again = [each for each in call.uses if each.code == "call"]
         if sorted_again and all("builtins.sorted" in self._values.called(x) for x in sorted_again):
             return
-        yield Use(call, "paired by zip()")
+        if not self.only_compared(call):
+            yield Use(call, "paired by zip()")
+
+    def only_compared(self, table: Op) -> bool:
+        """Whether what a table gives to its keys only stands for them in two rows of which the
+        edit distance is asked."""
+        pending, seen, compared = [table], {table}, False
+        for each in pending:  # grows
+            for use in each.uses:
+                if not DISTANCES.isdisjoint(self._values.called(use)):
+                    compared = True
+                elif not self._stands_for(use, each):
+                    return False
+                elif use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+        return compared
+
+    def _stands_for(self, use: Op, value: Op) -> bool:
+        if use.code == "call":
+            return value in use.args[1:] and word_of(use) in ("chr", "dict", "join", "list", "str")
+        return use.code in ("phi", "item", "comprehension") and use.args[0] is value
 
     def _pairs_itself(self, call: Op, value: Op) -> bool:
         """``zip(names, [size_of(name) for name in names])``, ``zip(names, repeat(x))``."""

@@ -409,7 +409,7 @@ class Orders:
             if numbered:
                 yield Use(made, "numbered")
         elif made.name == "dict":
-            if numbered:
+            if numbered and not self.given.only_compared(made):
                 yield Use(made, "numbered")
             else:
                 yield from self.follow(made, Flow(keyed=True))

@@ -31,6 +31,20 @@ FUNCTIONS = (
     *rows("torch", "tensor as_tensor stack cat", "instance[torch.Tensor]", Order.READS),
 )
 
+# They give the same whichever letters or numbers stand for the parts of both.
+DISTANCES = frozenset(
+    (
+        *(
+            "Levenshtein.distance",
+            "Levenshtein.ratio",
+            "editdistance.distance",
+            "editdistance.eval",
+        ),
+        *("jellyfish.levenshtein_distance", "nltk.edit_distance", "polyleven.levenshtein"),
+        *("nltk.metrics.distance.edit_distance", "torchaudio.functional.edit_distance"),
+        *("rapidfuzz.distance.Levenshtein.distance", "edit_distance.SequenceMatcher"),
+    )
+)
 ATTRIBUTES = ()
 
 METHODS = (

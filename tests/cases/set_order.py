@@ -9,6 +9,8 @@ from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Dict, FrozenSet, List, Optional, Set
 
+import Levenshtein
+import editdistance
 import torch
 from tqdm import tqdm
 
@@ -997,3 +999,27 @@ class Pools:
         names = list(set(self.names[user]))  # DET204
         seen = list(set(self.seen[user]))  # DET204
         return random.sample(numbers, 9), random.sample(names, 9), random.sample(seen, 9)
+
+
+# Numbers that only stand for words in two texts of which the edit distance is asked
+
+
+def word_errors(said, heard):
+    words = set(said.split() + heard.split())
+    letters = dict(zip(words, range(len(words))))
+    first = [chr(letters[word]) for word in said.split()]
+    second = [chr(letters[word]) for word in heard.split()]
+    return Levenshtein.distance("".join(first), "".join(second))
+
+
+def word_errors_of_numbers(said, heard):
+    numbers = {word: number for number, word in enumerate(set(said.split() + heard.split()))}
+    first = [numbers[word] for word in said.split()]
+    return editdistance.eval(first, [numbers[word] for word in heard.split()])
+
+
+def numbered_words(said, heard):
+    words = set(said.split() + heard.split())
+    numbers = dict(zip(words, range(len(words))))  # DET204
+    first = [numbers[word] for word in said.split()]
+    return first, editdistance.eval(first, [numbers[word] for word in heard.split()])
