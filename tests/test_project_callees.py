@@ -112,3 +112,54 @@ def test_an_object_is_followed_through_a_name_and_an_attribute(
 def test_the_same_of_a_set(lint: Callable[..., list[int]], name: str, found: bool) -> None:
     text = f"import work\n\ndef run(words: list[str]):\n    work.{name}(list(set(words)))\n"
     assert lint(text, "DET204") == [4] * found
+
+
+LOADERS = """
+    import threading
+    from queue import Queue
+
+    class Reader(threading.Thread):
+        def __init__(self, rows, queue):
+            super().__init__()
+            self.rows, self.queue = rows, queue
+
+        def run(self):
+            for row in self.rows:
+                self.queue.put(row)
+
+    class Readers:
+        def __init__(self, parts, queue):
+            self.queue = queue
+            self.readers = [Reader(part, self.queue) for part in parts]
+
+    class One:
+        def __init__(self, parts, queue):
+            self.reader = Reader(parts, queue)
+"""
+TRAINS = """
+    import queue
+    from loaders import One, Readers
+
+    class Trainer:
+        def train(self, parts):
+            rows = queue.Queue(9)
+            readers = {}(parts, rows)
+            self._epoch(rows=rows)
+
+        def _epoch(self, rows):
+            while True:
+                row = rows.get()
+                if row is None:
+                    break
+                self.loss(row).backward()
+                self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("made", "found"), [("Readers", [13]), ("One", []), ("Unseen", [])])
+def test_workers_of_another_file_fill_a_queue(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, found: list[int]
+) -> None:
+    project({"loaders.py": LOADERS, "train.py": TRAINS.format(made)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET205", "."])
+    assert [each["location"]["row"] for each in json.loads(capsys.readouterr().out)] == found

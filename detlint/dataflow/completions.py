@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion
 
@@ -35,17 +36,21 @@ class Found(NamedTuple):
 
 
 class Completions:
-    """Looks for them in the functions of one file."""
+    """Looks for them in the functions of one file; ``find`` opens others."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, find: Find | None = None) -> None:
         self.unit = unit
         self.values = unit.values
-        self.orders = Orders(self.values, finishing=True)
-        self.queues = Queues(self.orders.references)
+        self.orders = Orders(self.values, finishing=True, find=find)
+        self.queues = Queues(self.orders.references, find)
+        self._is_open = find is not None
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
-        for function in self.unit.functions_at(offsets):
+        functions = dict.fromkeys(self.unit.functions_at(offsets))
+        if self._is_open:  # a queue may be told where it is taken from, in another function
+            functions.update(dict.fromkeys(self.unit.functions_holding("Queue(")))
+        for function in functions:
             yield from self.of_function(function)
 
     def of_function(self, function: Function) -> Iterator[Found]:
@@ -62,9 +67,10 @@ class Completions:
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
         elif self.queues.is_queue(call):
-            taken = self.queues.taken(call)
+            taken, sure = self.queues.taken(call)
             use = surest(self._of_queue(taken))
             if use is not None:
+                use = use._replace(assumed=use.assumed or not sure)
                 # What stands apart from the queue is told where it is taken.
                 apart = (each for each in taken if each.function is use.op.function)
                 near = use.op.function is call.function

@@ -12,7 +12,7 @@ from detlint.models.loading import is_known
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.order import Orders
     from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
@@ -35,7 +35,9 @@ class ImportedOrders:
     def entered(self, call: Op, value: Op, flow: Flow) -> list[Use] | None:
         """Where the order of a value shows that a call is given; None where that is not seen, or
         only assumed, as by the name of what is called."""
-        functions = self._functions(call) if self._depth < _DEEPEST else []
+        functions = self._origins.entered(call) if self._depth < _DEEPEST else []
+        if any(each.unit is self._orders.unit for each in functions):
+            return None
         taken = [parameter_of(each, call, value) for each in functions]
         known = [each for each in taken if each is not None]
         if not known or len(known) < len(taken):
@@ -46,20 +48,6 @@ class ImportedOrders:
         if shown is not None:
             return None if shown.assumed else [Use(call, f"{_PASSED}{described(call)}()")]
         return list(self._orders.follow(call, flow)) if given_back else []
-
-    def _functions(self, call: Op) -> list[Function]:
-        """The functions of the project that a call may lead to; none where one is not seen."""
-        found = []
-        for made in self._origins.of(call.args[0]):
-            function = None if made is None else made.function
-            if made is not None and made.place is not None and not made.called:
-                function = self._origins.method(
-                    self._origins.made(made.names, call, None, made.place), "__init__"
-                )
-            if function is None or function.unit is self._orders.unit:
-                return []
-            found.append(function)
-        return found
 
     def _of(self, unit: Unit) -> Orders:
         if unit not in self._opened:

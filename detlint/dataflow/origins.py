@@ -405,6 +405,20 @@ class Origins:
 
     # Calls
 
+    def entered(self, call: Op) -> list[Function]:
+        """The functions of the project that a call may lead to, of a class what builds it; none
+        where one is not seen."""
+        found = []
+        for each in self.of(call.args[0]):
+            function = None if each is None else each.function
+            if each is not None and each.place is not None and not each.called:
+                built = self.made(each.names, call, None, each.place)
+                function = self.method(built, "__init__")
+            if function is None:
+                return []
+            found.append(function)
+        return found
+
     def _of_call(
         self, op: Op, frame: Frame | None, keys: _Keys
     ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:

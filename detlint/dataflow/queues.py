@@ -5,14 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.references import References
 from detlint.models import completions as models
+from detlint.models.loading import is_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.references import References
+    from detlint.dataflow.origins import Find
 
 # What gives the same object again.
 SAME = frozenset(("await", "change", "declared", "enter", "free", "phi"))
@@ -24,12 +27,13 @@ _MOST = 40  # functions that workers call
 
 
 class Queues:
-    """Answers for the queues of one file."""
+    """Answers for the queues of one file; ``find`` opens those that it hands them to."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, find: Find | None = None) -> None:
         self._references = references
         self._values = references.values
         self._unit = references.unit
+        self._find = find
 
     def is_queue(self, call: Op) -> bool:
         """Whether a call makes one."""
@@ -44,22 +48,56 @@ class Queues:
         names = [name for each in makers for name in self._values.called(each)]
         return any(models.MANAGERS.fullmatch(name) for name in names)
 
-    def taken(self, made: Op) -> list[Op]:
-        """The calls that take results of a queue, if several workers fill it."""
-        read = list(self._read(made))
+    def taken(self, made: Op) -> tuple[list[Op], bool]:
+        """The calls that take results of a queue, if several workers fill it; whether that is
+        sure, or other files have to be asked."""
+        read = list(dict.fromkeys(self._read(made)))
         filling = {call.function for call in _methods(read, _PUTS)}
         many = any(map(self._goes_to_many, read)) or not self._working.isdisjoint(filling)
+        handed = [] if many else [*self._handed_on(read)]
+        many |= self._find is not None and any(self._is_filled_by(*each) for each in handed)
+        asked = self._find is None and bool(handed)
+        if not (many or asked):
+            return [], False
         # What workers take are tasks.
         taken = (call for call in _methods(read, _GETS) if call.function not in self._working)
-        return list(taken) if many else []
+        return list(taken), many
 
     def _read(self, made: Op) -> Iterator[Op]:
-        """Where a queue is read, also as an attribute of an object or a name of the module."""
+        """Where a queue is read, also as an attribute of an object, a name of the module, or a
+        parameter of what is called."""
         for each in same(made):
             yield each
             for use in each.uses:
                 for read in self._kept(use):
                     yield from same(read)
+                taken = (
+                    parameter_of(self._values.callee(use), use, each)
+                    if use.code == "call"
+                    else None
+                )
+                if taken is not None:
+                    yield from same(taken)
+
+    def _handed_on(self, read: list[Op]) -> Iterator[tuple[Op, Op]]:
+        """The calls of what other files define that are given a queue."""
+        for each in read:
+            for use in each.uses:
+                if use.code == "call" and each in use.args[1:]:
+                    names = self._values.called(use)
+                    if names and not any(name[0] == "." or is_known(name) for name in names):
+                        yield use, each
+
+    def _is_filled_by(self, call: Op, queue: Op) -> bool:
+        """Whether several workers fill a queue that a function of another file is given."""
+        assert self._find is not None  # noqa: S101 - where other files are open
+        for function in Origins(self._find).entered(call):
+            taken = parameter_of(function, call, queue)
+            if taken is not None and function.unit is not self._unit:
+                others = Queues(References(function.unit.values))
+                if any(map(others._goes_to_many, others._read(taken))):
+                    return True
+        return False
 
     def _kept(self, use: Op) -> Iterator[Op]:
         if use.code == "store_attr" and use.args[0].code == "param":

@@ -71,13 +71,14 @@ class CompletionOrder(Rule):
     )
     needs = (
         *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
-        *("uimap", "p_umap"),
+        *("uimap", "p_umap", "Queue("),
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
     shown = "CPU"
     confidence = Confidence.LIKELY
+    crosses_files = True
     lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
@@ -140,13 +141,12 @@ class CompletionOrder(Rule):
         if text.startswith("wait", offset):
             return holds(text, "concurrent") or holds(text, "asyncio")
         if "Queue(" in text[offset : offset + 14]:
-            starts = ("Process(", "Thread(", "submit(", "apply_async(", "create_task(")
-            return holds(text, ".get") and any(holds(text, word) for word in starts)
+            return holds(text, ".get(") or holds(text, ".get_nowait(")
         return True
 
     @cached_property
     def _completions(self) -> Completions:
-        return Completions(self.unit)
+        return Completions(self.unit, self.others.find if self.others is not None else None)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for found in self._completions.near(offsets):
