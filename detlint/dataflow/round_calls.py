@@ -9,6 +9,7 @@ from detlint.dataflow.calls import bound, written
 from detlint.dataflow.round_containers import ADDING, COMMUTING
 from detlint.dataflow.rounds import looped
 from detlint.models import names
+from detlint.models.training import BACKWARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ class Calls:
             yield from self._dropped(call)
 
     def _dropped(self, call: Op) -> Iterator[Use]:
-        if self._round.stops:
+        if self._round.stops or (written(call) in BACKWARDS and self._steps()):
             yield from looped(call)
         elif self._works_alone(call):
             if any(each in self._round.counters for each in call.args[1:]):
@@ -67,6 +68,17 @@ class Calls:
             yield from looped(call)
         else:
             yield from self._unknown(call)
+
+    def _steps(self) -> bool:
+        """Whether each round takes a step of an optimizer that was there before."""
+        return any(
+            op.code == "call"
+            and op.args[0].code == "attr"
+            and op.args[0].name == "step"
+            and op.args[0].args[0] not in self._round.own
+            and self._round.outlives(op.args[0].args[0])
+            for op in self._round.ops
+        )
 
     def on_function(self, op: Op) -> Iterator[Use]:
         """A function that a decorator hands on, with the element in it."""

@@ -4044,3 +4044,40 @@ def leaves_it_turned(folder):
     for name in os.listdir(folder):  # DET203
         scores[name] = load(name)
     return pandas.DataFrame(scores).transpose()
+
+
+# Steps of training
+
+
+def trains_on_each(folder, model, optimizer):
+    for name in os.listdir(folder):  # DET203
+        optimizer.zero_grad()
+        loss = model(load(name)).sum()
+        loss.backward()
+        optimizer.step()
+
+
+def trains_one_for_each(folder):
+    for name in os.listdir(folder):
+        model = build(name)
+        optimizer = torch.optim.SGD(model.parameters())
+        model(load(name)).sum().backward()
+        optimizer.step()
+        torch.save(model, name)
+
+
+def take_step(model, optimizer, rows):
+    model(rows).sum().backward()
+    optimizer.step()
+
+
+def trains_by_steps(folder, model, optimizer):
+    for name in os.listdir(folder):  # DET203
+        take_step(model, optimizer, load(name))
+
+
+class Trains:
+    def run(self, folder):
+        for name in os.listdir(folder):  # DET203
+            self.model(load(name)).backward()
+            self.optimizer.step()
