@@ -56,13 +56,16 @@ class ImportedOrders:
 
 
 def rests_on_others(uses: Iterable[Use]) -> bool:
-    """Whether other files may tell more of what shows an order."""
+    """Whether a file that is imported by its name may tell more of what shows an order."""
     return any(
         use.how.startswith(_PASSED)
-        and use.op.code == "call"
-        and not any(map(is_known, use.op.function.unit.values.called(use.op)))
+        and any(map(_is_of_project, use.op.function.unit.values.called(use.op)))
         for use in uses
     )
+
+
+def _is_of_project(name: str) -> bool:
+    return "." in name[1:] and not (name.startswith("builtins.") or is_known(name))
 
 
 def says_so(message: str) -> bool:
