@@ -17,7 +17,7 @@ def mentions(text: str, name: str, start: int = 0, end: int | None = None) -> li
     """Where a name stands alone in a range of a text, strings and comments included."""
     end = len(text) if end is None else end
     size, found = len(name), []
-    place = text.find(name, start, end)
+    place = text.find(name, start, end) if name else -1  # nothing is found everywhere
     while place >= 0:
         after = place + size
         if not (_continues(text, place - 1) or _continues(text, after)):

@@ -220,3 +220,22 @@ def other_class(dataset, DistributedSampler):
     for epoch in range(3):
         for batch in loader:
             step(batch)
+
+
+# Called from the top of the file, where no loop is
+
+
+def rounds_without_a_name(dataset, rounds):
+    sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, sampler=sampler)
+    for _ in rounds:
+        for batch in loader:
+            step(batch)
+
+
+def start(dataset):
+    rounds_without_a_name(dataset, trange(9))
+
+
+if __name__ == "__main__":
+    start(load())
