@@ -43,6 +43,12 @@ def make_seeded(seed):
     env.seed(seed)
     return env
 
+def random(env):
+    return env.action_space.sample()
+
+def seed_space(env, seed):
+    env.action_space.seed(seed)
+
 class Wrapper(gym.Wrapper):
     def reset(self, *, seed=None):
         return self.env.reset(seed=seed)
@@ -62,7 +68,7 @@ def found(capsys: pytest.CaptureFixture[str], code: str) -> list[str]:
         (MAKE, "state, _ = env.reset(seed=None)", True),
         (MAKE, "state, _ = env.reset(seed=0)", False),
         (MAKE, "env.seed(0)", False),
-        (MAKE, "env.action_space.seed(3)", False),
+        (MAKE, "env.action_space.seed(3)", True),
         (MAKE, "if args.seed is not None: env.reset(seed=args.seed)", True),
         (MAKE, "np.random.seed(0); torch.utils.data.RandomSampler(d, seed=0)", True),
         (MAKE, "run(env, seed=0)", False),
@@ -79,6 +85,26 @@ def test_an_environment_that_nothing_seeds_differs(
 ) -> None:
     project({"train.py": TRAIN.format(made, line), "envs.py": ENVS})
     place = "train.py:11" if made.startswith("gym") else "train.py:1"
+    assert found(capsys, "DET102") == [place] * is_found
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("env.reset(seed=0); action = env.action_space.sample()", True),
+        ("env.seed(0); actions = [env.single_action_space.sample() for _ in rows]", True),
+        ("env.reset(seed=0); action = envs.random(env)", True),
+        ("env.reset(seed=0); action = space.sample()", False),
+        ("env.action_space.seed(0); env.reset(seed=0); env.action_space.sample()", False),
+        ("env = stable.make_vec_env('A', seed=0); env.action_space.sample()", False),
+        ("env.reset(seed=0); env.action_space.sample(); envs.seed_space(env, seed=0)", False),
+    ],
+)
+def test_a_space_draws_from_a_generator_that_no_reset_seeds(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"train.py": TRAIN.format(MAKE, line), "envs.py": ENVS})
+    place = "train.py:1" if "random(" in line else "train.py:12"
     assert found(capsys, "DET102") == [place] * is_found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.alive import alive
 from detlint.dataflow import epochs, samplers, settings
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
@@ -128,6 +128,23 @@ def _seeds_given(call: Op) -> list[Op]:
     """The seeds that a call is given."""
     given = [value for name, value in call.arguments() if name in _SEED]
     return [*given, *(call.args[1:2] if word_of(call) == "seed" else ())]
+
+
+def _is_of_space(call: Op) -> bool:
+    """``env.action_space.sample()``."""
+    method = call.args[0]
+    owner = method.args[0] if method.code == "attr" else method
+    return owner.code == "attr" and owner.name in randomness.SPACES
+
+
+def _seeded_by(call: Op) -> str:
+    """What a call that is given a seed gives it to: an environment, its space, or either."""
+    if _is_of_space(call):
+        return "space"
+    owner, word = owner_word(call), word_of(call)
+    # What a method of the program's own gives it to is seen there.
+    is_plain = owner == "self" or (owner and word in randomness.SEEDING_ENVIRONMENTS)
+    return "environment" if is_plain else f"{word}()"
 
 
 def _takes_none(seed: Op) -> bool:
@@ -257,12 +274,19 @@ class _Reader:
                 yield Found(op, "environment")
 
     def environment_seeds(self, function: Function) -> Iterator[Found]:
-        """Calls that give such a one a seed, as far as one can see."""
+        """Calls that give such a one a seed, or a space, or what may be either."""
         for op in function.coded("call"):
             if any(map(randomness.seeds_no_environment, self._called(op))):
                 continue
             if any(self._values.constant(each) is not None for each in _seeds_given(op)):
-                yield Found(op, "environment")
+                yield Found(op, _seeded_by(op))
+
+    @staticmethod
+    def spaces(function: Function) -> Iterator[Found]:
+        """Calls that draw from a space of an environment."""
+        for op in function.coded("call"):
+            if word_of(op) == "sample" and _is_of_space(op):
+                yield Found(op, "space")
 
     def builds(self, function: Function) -> Iterator[Found]:
         """Calls that draw weights."""

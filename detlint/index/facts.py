@@ -21,7 +21,7 @@ EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
-DRAWING = frozenset(("draws", "orders", "builds", "environments"))
+DRAWING = frozenset(("draws", "orders", "builds", "environments", "spaces"))
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
@@ -85,6 +85,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
+    "spaces": ("_space.sample(",),
     "environment_steps": (".step(",),
     "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),
     "trains": (

@@ -139,6 +139,14 @@ ENVIRONMENTS = frozenset(
     for library in ("gym", "gymnasium")
     for name in ("make", "make_vec", "vector.make")
 )
+# Attributes of such a one, of which each draws from another generator: no reset seeds it.
+SPACES = frozenset(
+    f"{of}{space}"
+    for of in ("", "single_")
+    for space in ("action_space", "observation_space")
+)
+# What seeds an environment and no space of it.
+SEEDING_ENVIRONMENTS = frozenset(("make", "make_vec", "reset", "seed"))
 # Functions of other libraries that draw from the operating system unless they are given a seed,
 # with the parameter for it and its place (optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9).
 DRAWING_FROM_SYSTEM: dict[str, tuple[str, int | None]] = {

@@ -51,6 +51,21 @@ _MAY_SEED = re.compile(
     re.IGNORECASE,
 )
 _IN_PLACE = re.compile(r"\)\.\w+_\(")  # of a tensor that was only just made
+# Facts of environments: what has a generator, what a seed is given to, and what messages say.
+_OF_ENVIRONMENTS = (
+    (
+        "environments",
+        "environment",
+        "makes an environment that draws from a generator of its own",
+        "pass the seed of the run to the first reset: env.reset(seed=seed)",
+    ),
+    (
+        "spaces",
+        "space",
+        "draws from the space's own generator, which no seed of the environment reaches",
+        "seed the space as well: env.action_space.seed(seed)",
+    ),
+)
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
@@ -65,7 +80,8 @@ class UnseededGlobalRng(Rule):
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default
-    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
+    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed, or
+      draws from a space of it that nothing seeds
     - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds
     - another program, if its own file draws and it writes something, such as a file
@@ -86,7 +102,8 @@ class UnseededGlobalRng(Rule):
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
     program runs it, also in a helper that it imports. Putting back a saved state does not. To an
-    environment, pass the seed at its first reset: `env.reset(seed=seed)`.
+    environment, pass the seed at its first reset: `env.reset(seed=seed)`. Seed a space that you draw
+    from, too: `env.action_space.seed(seed)`.
 
     Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator, and turns deterministic
     algorithms on as well.
@@ -144,7 +161,7 @@ class UnseededGlobalRng(Rule):
                 yield from cls._drawn_too_soon(program, library)
             else:
                 yield from cls._unseeded(program, library, settings, sure, trains=trains)
-        if trains:
+        if trains and program.has("environment_steps"):
             yield from cls._unseeded_environment(program)
 
     @classmethod
@@ -179,21 +196,22 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
         """Environments of reinforcement learning, each with a generator of its own."""
-        made = program.first("environments")
-        if made is None or made.fact.doubt == UNSET or not program.has("environment_steps"):
-            return
-        seeds = list(program.facts("environment_seeds"))
-        if all(each.fact.doubt == UNSET for each in seeds):
+        for kind, what, draws, advised in _OF_ENVIRONMENTS:
+            made = program.first(kind)
+            seeds = list(program.facts("environment_seeds", what))
+            settled = any(each.fact.doubt != UNSET for each in seeds)
+            if made is None or made.fact.doubt == UNSET or settled:
+                continue
             unseeded = f"neither {program.title} nor what it imports seeds it"
             yield program.finding(
                 cls,
                 made,
-                f"{program.shown(made)} makes an environment that draws from a generator of its "
-                f"own, and {_only(program, seeds[0]) if seeds else unseeded}",
-                "pass the seed of the run to the first reset: env.reset(seed=seed)",
-                (),
+                f"{program.shown(made)} {draws}, and "
+                f"{_only(program, seeds[0]) if seeds else unseeded}",
+                advised,
                 confidence=cls.confidence,
             )
+            return
 
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
