@@ -546,6 +546,63 @@ def test_the_main_block_of_a_module_tries_what_it_defines(project: Project, lint
     assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
 
 
+def test_a_module_that_takes_options_is_no_try(project: Project, lint: Lint) -> None:
+    draws = "import random\nimport numpy as np\n\n" + MAIN.replace("main()", "a = parse_args()")
+    project(
+        {"pick.py": f"{draws}    keep(random.choice(a.rows))\n", "use.py": f"import pick\n\n{MAIN}"}
+    )
+    assert lint("--select", "DET102") == ["pick.py:7 DET102"]
+    project({"pick.py": f"{draws.replace('parse_args', 'f')}    keep(random.choice(a.rows))\n"})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_trainer_that_is_not_made_seeds_nothing_that_does_not_train(
+    project: Project, lint: Lint
+) -> None:
+    draws = "import random\nimport trainer\n\n" + MAIN.replace("main()", "a = random.choice(rows)")
+    trainer = "import transformers\n\nclass Own(transformers.Trainer):\n    pass\n"
+    project({"pick.py": draws, "trainer.py": trainer})
+    assert lint("--select", "DET102") == ["pick.py:5 DET102"]
+    project({"pick.py": f"{draws}    trainer.Own(a)\n"})
+    assert lint("--select", "DET102") == []
+
+
+def test_what_only_works_on_tables_is_numeric_too(project: Project, lint: Lint) -> None:
+    draws = "import random\n{}\n\n" + MAIN.replace("main()", "rows = random.sample(rows, 3)")
+    project({"pick.py": draws.format("import polars as pl")})
+    assert lint("--select", "DET102") == ["pick.py:5 DET102"]
+    project({"pick.py": draws.format("import socket")})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("stats.gamma.rvs(a=2, size=10)", True),
+        ("stats.norm(0, 1).rvs(10)", True),
+        ("law = stats.rv_discrete(values=v); law.rvs(size=3)", True),
+        ("stats.norm.rvs(size=3, random_state=0)", False),
+        ("stats.multivariate_normal(m, seed=0).rvs(3)", False),
+        ("stats.norm.pdf(3)", False),
+    ],
+)
+def test_distributions_of_scipy_draw_from_numpy(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    project({"draw.py": "from scipy import stats\n\n" + MAIN.replace("main()", line)})
+    assert lint("--select", "DET102") == ["draw.py:4 DET102"] * found
+    seeds = f"import numpy as np\nfrom scipy import stats\n\nnp.random.seed(0)\n{MAIN}"
+    project({"draw.py": seeds.replace("main()", line)})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_mode_is_no_training(project: Project, lint: Lint) -> None:
+    text = "import torch\n\nclass Trainer:\n    def step(self):\n        self.train({})\n"
+    text += "        self.loss.backward()\n        self.optimizer.step()\n\n"
+    project({"run.py": text.format("mode=True") + MAIN.replace("main()", "Trainer().step()")})
+    assert lint("--select", "DET304") == ["run.py:6 DET304"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

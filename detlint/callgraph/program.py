@@ -91,7 +91,10 @@ class Program:
         if not module or start is None:
             return False
         stands = located.fact.row >= source.location(start)[0]
-        return stands or (located.path == self.path and roles.tries(self.name, source.text[start:]))
+        if located.path != self.path:
+            return stands
+        block = source.text[start:]
+        return (stands and not roles.takes_options(block)) or roles.tries(self.name, block)
 
     def tries_itself(self) -> bool:
         """Whether its main block calls no program: it may try what the file defines."""

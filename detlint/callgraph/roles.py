@@ -155,6 +155,13 @@ def tries(name: str, main_block: str) -> bool:
     return "argv" not in main_block and not any(_is_program(each.word) for each in calls)
 
 
+def takes_options(main_block: str) -> bool:
+    """Whether a main block reads the command line, as no try does."""
+    return "argv" in main_block or any(
+        each.word.startswith(rows.TAKES_OPTIONS) for each in _calls(main_block)
+    )
+
+
 def _is_mode(call: _Call) -> bool:
     """``net.train()``, ``net.train(False)``."""
     return call.given in (*rows.MODES, ")")

@@ -31,7 +31,21 @@ def drawn_from(op: Op) -> str:
     if op.code != "call" or op.given("generator") is not None:
         return ""
     found = (randomness.DRAWS.get(name) for name in op.function.unit.values.called(op))
-    return next(filter(None, found), "")
+    return next(filter(None, found), "") or _of_distribution(op)
+
+
+def _of_distribution(call: Op) -> str:
+    """NumPy for ``stats.norm.rvs(size=n)``, also of a distribution that the function makes."""
+    if word_of(call) != "rvs" or call.args[0].code != "attr":
+        return ""
+    called, owner = call.function.unit.values.called, call.args[0].args[0]
+    apart = call.given("random_state") is not None
+    if owner.code == "call":
+        apart = apart or owner.given("seed") is not None
+        names = called(owner)
+    else:
+        names = called(call)
+    return "numpy" if any(map(randomness.of_distributions, names)) and not apart else ""
 
 
 class Seeding:

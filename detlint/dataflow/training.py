@@ -79,6 +79,8 @@ class Training:
 
     def _is_trainer(self, call: Op, method: str) -> bool:
         """Whether a method is that of a torch library's loop, by its class or else by its name."""
+        if call.given("mode") is not None:  # `self.train(mode=True)`, of whatever class
+            return False
         word = _owner(call).lower()
         if any(name.endswith("Trainer") for name in self.classes(call.args[0].args[0])):
             return True

@@ -77,7 +77,11 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
         *("improve_reproducibility(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
     ),
-    "draws": (*_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}), ".f("),
+    "draws": (
+        *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
+        ".f(",
+        ".rvs(",
+    ),
     "builds": (
         *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),
         *("get_peft_model(", "from_config("),

@@ -141,9 +141,7 @@ ENVIRONMENTS = frozenset(
 )
 # Attributes of such a one, of which each draws from another generator: no reset seeds it.
 SPACES = frozenset(
-    f"{of}{space}"
-    for of in ("", "single_")
-    for space in ("action_space", "observation_space")
+    f"{of}{space}" for of in ("", "single_") for space in ("action_space", "observation_space")
 )
 # What seeds an environment and no space of it.
 SEEDING_ENVIRONMENTS = frozenset(("make", "make_vec", "reset", "seed"))
@@ -246,6 +244,12 @@ STARTING = frozenset(
         ),
     ]
 )
+
+
+def of_distributions(called: str) -> bool:
+    """Whether a function is of SciPy's distributions, which draw from NumPy's global generator
+    (SciPy 1.17)."""
+    return called.startswith("scipy.stats.") and not called.startswith("scipy.stats.qmc.")
 
 
 def seeds_no_environment(called: str) -> bool:

@@ -94,17 +94,8 @@ TRAINING_CALLS = frozenset(
 MODES = ("False", "True", "mode")
 # Beginnings of the names of what a main block calls that is more than a try of what the file
 # defines, and of what is one.
-PROGRAMS = (
-    "main",
-    "run",
-    "cli",
-    "app",
-    "parse",
-    "ArgumentParser",
-    "get_args",
-    "get_parser",
-    "Fire",
-)
+TAKES_OPTIONS = ("parse", "ArgumentParser", "get_args", "get_parser", "Fire")
+PROGRAMS = ("main", "run", "cli", "app", *TAKES_OPTIONS)
 TRIALS = ("test", "demo", "debug")
 # Parts of the names of files that make something, …
 MAKES = (

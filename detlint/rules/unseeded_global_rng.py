@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import IDLE, UNSET, option_needed
+from detlint.index.facts import EVERY, IDLE, UNSET, option_needed
 from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
@@ -33,7 +33,8 @@ _SEEDED_BY = {
 _NUMERIC = (
     *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
-    *("tensorflow", "keras", "jax"),
+    *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
+    *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile"),
 )
 # An input of fixed size on which a model is tried: `torch.rand(1, 3, 224, 224)`.
 _SIZES = r"(?:\d+\s*,\s*){2,}\d+"
@@ -102,8 +103,8 @@ class UnseededGlobalRng(Rule):
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
     program runs it, also in a helper that it imports. Putting back a saved state does not. To an
-    environment, pass the seed at its first reset: `env.reset(seed=seed)`. Seed a space that you draw
-    from, too: `env.action_space.seed(seed)`.
+    environment, pass the seed at its first reset: `env.reset(seed=seed)`. Seed its space, too, if
+    you draw from that: `env.action_space.seed(seed)`.
 
     Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator, and turns deterministic
     algorithms on as well.
@@ -156,7 +157,7 @@ class UnseededGlobalRng(Rule):
             return
         for library in _GENERATORS:
             # Of a program that trains, all files count, and what seeds is found sooner.
-            if trains and _seeds(program, library, settings):
+            if trains and _seeds(program, library, settings, trains=True):
                 yield from cls._unseeded_process(program, library)
                 yield from cls._drawn_too_soon(program, library)
             else:
@@ -185,7 +186,7 @@ class UnseededGlobalRng(Rule):
         if found is None and all_asked:
             found = (cls._unset if trains else cls._own_draw)(program, library)
             sure = Confidence.POSSIBLE
-        if found is None or (not trains and _seeds(program, library, settings)):
+        if found is None or (not trains and _seeds(program, library, settings, trains=False)):
             return
         if program.lacks(_MAY_SEED):
             sure = Confidence.POSSIBLE
@@ -254,8 +255,9 @@ class UnseededGlobalRng(Rule):
     ) -> Finding:
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
-        if optional := program.first("seeds", library):
-            unseeded = f"{draws} {_only(program, optional)}"
+        optional = (x for x in program.facts("seeds", library) if x.fact.doubt == UNSET)
+        if seed := next(optional, None):
+            unseeded = f"{draws} {_only(program, seed)}"
         return program.finding(
             cls,
             first,
@@ -345,11 +347,14 @@ def _only(program: Program, seed: Located) -> str:
     return f"{program.shown(seed)} seeds it {only} off by default"
 
 
-def _seeds(program: Program, library: str, settings: Settings) -> bool:
+def _seeds(program: Program, library: str, settings: Settings, *, trains: bool) -> bool:
     """Whether a program seeds a library where nobody gives it options, also by what the settings
-    say of its functions."""
-    if any(each.fact.doubt != UNSET for each in program.facts("seeds", library)):
-        return True
+    say of its functions. A trainer of which one does not see that it is made does so only in a
+    program that trains."""
+    for path, fact in program.facts("seeds", library):
+        made = trains or fact.what != EVERY or program.runs(path, fact.row)
+        if made and fact.doubt != UNSET:
+            return True
     named = [name.rpartition(".")[2] for name, says in settings.models if says in SAID]
     sources = (program.source_of(path) for path in program.paths) if named else ()
     return any(
