@@ -148,6 +148,16 @@ def test_the_message_names_the_seed_and_the_option(
     assert told in capsys.readouterr().out
 
 
+def test_the_message_names_the_option_that_is_not_set(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = "'--whole', action='store_true'); parser.add_argument('--seed', type=int"
+    line = "if not args.whole and args.seed is not None: np.random.seed(args.seed)"
+    project({"train.py": TRAIN.format(options, line)})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    assert "seeds it only with --seed," in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("option", "line", "is_found"),
     [

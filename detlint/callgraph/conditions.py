@@ -31,11 +31,19 @@ class Conditions:
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
         """0 where all that something needs may be passed, UNSET where no option of the program is
         set so, NEVER where no call passes it."""
-        unmet = [each for each in needs if not self._may_pass(each, surely=surely)]
+        unmet = self._unmet(needs, surely=surely)
         if not unmet:
             return 0
         optional = all(option_needed(each) or is_by_default(each) for each in unmet)
         return UNSET if optional else NEVER
+
+    def option_unset(self, needs: Sequence[str]) -> str:
+        """The first option that something needs and nothing sets, of what settles a matter."""
+        unset = map(option_needed, self._unmet(needs, surely=False))
+        return next(filter(None, unset), "")
+
+    def _unmet(self, needs: Sequence[str], *, surely: bool) -> list[str]:
+        return [each for each in needs if not self._may_pass(each, surely=surely)]
 
     def doubt_of_uses(self, path: str, part: str, depth: int = 0, *, default: bool) -> int:
         """The same of what a function or class needs to be used, by the places where that is."""

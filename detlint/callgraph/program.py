@@ -129,6 +129,10 @@ class Program:
         """Whether the text shows that a line of one of its files runs."""
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
 
+    def option_unset(self, located: Located) -> str:
+        """The option that a fact needs and nothing sets; "" if it is not known."""
+        return self._conditions.option_unset(located.fact.needs.splitlines())
+
     def happens_by_default(self, located: Located) -> bool:
         """Whether no option keeps the function of a fact from being called by default."""
         path = located.path

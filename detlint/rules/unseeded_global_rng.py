@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import EVERY, IDLE, UNSET, option_needed
+from detlint.index.facts import EVERY, IDLE, UNSET
 from detlint.models.randomness import SAID
 from detlint.rule import Confidence, Example, Rule
 
@@ -342,7 +342,7 @@ class UnseededGlobalRng(Rule):
 
 def _only(program: Program, seed: Located) -> str:
     """How a message says that only an option seeds."""
-    option = next(filter(None, map(option_needed, seed.fact.needs.splitlines())), "")
+    option = program.option_unset(seed)
     only = f"only with {f'--{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
 
