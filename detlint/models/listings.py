@@ -21,6 +21,20 @@ class Listing(NamedTuple):
     walk: bool = False
 
 
+_WALKS = ("walk", "Walk")
+# Measured with TensorFlow 2.21: none of them sorts, unlike tf.io.matching_files.
+_OF_TENSORFLOW = tuple(
+    Listing(f"tensorflow.{module}.{word}", walk=word in _WALKS, iterator=word in _WALKS)
+    for module, words in (
+        ("io.gfile", ("glob", "listdir", "walk")),
+        ("compat.v1.io.gfile", ("glob", "listdir", "walk")),
+        ("compat.v2.io.gfile", ("glob", "listdir", "walk")),
+        ("gfile", ("Glob", "ListDirectory", "Walk")),
+        ("compat.v1.gfile", ("Glob", "ListDirectory", "Walk")),
+        ("python.platform.gfile", ("Glob", "ListDirectory", "Walk")),
+    )
+    for word in words
+)
 FUNCTIONS = {
     each.name: each
     for each in (
@@ -30,6 +44,7 @@ FUNCTIONS = {
         Listing("glob.iglob", iterator=True),
         Listing("os.walk", iterator=True, walk=True),
         Listing("speechbrain.utils.data_utils.get_all_files"),  # os.listdir, folder by folder
+        *_OF_TENSORFLOW,
     )
 }
 _WALK = Listing("Path.walk", iterator=True, walk=True)

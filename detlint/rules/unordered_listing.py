@@ -35,6 +35,7 @@ class UnorderedListing(Rule):
     Reported:
     - `os.listdir`, `os.scandir`, `glob.glob`, `Path.iterdir`, `Path.glob` and similar calls, where
       the order reaches a result
+    - the lists and walks of `tf.io.gfile`, by their old names too
     - `os.walk` and `Path.walk`, for the folders and for the files of each
     - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
@@ -67,6 +68,7 @@ class UnorderedListing(Rule):
         "glob as",
         "walk(",
         "get_all_files(",
+        "gfile",
         "walk as",
         ".ls(",
     )

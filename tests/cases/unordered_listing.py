@@ -30,6 +30,7 @@ import fsspec
 import mmengine
 import numpy as np
 import pandas
+import tensorflow as tf
 import torch
 import torch.utils.cpp_extension
 import xarray
@@ -39,6 +40,7 @@ from joblib import Parallel, delayed
 from natsort import natsorted
 from scipy.io import wavfile
 from speechbrain.utils.data_utils import get_all_files
+from tensorflow.python.platform import gfile
 from tqdm import tqdm, trange
 
 logger = logging.getLogger(__name__)
@@ -55,6 +57,17 @@ def functions(d):
     yield find(d)  # DET203
     yield list(glob.iglob(d))  # DET203
     yield list(iglob(d))  # DET203
+
+
+def tensorflow_lists(d):
+    yield tf.io.gfile.glob(f"{d}/*.tfrecord")  # DET203
+    yield [open(name) for name in tf.io.gfile.listdir(d)]  # DET203
+    yield gfile.Glob(d)  # DET203
+    yield tf.gfile.ListDirectory(d)  # DET203
+    yield [names for root, folders, names in tf.io.gfile.walk(d)]  # DET203
+    yield sorted(tf.io.gfile.glob(d))
+    yield tf.io.matching_files(d)  # which sorts
+    yield len(tf.io.gfile.glob(d))
 
 
 def path_methods(d):
