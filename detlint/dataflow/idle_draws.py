@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, parameter_of, word_of
@@ -94,7 +95,7 @@ def _is_only_shown(draw: Op) -> bool:
         for use in value.uses:
             if use.code == "drop" and value is not draw:
                 continue
-            if _shows(use, value, picks=picks):
+            if _shows(use, value, picks=picks) or (use.code == "test" and _only_tells(use)):
                 shown = True
                 continue
             further = _made(use, value, picks=picks)
@@ -122,9 +123,26 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
     return word in ("format", "join") and use.args[0].code == "attr"
 
 
+def _only_tells(test: Op) -> bool:
+    """Whether a test decides no more than what is printed."""
+    sides = {each.region for each in test.function.ops if each.region.head is test}
+    statements = [each for side in sides for each in getattr(side.node, "body", ())]
+    statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
+    if not statements or any(side.kind not in ("if", "else") for side in sides):
+        return False
+    dropped = [each for side in sides for each in side.ops() if each.code == "drop"]
+    told = [each for each in dropped if _is_told(each.args[0])]
+    return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
+
+
+def _is_told(op: Op) -> bool:
+    called = op.function.unit.values.called(op) if op.code == "call" else []
+    return op.code == "call" and names.is_log(called, owner_word(op), word_of(op))
+
+
 def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
     """What is made of a value; None where it goes out of sight, or decides something."""
-    if use.code in _SAME:
+    if use.code in _SAME or use.code == "compare":
         return [use]
     if use.code == "store_global":
         outer = use.function.unit.functions_naming(str(use.name))
