@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_DEEPEST = 4  # containers in containers
+_DEEPEST = 5  # containers in containers
 _MOST = 12  # types of one value
 
 
@@ -47,6 +47,7 @@ BOOLEAN, NONE, PATH, CLASS, OBJECT = (
 )
 _NUMBERS = frozenset(("int", "float", "bool", "none", "complex"))
 _HASHED_BY_SALT = frozenset(("str", "bytes", "path", "type", "object", "instance", "function"))
+_FILLED = frozenset(("list", "set", "dict", "deque", "counter"))
 _HOLDING = frozenset(("list", "set", "iterator", "keys", "array", "deque"))
 
 
@@ -70,8 +71,13 @@ def joined(*several: Types) -> Types:
 
 
 # What the rounds of a loop add to a container of which it is not yet known what it was before: the
-# elements if it is a sequence, the keys and what they hold if it is a dict.
+# elements of a sequence, or the values and keys of a dict.
 ADDED = "added"
+
+
+def added(elements: Types, values: Types, keys: Types) -> Type:
+    """What is added to a container that is not known yet."""
+    return Type(ADDED, (elements, values, keys))
 
 
 def absorbed(types: Types) -> Types:
@@ -86,12 +92,24 @@ def absorbed(types: Types) -> Types:
 def _with(one: Type, more: list[Type]) -> Type:
     if not one.holds or one.name == "tuple":
         return one
-    first = 1 if one.name in ("dict", "counter") else 0
-    added = [
-        joined(own, *(each.holds[place] for each in more))
-        for place, own in enumerate(one.holds[:2], first)
-    ]
-    return Type(one.name, tuple(map(_shallow, added)))
+    if one.name not in ("dict", "counter"):
+        held = [joined(one.holds[0], *(each.holds[0] for each in more))]
+    else:
+        held = [joined(one.holds[0], *(each.holds[2] for each in more))]
+    if len(one.holds) > 1:
+        held.append(joined(one.holds[1], *(each.holds[1] for each in more)))
+    return Type(one.name, tuple(map(_shallow, map(absorbed, held))))
+
+
+def holds_empty(types: Types) -> bool:
+    """Whether containers may be in a container that nothing is known to be put in."""
+    return any(_is_empty(inner) for one in types for held in one.holds for inner in held)
+
+
+def _is_empty(one: Type) -> bool:
+    if one.name not in _FILLED:
+        return False
+    return not any(one.holds) or holds_empty(frozenset((one,)))
 
 
 def elements(types: Types) -> Types:
@@ -109,7 +127,7 @@ def _elements_of(one: Type) -> Types:
         return TEXT
     if name == "bytes":
         return INTEGER
-    return NOTHING if name == "none" else ANY
+    return NOTHING if name in ("none", ADDED) else ANY
 
 
 def part(types: Types, index: int) -> Types:
@@ -117,7 +135,7 @@ def part(types: Types, index: int) -> Types:
     found = []
     for one in types:
         fits = one.name == "tuple" and -len(one.holds) <= index < len(one.holds)
-        found.append(one.holds[index] if fits else _elements_of(one))
+        found.append(one.holds[index] if fits else values(frozenset((one,))))
     return joined(*found)
 
 
@@ -129,6 +147,8 @@ def values(types: Types) -> Types:
             found.append(one.holds[1] if len(one.holds) > 1 else ANY)
         elif one.name == "counter":
             found.append(INTEGER)
+        elif one.name == ADDED:
+            found.append(one.holds[1])
         elif one.name != "none":
             found.append(_elements_of(one))
     return joined(*found)
@@ -157,6 +177,11 @@ def hash_varies(types: Types) -> bool | None:
     if True in told:
         return True
     return None if None in told or not told else False
+
+
+def is_mixed(types: Types) -> bool:
+    """Whether only some of what a value may be has another hash in another process."""
+    return len({_hash_varies(one) for one in types if one.name != "none"}) > 1
 
 
 def _hash_varies(one: Type) -> bool | None:

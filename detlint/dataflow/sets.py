@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Use
 
+_JOINING = frozenset(("itertools.chain", "itertools.product"))
+_JOINS_EACH = "itertools.chain.from_iterable"
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
@@ -54,6 +56,7 @@ class Reading(NamedTuple):
     guessed: bool  # by names, or by what is done with them
     unknown: bool  # not even that says what the elements are
     assumed: bool  # it only seems to show, or seems to be a set whose order varies
+    several: bool  # the operation is no set, but gives several
 
     @property
     def node(self) -> ast.expr:
@@ -70,8 +73,8 @@ class Reading(NamedTuple):
 
     @property
     def sorts(self) -> bool:
-        """Whether the elements are known to compare with each other."""
-        return lattice.compare(self.elements)
+        """Whether the elements are known to compare with each other, and are those of one set."""
+        return not self.several and lattice.compare(self.elements)
 
     @property
     def lacks_order(self) -> bool:
@@ -150,14 +153,13 @@ class Sets:
                 yield from self._naming(str(op.name))
             elif op.code == "store_global" and self._may_be_set(op.args[0]):
                 yield from self.unit.functions_naming(str(op.name))
-        if not isinstance(function.node, ast.ClassDef):
-            return
+        of_class = isinstance(function.node, ast.ClassDef)
         for name, bound in function.bindings.items():
-            if any(map(self._may_be_set, bound)):
-                yield from self._naming(name)
+            if (of_class or name.startswith("self.")) and any(map(self._may_be_set, bound)):
+                yield from self._naming(name.rpartition(".")[2])
 
     def _may_be_set(self, op: Op) -> bool:
-        return lattice.may_be(self.values.types(op), "set")
+        return _holds_set(self.values.types(op))
 
     def of_function(self, function: Function) -> Iterator[Reading]:
         """Those of a function, and of the functions in it."""
@@ -165,6 +167,8 @@ class Sets:
             for op in each.ops:
                 for value in self._read_by(op):
                     yield from self._judge(value, op)
+                for value in self._joined_by(op):
+                    yield from self._judge(value, op, several=True)
 
     def _read_by(self, op: Op) -> Iterator[Op]:
         """The sets that an operation takes the elements of, one after the other."""
@@ -187,6 +191,17 @@ class Sets:
             yield function.args[0]
         for name, value in call.arguments():
             if name != "**" and self.values.is_set(value) and self._goes_through(call, name, value):
+                yield value
+
+    def _joined_by(self, op: Op) -> Iterator[Op]:
+        """What holds the sets that a call goes through: ``chain(*sets)``."""
+        called = self.values.called(op) if op.code == "call" else ()
+        starred = not _JOINING.isdisjoint(called)
+        if not starred and _JOINS_EACH not in called:
+            return
+        for name, value in op.arguments():
+            held = self.values.elements(value)
+            if name == ("*" if starred else None) and lattice.are(held, "set"):
                 yield value
 
     def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
@@ -215,10 +230,12 @@ class Sets:
             return True
         return names.is_bar(word) or (call.args[0].code == "attr" and word in _READING_METHODS)
 
-    def _judge(self, value: Op, by: Op) -> Iterator[Reading]:
+    def _judge(self, value: Op, by: Op, *, several: bool = False) -> Iterator[Reading]:
         if self.orders.effects.is_one(value):
             return
         elements = self.values.elements(value)
+        if several:
+            elements = lattice.elements(elements)
         varies = lattice.hash_varies(elements)
         if varies is False:
             return
@@ -230,7 +247,7 @@ class Sets:
             return
         unknown = guessed and not seems_text
         assumed = use.assumed or seems_number or (unknown and not _TELLING.match(use.how))
-        yield Reading(value, by, use, elements, guessed, unknown, assumed)
+        yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
         """Whether names, or what is done with an element, say that a set holds texts."""

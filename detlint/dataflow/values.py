@@ -31,7 +31,7 @@ from detlint.dataflow.lattice import (
 from detlint.models import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TypeAlias
 
     from detlint.dataflow.ir import Function, Op
@@ -92,6 +92,11 @@ _SHARED = frozenset(
     ]
 ) - {"split", "join", "keys"}
 _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
+_ADDING = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
+_LATER = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
+_MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
+_MOST_STATES = 100
+_NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
 _NUMBER = joined(INTEGER, FLOAT)
@@ -227,7 +232,8 @@ class Values:
 
     def _of(self, op: Op) -> Types:
         judge = getattr(self, f"_of_{op.code}", None)
-        return judge(op) if judge is not None else ANY
+        found = judge(op) if judge is not None else ANY
+        return self._with_inner(found, op) if op.code in _MAKING else found
 
     def _asked(self, what: Question, judge: Callable[[], Types]) -> Types:
         if what in self._known:
@@ -409,7 +415,13 @@ class Values:
                 says = self.types(given)
                 if not declared.is_vague(says):
                     return says
-        return lattice.absorbed(joined(*map(self.types, stored)))
+        found = lattice.absorbed(joined(*map(self.types, stored)))
+        if not lattice.holds_empty(found):
+            return found
+        reads = (each.reads("attr", name) for each in self.unit.methods_naming(owner, name))
+        own = [each for several in reads for each in several if self._self_class(each.args[0])]
+        more = [inner for inner in map(self._put_inside, own) if inner is not None]
+        return lattice.absorbed(found.union(more))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.types(op.args[1])
@@ -424,7 +436,10 @@ class Values:
             and isinstance(key.args[0].name, int)
         ):
             return lattice.part(types, -key.args[0].name)
-        return lattice.values(types)
+        held = lattice.values(types)
+        # A record's parts are of several types, and which of them this one is of is not known.
+        mixed = key.code == "const" and lattice.is_mixed(held)
+        return ANY if mixed else held
 
     def _of_slice(self, op: Op) -> Types:
         return self.types(op.args[0])
@@ -533,7 +548,10 @@ class Values:
     _of_await = _of_delete = _of_enter
 
     def _of_change(self, op: Op) -> Types:
-        before, call = self.types(op.args[0]), op.args[1]
+        return self._changed(op, self.types(op.args[0]))
+
+    def _changed(self, op: Op, before: Types) -> Types:
+        call = op.args[1]
         given = [value for name, value in call.arguments() if name in (None, "*")]
         if op.name in ("add", "append", "appendleft", "push"):
             return _filled(before, joined(*map(self.types, given)), NOTHING)
@@ -554,8 +572,47 @@ class Values:
         return before
 
     def _of_store_item(self, op: Op) -> Types:
-        before, key, value = map(self.types, op.args)
-        return _filled(before, value, value, key)
+        return self._stored(op, self.types(op.args[0]))
+
+    def _stored(self, op: Op, before: Types) -> Types:
+        _, key, value = op.args
+        held = self.types(value)
+        return _filled(before, held, held, self.types(key))
+
+    # What is put into the containers in a container: ``groups[key].add(x)``
+
+    def _with_inner(self, types: Types, made: Op) -> Types:
+        """The types of a container, with what is added to those in it that are made empty."""
+        if not lattice.holds_empty(types):
+            return types
+        inner = self._put_inside(made)
+        return lattice.absorbed(types | {inner}) if inner is not None else types
+
+    def _put_inside(self, made: Op, depth: int = 0) -> Type | None:
+        """What is added to the items of a container, and to what is in these."""
+        found, keys = NOTHING, NOTHING
+        for state in _states(made):
+            for item, key in _items(state):
+                if key.code == "const":  # of a record, whose parts differ
+                    continue
+                added = self._put_in(item)
+                deeper = self._put_inside(item, depth + 1) if depth < _NESTED else None
+                found |= added | ({deeper} if deeper is not None else NOTHING)
+                keys |= self.types(key)
+        return lattice.added(found, found, keys) if found else None
+
+    def _put_in(self, item: Op) -> Types:
+        """What is added to an item of a container."""
+        found = NOTHING
+        for state in _states(item):
+            for use in state.uses:
+                if use.args[0] is not state:
+                    continue
+                if use.code == "change" and use.name in _ADDING:
+                    found |= self._changed(use, NOTHING)
+                elif use.code == "store_item":
+                    found |= self._stored(use, NOTHING)
+        return found
 
     # Classes
 
@@ -667,21 +724,41 @@ def _name_of(op: Op) -> str:
     return op.name[1] if op.code == "param" else str(op.name)
 
 
+def _states(made: Op) -> Iterator[Op]:
+    """A container, and what it is later on in its function."""
+    pending = [made]
+    for each in pending:  # grows
+        yield each
+        later = (use for use in each.uses if use.code == "phi" or use.args[0] is each)
+        pending += [use for use in later if use.code in _LATER and use not in pending]
+        if len(pending) > _MOST_STATES:
+            break
+
+
+def _items(state: Op) -> Iterator[tuple[Op, Op]]:
+    """What is looked up in a container, with the key."""
+    for use in state.uses:
+        if use.code == "item" and use.args[0] is state:
+            yield use, use.args[1]
+        elif use.code == "attr" and use.name in ("get", "setdefault"):
+            calls = (each for each in use.uses if each.code == "call" and each.args[0] is use)
+            yield from ((each, each.args[1]) for each in calls if len(each.args) > 1)
+
+
 def _filled(before: Types, added: Types, held: Types, keys: Types | None = None) -> Types:
-    """A container after something was added to it, or held by it under some keys, which are what
-    was added if nothing else is said; of one that is being found out, what was."""
+    """A container after something was added to it; of one that is being found out, what was."""
     keys = added if keys is None else keys
     if not before:
-        return frozenset((Type(lattice.ADDED, (added, keys, held)),))
+        return frozenset((lattice.added(added, held, keys),))
     found = []
     for one in before:
         if one.name == "dict":
-            own, values = (*one.holds, ANY, ANY)[:2]
-            found.append(container("dict", joined(own, keys), joined(values, held)))
+            before_keys, values = (*one.holds, ANY, ANY)[:2]
+            found.append(container("dict", joined(before_keys, keys), joined(values, held)))
         elif one.name == lattice.ADDED:
-            all_ = zip(one.holds, (added, keys, held), strict=True)
-            found.append(frozenset((Type(lattice.ADDED, tuple(joined(*each) for each in all_)),)))
-        elif one.name == "counter" and one.holds:
+            more = zip(one.holds, (added, held, keys), strict=True)
+            found.append(frozenset((lattice.added(*(joined(*each) for each in more)),)))
+        elif one.holds and one.name == "counter":
             found.append(container(one.name, joined(one.holds[0], keys)))
         elif one.holds and one.name in ("list", "set", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], added)))

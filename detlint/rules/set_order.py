@@ -67,6 +67,7 @@ class SetOrder(Rule):
     summary = "the order of a set differs from run to run"
     triggers = (
         "set(",
+        "defaultdict(set",
         "frozenset(",
         "set[",
         "frozenset[",
@@ -167,7 +168,7 @@ class SetOrder(Rule):
             reading.node,
             f"{self._told(reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
-            advice=f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}",
+            advice=_advice(reading),
             edits=self._fix(reading) if reading.sorts else (),
             confidence=_confidence(reading),
             way=reading.way(),
@@ -177,6 +178,8 @@ class SetOrder(Rule):
         start, end = self.unit.span(reading.node)
         text = " ".join(self.unit.source.text[start:end].split())
         shown = f"the set `{text}`" if len(text) <= _LONGEST else "the set"
+        if reading.several:
+            shown = f"each set of `{text}`" if len(text) <= _LONGEST else "each set"
         if reading.unknown:
             return f"{shown} gives what may be strings or objects"
         kind = reading.kind
@@ -192,6 +195,12 @@ class SetOrder(Rule):
             if isinstance(call.func, ast.Name) and call.func.id == "list":
                 return (self.unit.replace(call.func, "sorted"),)
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))
+
+
+def _advice(reading: Reading) -> str:
+    if reading.several:
+        return "sort each, or what is made of all"
+    return f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}"
 
 
 def _confidence(reading: Reading) -> Confidence:

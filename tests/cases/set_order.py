@@ -1023,3 +1023,121 @@ def numbered_words(said, heard):
     numbers = dict(zip(words, range(len(words))))  # DET204
     first = [numbers[word] for word in said.split()]
     return first, editdistance.eval(first, [numbers[word] for word in heard.split()])
+
+
+# Sets in a dict or a list that begin empty
+
+
+def grouped(names: List[str]):
+    groups = defaultdict(set)
+    for name in names:
+        groups[name[0]].add(name.lower())
+    return {key: list(held) for key, held in groups.items()}  # DET204
+
+
+def grouped_without_order(names: List[str]):
+    groups = defaultdict(set)
+    for name in names:
+        groups[name[0]].add(name.lower())
+    return {key: sorted(held) for key, held in groups.items()}, len(groups["a"])
+
+
+def grouped_numbers(names: List[str]):
+    groups = defaultdict(set)
+    for name in names:
+        groups[name].add(len(name))
+    return [list(held) for held in groups.values()]
+
+
+def grouped_by_default(names: List[str]):
+    groups = {}
+    for name in names:
+        groups.setdefault(name[0], set()).add(name.lower())
+    return [each for held in groups.values() for each in held]  # DET204
+
+
+def grouped_if_missing(names: List[str]):
+    groups = {}
+    for name in names:
+        if name[0] not in groups:
+            groups[name[0]] = set()
+        groups[name[0]].update(name.split())
+    return {key: list(groups[key]) for key in groups}  # DET204
+
+
+def stored_in_a_loop(names: List[str]):
+    groups = {}
+    for name in names:
+        groups[name] = set(name.split())
+    return [each for name in names for each in groups[name]]  # DET204
+
+
+def in_two_dicts(names: List[str]):
+    groups = defaultdict(lambda: defaultdict(set))
+    for name in names:
+        groups[name[0]][name[1]].add(name.lower())
+    return [list(held) for inner in groups.values() for held in inner.values()]  # DET204
+
+
+def in_a_list(names: List[str]):
+    groups = [set() for _ in range(9)]
+    for name in names:
+        groups[len(name)].add(name.lower())
+    return [list(held) for held in groups]  # DET204
+
+
+def of_a_record(names: List[str]):
+    seen = {"names": set(), "sizes": set()}
+    for name in names:
+        seen["names"].add(name.lower())
+        seen["sizes"].add(len(name))
+    return list(seen["sizes"])  # possible DET204
+
+
+def of_a_mixed_record(rows):
+    record = {"word": rows[0].lower(), "count": 3}
+    counts = {record["count"], 3}
+    return rows.index(7), list(counts)  # possible DET204
+
+
+class Grouped:
+    def __init__(self):
+        self.words = {}
+        self.firsts = defaultdict(set)
+
+    def fill(self, names: List[str]):
+        for name in names:
+            self.words[name] = set(name.split())
+            self.firsts[name[0]].add(name.lower())
+
+    def words_of(self, name):
+        return list(self.words[name])  # DET204
+
+    def beginning_with(self, first):
+        return list(self.firsts[first])  # DET204
+
+    def all_words(self):
+        for words in self.words.values():
+            yield from words  # DET204
+
+
+# Several sets gone through at once
+
+
+def in_a_row(names: List[str]):
+    return list(itertools.chain(*[set(name.split()) for name in names]))  # DET204
+
+
+def in_a_row_of_each(names: List[str]):
+    return list(itertools.chain.from_iterable(set(name.split()) for name in names))  # DET204
+
+
+def combined(actions: Dict[str, int], agents):
+    possible = set(map(str, actions))
+    choices = (possible for _ in agents)
+    return {each: index for index, each in enumerate(itertools.product(*choices))}  # DET204
+
+
+def without_order_in_the_end(names: List[str]):
+    sets = [set(name.split()) for name in names]
+    return sorted(itertools.chain(*sets)), set(itertools.chain.from_iterable(sets))
