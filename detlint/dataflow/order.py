@@ -451,6 +451,8 @@ class Orders:
         if use.args[0] is value and flow.grouped:
             yield from self.follow(use, flow._replace(grouped=False))
             return
+        if use.args[0] is not value and not flow.keyed and use.args[1] is value:
+            yield from self._in_columns(use, value, flow)
         if use.args[0] is not value or flow.keyed:
             return
         if self._is_asked(use.args[1]) or self.given.is_found(use.args[1], value):
@@ -464,6 +466,20 @@ class Orders:
             or self._is_dead(use)
         ):
             yield Use(use, "indexed", assumed=self.seems_one(use))
+
+    def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        """``frame[names]``: the columns in the order of a list, unless that gets them back."""
+        given_back = (each for each in value.uses if each.code == "store_item")
+        is_list = lattice.are(self.values.types(value), "list")
+        if not is_list or any(given_back) or "builtins.tuple" in self.values.called(value):
+            return
+        for each in use.uses:
+            if each.code == "attr" and each.name == "values" and each.uses:
+                yield Use(each, "read into an array")
+        for found in self.follow(use, flow):
+            asked = found.how.startswith("asked for")
+            if not asked or found.how.startswith("asked for .to_"):
+                yield found
 
     def _is_dead(self, value: Op) -> bool:
         """Whether nobody reads what a value is bound to."""

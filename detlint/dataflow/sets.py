@@ -245,6 +245,8 @@ class Sets:
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
             return
+        if use.how == "looped over" and _numbers(by):
+            use = use._replace(how="numbered")
         unknown = guessed and not seems_text
         assumed = use.assumed or seems_number or (unknown and not _TELLING.match(use.how))
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
@@ -287,6 +289,30 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _numbers(by: Op) -> bool:
+    """``for x in names: ids[x] = len(ids)``, ``for i, x in enumerate(names): ids[x] = i``."""
+    heads = [by] if by.code == "iter" else [each for each in by.uses if each.code == "iter"]
+    for head in heads:
+        elements = {head, *(each for each in head.uses if each.code == "unpack")}
+        for op in head.region.ops():
+            if op.code == "store_item" and op.args[1] in elements:
+                held = op.args[2]
+                if held in elements or _is_length_of(op.args[0], held) or _is_count(held, head):
+                    return True
+    return False
+
+
+def _is_length_of(container: Op, op: Op) -> bool:
+    return op.code == "call" and op.args[0].name == "len" and container in op.args[1:]
+
+
+def _is_count(op: Op, head: Op) -> bool:
+    """Whether a value is one more in each round of a loop."""
+    if op.code == "augment":
+        op = op.args[0]
+    return op in head.region.joints and any(each.code == "augment" for each in op.args)
 
 
 def _holds_set(types: Types) -> bool:

@@ -95,6 +95,8 @@ _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uin
 _ADDING = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
 _LATER = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 _MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
+# Methods that give what their object is, of which a loop may not know yet what that is.
+_STAYING = frozenset(("difference", "intersection", "replace", "symmetric_difference", "union"))
 _MOST_STATES = 100
 _NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
@@ -461,6 +463,11 @@ class Values:
         method = call.args[0]
         if method.code != "attr":
             return ANY
+        owner = method.args[0]
+        if method.name in _STAYING and owner.code == "phi" and not self.types(owner):
+            more = [self.elements(each) for name, each in call.arguments() if name is None]
+            joins = method.name == "union"
+            return _filled(NOTHING, joined(*more), NOTHING) if joins else NOTHING
         if method.name in ("pop", "popleft"):
             return lattice.values(self.types(method.args[0]))
         kinds = self.qualified(call.args[1]) if method.name == "astype" and call.args[1:] else ()

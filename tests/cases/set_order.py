@@ -1141,3 +1141,80 @@ def combined(actions: Dict[str, int], agents):
 def without_order_in_the_end(names: List[str]):
     sets = [set(name.split()) for name in names]
     return sorted(itertools.chain(*sets)), set(itertools.chain.from_iterable(sets))
+
+
+# Numbers that are given in a loop, of what may be strings
+
+
+def by_length(rows):
+    numbers = {}
+    for kind in set(rows.kinds):  # DET204
+        if kind not in numbers:
+            numbers[kind] = len(numbers)
+    return numbers
+
+
+def by_count(rows):
+    numbers, count = {}, 0
+    for kind in set(rows.kinds):  # DET204
+        numbers[kind] = count
+        count += 1
+    return numbers
+
+
+def by_place(rows):
+    numbers = {}
+    for place, kind in enumerate(set(rows.kinds)):  # DET204
+        numbers[kind] = place
+    return numbers
+
+
+def no_numbers(rows):
+    sizes = {}
+    for kind in set(rows.kinds):
+        sizes[kind] = len(kind)
+    return sizes["a"]
+
+
+# A set that is united in a loop
+
+
+def united(texts):
+    words = set()
+    for text in texts:
+        words = words.union(text.split())
+    return list(words)  # DET204
+
+
+# Columns of a data frame
+
+
+def as_array(frame):
+    columns = list(set(frame.columns) - {"target"})  # DET204
+    return frame[columns].values
+
+
+def written(frame):
+    frame[list(set(frame.columns) - {"target"})].to_csv("a.csv")  # DET204
+
+
+def learned(frame, model):
+    columns = list(set(frame.columns) - {"target"})  # DET204
+    inputs = frame[columns]
+    model.fit(inputs, frame["target"])
+
+
+def given_back(frame):
+    columns = list(set(frame.columns) - {"target"})
+    frame[columns] = scaled(frame[columns])
+    return frame
+
+
+def only_described(frame):
+    columns = list(set(frame.columns) - {"target"})
+    print(frame[columns].mean())
+    return len(frame[columns])
+
+
+def as_a_key(table: Dict[str, int], names: List[str]):
+    return table[tuple({name.lower() for name in names})]
