@@ -174,12 +174,12 @@ class Sets:
         """The sets that an operation takes the elements of, one after the other."""
         if op.code in ("iter", "yield_from", "unpack"):
             if op.code != "unpack" or op.name[0] == 0:
-                yield from filter(self.values.is_set, op.args[:1])
+                yield from filter(self._is_set, op.args[:1])
         elif op.code == "star":
             if op.name != "**" and not all(each.code == "set" for each in op.uses):
-                yield from filter(self.values.is_set, op.args[:1])
+                yield from filter(self._is_set, op.args[:1])
         elif op.code == "augment":
-            if op.name == "Add" and self.values.is_set(op.args[1]):
+            if op.name == "Add" and self._is_set(op.args[1]):
                 yield op.args[1]
         elif op.code == "call":
             yield from self._read_by_call(op)
@@ -187,10 +187,10 @@ class Sets:
     def _read_by_call(self, call: Op) -> Iterator[Op]:
         function = call.args[0]
         pops = function.code == "attr" and function.name == "pop" and len(call.args) == 1
-        if pops and self.values.is_set(function.args[0]):
+        if pops and self._is_set(function.args[0]):
             yield function.args[0]
         for name, value in call.arguments():
-            if name != "**" and self.values.is_set(value) and self._goes_through(call, name, value):
+            if name != "**" and self._is_set(value) and self._goes_through(call, name, value):
                 yield value
 
     def _joined_by(self, op: Op) -> Iterator[Op]:
@@ -203,6 +203,13 @@ class Sets:
             held = self.values.elements(value)
             if name == ("*" if starred else None) and lattice.are(held, "set"):
                 yield value
+
+    def _is_set(self, op: Op) -> bool:
+        """Whether a value is a set where it is read first: ``groups[key] = list(groups[key])``."""
+        if op.code != "item":
+            return self.values.is_set(op)
+        types = self.values.types(op)
+        return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
 
     def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
         """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""

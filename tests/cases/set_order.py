@@ -1065,6 +1065,24 @@ def grouped_if_missing(names: List[str]):
     return {key: list(groups[key]) for key in groups}  # DET204
 
 
+def each_made_a_list(names: List[str]):
+    groups = defaultdict(set)
+    for name in names:
+        groups[name[0]].add(name.lower())
+    for key in groups:
+        groups[key] = list(groups[key])  # DET204
+    return groups
+
+
+def each_sorted(names: List[str]):
+    groups = defaultdict(set)
+    for name in names:
+        groups[name[0]].add(name.lower())
+    for key in groups:
+        groups[key] = sorted(groups[key])
+    return [list(each) for each in groups.values()]
+
+
 def stored_in_a_loop(names: List[str]):
     groups = {}
     for name in names:
