@@ -250,6 +250,18 @@ class Program:
                 if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
             )
 
+    def ungiven(self, kind: str) -> Iterator[Located]:
+        """Facts of a kind that run, and of which no call passes the first thing that they need."""
+        paths = self._holders.get(kind, ())
+        for path, part, fact in self._standing(kind, "", paths, anywhere=False):
+            first, *others = fact.needs.splitlines() or [""]
+            told = self._conditions
+            if not first or not told.doubt([first], surely=True):
+                continue
+            runs = not told.doubt(others, surely=True)
+            if runs and not told.doubt_of_uses(path, part, default=False):
+                yield Located(path, fact)
+
     def _standing(
         self,
         kind: str,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from detlint.alive import alive
 from detlint.dataflow import epochs, samplers, settings
 from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
@@ -112,6 +113,10 @@ def _set_by_magics(source: Notebook) -> Iterator[Fact]:
 
 def _told(needs: Needs, kind: str, op: Op) -> str:
     """What has to be passed for an operation to run, as a fact holds it."""
+    if kind == "generators":
+        seed = _seed_of(op)
+        found = needs.of_default(op, seed) if seed is not None else []
+        return "\n".join(each.dump() for each in (*found, *needs.with_options(op)) if found)
     if kind not in _CONDITIONAL:
         return ""
     if kind not in SEEDING:
@@ -122,6 +127,13 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
             given = op.args[1:2] if kind == "seeds" else _seeds_given(op)
             found += [need for each in given for need in needs.of_value(each)]
     return "\n".join(each.dump() for each in found)
+
+
+def _seed_of(call: Op) -> Op | None:
+    """The seed of a generator that is made."""
+    called = call.function.unit.values.called(call)
+    keyword = next((randomness.SEED_PARAMETER.get(name) for name in called), None)
+    return call.given(keyword, 0) if keyword else None
 
 
 def _seeds_given(call: Op) -> list[Op]:
@@ -161,6 +173,7 @@ class _Reader:
         self._values = unit.values
         self._states = States(unit)
         self._training = Training(unit)
+        self._generators = Generators(unit)
 
     def read(self, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Fact]]:
         """The facts of each kind in the functions at some places, in order: not those that
@@ -376,6 +389,17 @@ class _Reader:
                 named = op.code == "call" and (method.code, method.name) == ("attr", "cuda")
             if named:
                 yield Found(op, "cuda")
+
+    def generators(self, function: Function) -> Iterator[Found]:
+        """Generators that are drawn from, whose seed is a parameter or kept from one."""
+        for op in function.coded("call"):
+            seed = _seed_of(op)
+            if seed is None or seed.code not in ("attr", "param"):
+                continue
+            fate = self._generators.fate(op)
+            is_used = fate.methods or fate.given or fate.escapes
+            if is_used and not (is_seeded(fate) or is_shared(fate) or only_names(op, fate)):
+                yield Found(op, "")
 
     def spawns(self, function: Function) -> Iterator[Found]:
         """Calls that start processes afresh, each with the function that runs there."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
 
+# Methods after which a generator does not start from the operating system, or torch's default.
+_RESTORING = frozenset(("__setstate__", "set_state", "setstate"))
 _MOST = 60  # what is made of one number
 _SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
 _LOOKING = frozenset(("compare", "drop", "format", "not", "param", "test"))
@@ -125,6 +127,27 @@ class Generators:
             yield taken
         else:
             fate.given += [(call, name or "") for name, each in call.arguments() if each is value]
+
+
+def is_seeded(fate: Fate) -> bool:
+    """Whether a generator of Python or NumPy gets a seed or a state."""
+    return fate.restored or any(
+        name in _RESTORING or (name == "seed" and any(map(_gives_seed, method.uses)))
+        for name, method in fate.methods
+    )
+
+
+def _gives_seed(call: Op) -> bool:
+    given = [value for _, value in call.arguments()] if call.code == "call" else []
+    return bool(given) and not (given[0].code == "const" and given[0].name is None)
+
+
+def is_shared(fate: Fate) -> bool:
+    """Whether a generator goes into a variable of a graph, which a caller seeds."""
+    return any(
+        not randomness.SHARED.isdisjoint(call.function.unit.values.called(call))
+        for call, _ in fate.given
+    )
 
 
 # Draws

@@ -101,6 +101,17 @@ class Needs:
         found = _given_on(given, Need("", "", -1, ("None",), True, True, default=True))
         return [] if found is None else [found]
 
+    def of_default(self, op: Op, given: Op) -> list[Need]:
+        """What keeps a parameter from being the None that it is by default, of an operation that
+        takes it and runs then, too."""
+        taken = self._taken(given) if _name_of(given) else None
+        if taken is None or taken.name[0] or not _is_off(taken):
+            return []
+        is_run = not self._may_not_run(op) or _Place(self._function, given, self._read).runs(
+            op, None
+        )
+        return self.of_value(taken) if is_run else []
+
     def _asked_for(self, op: Op) -> list[tuple[_Place, Op]]:
         return self._asked if self._may_not_run(op) else []
 

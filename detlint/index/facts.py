@@ -51,6 +51,12 @@ class Fact(NamedTuple):
     doubt: int = 0
 
 
+def seed_needed(needs: str) -> tuple[str, str]:
+    """The function or class that the first of some needs is about, and its parameter."""
+    function, parameter, *_ = json.loads(needs.splitlines()[0])
+    return function, parameter
+
+
 def option_needed(need: str) -> str:
     """The option of the program that a need is about; "" of an argument."""
     function, name, *_ = json.loads(need)
@@ -120,6 +126,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     # Only looked for, in scripts.
     "salts": (HASH_SEED,),
     "places": ('"cuda', "'cuda", ".cuda("),
+    "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
     "spawns": ("spawn(", "start_processes("),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),

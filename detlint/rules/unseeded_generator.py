@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
-from detlint.dataflow.generators import Generators, only_names
+from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.options import is_none_by_default, option_of
 from detlint.finding import Edit
+from detlint.index.facts import seed_needed
 from detlint.models import randomness
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.generators import Fate
     from detlint.dataflow.ir import Op
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 # Libraries whose functions draw from the generator that they are given, and never seed it.
 _CONSUMERS = ("torch.", "torchvision.", "torchaudio.", "diffusers.", "torch_geometric.")
@@ -38,8 +42,7 @@ _DRAWS = frozenset(
         "randn_tensor",
     ]
 )
-# Methods after which a generator does not start from the operating system, or torch's default.
-_RESTORING = frozenset(("__setstate__", "set_state", "setstate"))
+# Methods after which a generator does not start from torch's default seed.
 _SEEDING_TORCH = frozenset(
     ("clone_state", "graphsafe_set_state", "manual_seed", "seed", "set_state")
 )
@@ -59,6 +62,8 @@ class UnseededGenerator(Rule):
     - `torch.Generator()` that is not seeded before it is used
     - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
     - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
+    - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
+      which is None by default: *likely*
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
@@ -161,6 +166,22 @@ class UnseededGenerator(Rule):
         ),
     )
 
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        """Generators whose seed is a parameter that is None by default, and that nothing gives."""
+        if program.only_checks():
+            return
+        for made in program.ungiven("generators"):
+            function, parameter = seed_needed(made.fact.needs)
+            yield program.finding(
+                cls,
+                made,
+                f"{program.shown(made)} takes its seed from the operating system: no call gives "
+                f"{function}() its `{parameter}`, which is None by default",
+                f"Pass {function}() the seed of the run.",
+                confidence=Confidence.LIKELY,
+            )
+
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):
             for name in self.unit.values.called(op):
@@ -190,7 +211,7 @@ class UnseededGenerator(Rule):
         if not option or not is_none_by_default(self.unit, option):
             return
         fate = self._generators.fate(call)
-        if _is_seeded(fate) or _is_shared(fate) or only_names(call, fate):
+        if is_seeded(fate) or is_shared(fate) or only_names(call, fate):
             return
         self.report(
             call.node,
@@ -233,7 +254,7 @@ class UnseededGenerator(Rule):
     def _tell(self, call: Op, name: str, state: str, edits: tuple[Edit, ...]) -> None:
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
         fate = self._generators.fate(call)
-        if _is_seeded(fate) or _is_shared(fate) or only_names(call, fate):
+        if is_seeded(fate) or is_shared(fate) or only_names(call, fate):
             return
         if name.endswith("SeedGenerator"):
             state = "its seed is a draw from Python's global `random`"
@@ -289,29 +310,8 @@ def _lacks_seed(call: Op, name: str) -> bool:
     return seed is None or (seed.code == "const" and seed.name is None)
 
 
-def _is_seeded(fate: Fate) -> bool:
-    """Whether a generator of Python or NumPy gets a seed or a state."""
-    return fate.restored or any(
-        name in _RESTORING or (name == "seed" and any(map(_gives_seed, method.uses)))
-        for name, method in fate.methods
-    )
-
-
-def _gives_seed(call: Op) -> bool:
-    given = [value for _, value in call.arguments()] if call.code == "call" else []
-    return bool(given) and not (given[0].code == "const" and given[0].name is None)
-
-
 def _is_seeded_by_torch(fate: Fate) -> bool:
     return any(name in _SEEDING_TORCH for name, _ in fate.methods)
-
-
-def _is_shared(fate: Fate) -> bool:
-    """Whether a generator goes into a variable of a graph, which a caller seeds."""
-    return any(
-        not randomness.SHARED.isdisjoint(call.function.unit.values.called(call))
-        for call, _ in fate.given
-    )
 
 
 def _gets_away(fate: Fate) -> bool:

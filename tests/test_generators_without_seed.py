@@ -1,0 +1,97 @@
+"""A generator whose seed is a parameter that is None by default, and that no call gives."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+DATA = """\
+import random
+import numpy as np
+
+class Data:
+    def __init__(self, rows, seed=None):
+        self.rows = rows
+        self.seed = seed
+        {}
+
+    def order(self):
+        {}
+
+def split(rows, *, seed=None, strict=False):
+    {}
+"""
+RUN = """\
+from data import Data, split
+
+def main():
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+KEPT = ("self.rng = random.Random(seed)", "return self.rng.sample(self.rows, 3)", "pass")
+LATER = ("pass", "return np.random.default_rng(self.seed).permutation(self.rows)", "pass")
+SPLIT = ("pass", "pass", "return np.random.RandomState(seed).permutation(rows)")
+ONE = "Data(rows).order()"
+
+
+@pytest.mark.parametrize(
+    ("lines", "call", "is_found"),
+    [
+        (KEPT, ONE, True),
+        (LATER, ONE, True),
+        (SPLIT, "split(rows)", True),
+        (SPLIT, "split(rows, seed=None)", True),
+        (KEPT, "Data(rows, 3).order()", False),
+        (KEPT, "Data(rows).order(); Data(rows, seed=3).order()", False),
+        (KEPT, "Data(*given).order()", False),
+        (KEPT, "Data(rows, seed=config.seed).order()", False),
+        (KEPT, "make(Data).order()", False),
+        (KEPT, "pass", False),
+        (LATER, "Data(rows, 3).order()", False),
+        (SPLIT, "split(rows, **options)", False),
+        (SPLIT, "split(rows, strict=True)", True),
+        (("self.rng = random.Random(seed); self.rng.seed(3)", *KEPT[1:]), ONE, False),
+        (("self.rng = random.Random(0 if seed is None else seed)", *KEPT[1:]), ONE, False),
+        (("self.rng = seed and random.Random(seed)", *KEPT[1:]), ONE, False),
+        (("self.rng = random.Random(seed)", "pass", "pass"), ONE, False),
+        (("pass", "if self.seed: use(random.Random(self.seed).random())", "pass"), ONE, False),
+        (("self.seed = 3", *LATER[1:]), ONE, False),
+        (("pass", "pass", "if seed is None: seed = 3\n    " + SPLIT[2]), "split(rows)", False),
+        (("pass", "pass", "if strict:\n        " + SPLIT[2]), "split(rows)", False),
+        (("pass", "pass", "name = random.Random(seed).getrandbits(64)"), "split(rows)", False),
+    ],
+)
+def test_a_seed_that_no_call_gives(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    lines: tuple[str, ...],
+    call: str,
+    *,
+    is_found: bool,
+) -> None:
+    project({"run.py": RUN.format(call), "data.py": DATA.format(*lines)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [(place_of(each), each["confidence"]) for each in found] == (
+        [("run.py:6", "likely")] * is_found
+    )
+    assert all("which is None by default" in each["message"] for each in found)
+
+
+def test_a_test_may_differ(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project({"test_run.py": RUN.format(ONE), "data.py": DATA.format(*KEPT)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    assert json.loads(capsys.readouterr().out) == []
