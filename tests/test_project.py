@@ -1885,6 +1885,30 @@ def test_a_trainer_of_several_libraries_is_no_ones(
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tune.Tuner(APPO, param_space={}).fit()", 1),
+        ("tuner = tune.Tuner('PPO')\n    tuner.fit()", 1),
+        ("algo = APPOConfig().build()\n    algo.train()", 1),
+        ("algo = APPOConfig().build()\n    algo.evaluate()", 0),
+        ("algo = APPOConfig().build()\n    algo.train(False)", 0),
+    ],
+)
+def test_rllib_trains(project: Project, lint: Lint, text: str, found: int) -> None:
+    head = (
+        "import numpy\nfrom ray import tune\nfrom ray.rllib.algorithms.appo import APPO, APPOConfig"
+    )
+    main = f"def main():\n    keep(rows())\n    {text}\n\n{MAIN}"
+    project(
+        {
+            "train.py": f"{head}\nfrom data import rows\n\n{main}",
+            "data.py": "import random\n\ndef rows():\n    return random.random()\n",
+        }
+    )
+    assert len(lint("--select", "DET102")) == found
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "for i in random.sample(range(9), 3):\n    logger.info(i)",

@@ -300,7 +300,11 @@ class Sets:
 
 def _numbers(by: Op) -> bool:
     """``for x in names: ids[x] = len(ids)``, ``for i, x in enumerate(names): ids[x] = i``."""
-    heads = [by] if by.code == "iter" else [each for each in by.uses if each.code == "iter"]
+    heads, pending = [], [by]
+    for each in pending:  # grows
+        heads += [each] if each.code == "iter" else []
+        deeper = each.code == "call" and len(pending) < _FEW
+        pending += [use for use in each.uses if use.code in ("call", "iter")] if deeper else []
     for head in heads:
         elements = {head, *(each for each in head.uses if each.code == "unpack")}
         for op in head.region.ops():

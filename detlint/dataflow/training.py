@@ -82,6 +82,8 @@ class Training:
         if call.given("mode") is not None:  # `self.train(mode=True)`, of whatever class
             return False
         word = _owner(call).lower()
+        if self._is_of_rllib(call, word):
+            return True
         if any(name.endswith("Trainer") for name in self.classes(call.args[0].args[0])):
             return True
         if method == "fit":
@@ -92,6 +94,19 @@ class Training:
             or (given.code == "param" and given.name[1] == "mode")
         )
         return word.endswith(("trainer", "runner")) and not mode
+
+    def _is_of_rllib(self, call: Op, word: str) -> bool:
+        """``Tuner(APPO, …).fit()``, ``algo.train()``."""
+        if not self._imports_rllib:
+            return False
+        classes = self.classes(call.args[0].args[0])
+        tunes = any(name.startswith("ray.tune.") and name.endswith("Tuner") for name in classes)
+        return tunes or (word.startswith("algo") and not call.args[1:])
+
+    @cached_property
+    def _imports_rllib(self) -> bool:
+        names = (name for bound in self._unit.imported.values() for name in bound)
+        return any(name.startswith("ray.rllib") for name in names)
 
     def bases(self, owner: str) -> list[str]:
         """The qualified names of the bases of a class of the file."""
@@ -134,7 +149,7 @@ class Training:
             return "torch"
         if not self._all_imported.isdisjoint(rows.OF_JAX):
             return "jax"
-        if "torch" in text or "transformers" in text:
+        if "torch" in text or "transformers" in text or self._imports_rllib:
             return "torch"
         return TRAINER if self._all_imported.isdisjoint(rows.OF_KERAS) else "keras"
 

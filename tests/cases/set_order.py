@@ -1187,6 +1187,14 @@ def by_place(rows):
     return numbers
 
 
+def by_product(rows):
+    numbers, index = {}, 0
+    for pair in list(itertools.product(set(rows.kinds), repeat=2)):  # DET204
+        numbers[pair] = index
+        index += 1
+    return numbers
+
+
 def no_numbers(rows):
     sizes = {}
     for kind in set(rows.kinds):
