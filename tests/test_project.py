@@ -1885,6 +1885,27 @@ def test_a_trainer_of_several_libraries_is_no_ones(
 
 
 @pytest.mark.parametrize(
+    ("draw", "train", "found"),
+    [
+        ("tf.image.random_flip_left_right(x)", "jax.grad(f)(x)", 1),
+        ("tf.image.random_flip_left_right(x, seed=3)", "jax.grad(f)(x)", 0),
+        ("tf.image.random_flip_left_right(x, 3)", "jax.grad(f)(x)", 0),
+        ("tf.image.stateless_random_flip_left_right(x, seed)", "jax.grad(f)(x)", 0),
+        ("tf.random.uniform([], 0, 1)", "jax.grad(f)(x)", 1),
+        ("tf.random.uniform([], 0, 1)", "tf.random.set_seed(0)\n    jax.grad(f)(x)", 0),
+        ("tf.random.uniform([], 0, 1)", "tf.GradientTape()", 0),
+    ],
+)
+def test_draws_of_tensorflow(
+    project: Project, lint: Lint, draw: str, train: str, found: int
+) -> None:
+    head = "import tensorflow as tf\nimport jax\nimport optax"
+    text = f"{head}\n\ndef main():\n    {train}\n    rows.map(lambda x: {draw})\n\n{MAIN}"
+    project({"train.py": text})
+    assert len(lint("--select", "DET102")) == found
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("tune.Tuner(APPO, param_space={}).fit()", 1),

@@ -16,7 +16,7 @@ from detlint.dataflow.loaders import drawing
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
-from detlint.dataflow.seeding import drawn_from, has_seed, is_guard
+from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
@@ -268,7 +268,7 @@ class _Reader:
     def draws(self, function: Function) -> Iterator[Found]:
         """Calls that draw from a global generator, where something depends on that."""
         for op in function.coded("call"):
-            library = drawn_from(op)
+            library = drawn_from(op) or drawn_by_tensorflow(op)
             apart = library and self._states.is_seeded_apart(op, library)
             if library and not apart:
                 yield Found(op, library)

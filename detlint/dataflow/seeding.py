@@ -48,6 +48,16 @@ def _of_distribution(call: Op) -> str:
     return "numpy" if any(map(randomness.of_distributions, names)) and not apart else ""
 
 
+def drawn_by_tensorflow(op: Op) -> str:
+    """TensorFlow, of a call that draws from its global generator and is given no seed; "" for
+    another."""
+    if op.code != "call" or randomness.OF_TENSORFLOW.isdisjoint(op.function.unit.values.called(op)):
+        return ""
+    place = 1 if "_flip_" in word_of(op) else None
+    seed = op.given("seed", place)
+    return "tensorflow" if seed is None or (seed.code == "const" and seed.name is None) else ""
+
+
 class Seeding:
     """Answers for one file."""
 

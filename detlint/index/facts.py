@@ -87,6 +87,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",
         ".rvs(",
+        *(f".{each.rpartition('.')[2]}(" for each in sorted(randomness.OF_TENSORFLOW)),
     ),
     "builds": (
         *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),

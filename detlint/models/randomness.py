@@ -25,6 +25,25 @@ DRAWS = {
     for module, names in _DRAWING.items()
     for name in names.split()
 }
+# Functions of TensorFlow that draw from its global generator, unless each is given a seed.
+OF_TENSORFLOW = frozenset(
+    [
+        *(
+            f"tensorflow.{version}random.{name}"
+            for version in ("", "compat.v1.")
+            for name in words("categorical gamma normal poisson shuffle truncated_normal uniform")
+        ),
+        *(
+            f"tensorflow.{version}image.{name}"
+            for version in ("", "compat.v1.")
+            for name in words(
+                """random_brightness random_contrast random_crop random_flip_left_right
+                random_flip_up_down random_hue random_jpeg_quality random_saturation
+                sample_distorted_bounding_box"""
+            )
+        ),
+    ]
+)
 # Whose global generators a function may seed.
 LIBRARIES = ("random", "numpy", "torch", "tensorflow")
 # What the settings of a project say of its functions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,14 @@ _GENERATORS = {
     "random": "Python's global generator",
     "numpy": "NumPy's global generator",
     "torch": "torch's global generator",
+    "tensorflow": "TensorFlow's global generator",
 }
+_OF_DET801 = ("tensorflow", "keras")
 _SEEDED_BY = {
     "random": "random.seed(seed)",
     "numpy": "np.random.seed(seed)",
     "torch": "torch.manual_seed(seed)",
+    "tensorflow": "tf.random.set_seed(seed)",
 }
 # Where none of these is at work, a random port or file name is all that a program draws.
 _NUMERIC = (
@@ -83,6 +87,7 @@ class UnseededGlobalRng(Rule):
     - the same where only an option seeds that is off by default, as `--seed` without a default
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed, or
       draws from a space of it that nothing seeds
+    - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds
     - another program, if its own file draws and it writes something, such as a file
@@ -156,6 +161,8 @@ class UnseededGlobalRng(Rule):
         if sure < settings.bar(cls.code):
             return
         for library in _GENERATORS:
+            if library == "tensorflow" and any(map(partial(program.has, "trains"), _OF_DET801)):
+                continue  # where DET801 asks for the seed
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and _seeds(program, library, settings, trains=True):
                 yield from cls._unseeded_process(program, library)
@@ -317,7 +324,7 @@ class UnseededGlobalRng(Rule):
                 yield from ((each, "draws") for each in some if not program.only_tries(each))
             return
         # torch seeds the others in the workers of its loaders.
-        seeded = library != "torch" and program.has("seeds", "torch")
+        seeded = library in ("random", "numpy") and program.has("seeds", "torch")
         for own in (True, False):  # what the program says itself is sooner understood
             for each in program.facts("draws", library, own=own):
                 if not (seeded and program.is_in_workers(each)):
