@@ -31,7 +31,7 @@ def number(rows):
 STEPS = [
     (2, "the set is made here"),
     (5, "gone through here"),
-    (9, "here its order shows: looped over"),
+    (9, "here its order shows: numbered"),
 ]
 
 
@@ -45,7 +45,7 @@ def test_the_steps_of_a_value_are_told_with_the_source(
     assert told == [
         "way: a.py:2:13: the set is made here",
         "way: a.py:5:18: gone through here",
-        "way: a.py:9:9: here its order shows: looped over",
+        "way: a.py:9:9: here its order shows: numbered",
     ]
 
 

@@ -85,8 +85,8 @@ class UnseededGlobalRng(Rule):
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default
-    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed, or
-      draws from a space of it that nothing seeds
+    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
+    - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds
