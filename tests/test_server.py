@@ -176,7 +176,7 @@ def number(rows):
         ] == [
             (uri, 1, "the set is made here"),
             (uri, 2, "gone through here"),
-            (uri, 6, "here its order shows: looped over"),
+            (uri, 6, "here its order shows: numbered"),
         ]
 
     run(test, folder)

@@ -46,8 +46,8 @@ class UnorderedListing(Rule):
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed
-    - what a function returns, if each of its callers in the project sorts it or ignores the order
-    - what a function of another file is given, if it does
+    - what a function returns or is given, where its callers in the project, or the function in
+      another file, sort it or ignore the order
 
     What to do: Sort the listing: `sorted(os.listdir(folder))`. In `os.walk`, write `dirs.sort()`
     and use `sorted(files)`. With `topdown=False`, the folders are read before: write
