@@ -47,6 +47,7 @@ _CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Functions that call each other for an element.
 _DEEPEST = 3
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
+_VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
 
 class Effects:
@@ -324,11 +325,15 @@ class Effects:
         return self._lengths[function]
 
     def _whole(self, value: Op) -> Op:
-        """``list(iter(x))`` → ``x``."""
-        while value.code == "call" and len(value.args) > 1:
-            if value.args[0].code != "global" or value.args[0].name not in _WRAPPING:
+        """``list(x.keys())`` → ``x``."""
+        while value.code == "call":
+            function = value.args[0]
+            if function.code == "global" and function.name in _WRAPPING and value.args[1:]:
+                value = value.args[1]
+            elif function.code == "attr" and function.name in _VIEWS and not value.args[1:]:
+                value = function.args[0]
+            else:
                 break
-            value = value.args[1]
         return value
 
     @staticmethod
@@ -439,10 +444,12 @@ def made_of(value: Op) -> set[Op]:
             value = heads[0].args[0]
         elif (
             value.code == "call"
-            and word_of(value) in ("array", "asarray", "list", "tuple", "tqdm")
+            and word_of(value) in ("array", "asarray", "enumerate", "list", "tuple", "tqdm")
             and len(value.args) > 1
         ):
             value = value.args[1]
+        elif (head := _filled_for_each(value)) is not None:
+            value = head.args[0]
         else:
             return found
         found.add(value)
@@ -456,15 +463,31 @@ def is_aligned(one: Op, other: Op) -> bool:
     return filled is not None and filled is _filled_in(other)
 
 
+def _filled_for_each(value: Op) -> Op | None:
+    """The elements for each of which a loop adds one to a list."""
+    region = _filled_in(value)
+    if region is None or region.kind != "for" or region.head is None:
+        return None
+    skips = any(op.code == "leave" and op.name == "continue" for op in region.ops())
+    return None if skips else region.head
+
+
 def _filled_in(value: Op) -> Region | None:
     """The part of a loop that adds an element to a list in each of its rounds."""
     if value.code != "phi":
         return None
     added = [each for each in value.args if each.code == "change" and each.name == "append"]
+    if len(added) == len(value.args) == 2 and _are_branches(*(each.region for each in added)):
+        return added[0].region.parent
     if len(added) != 1 or not added[0].within(value.region):
         inner = [_filled_in(x) for x in value.args if x.code == "phi" and x.place > value.place]
         return inner[0] if inner else None
     return added[0].region
+
+
+def _are_branches(one: Region, other: Region) -> bool:
+    """Whether one of two parts of a function runs, and not the other."""
+    return {one.kind, other.kind} == {"if", "else"} and one.head is other.head
 
 
 def _asks_name(test: Op, head: Op) -> bool:

@@ -342,9 +342,10 @@ class GivenOrders:
 
     def finds_only(self, call: Op, value: Op) -> bool:
         """Whether a position is only used to take what stands there."""
-        taken = [use for use in call.uses if use.code == "item" and use.args[1] is call]
-        return bool(taken) and all(
-            use in taken and self.is_found(call, use.args[0]) for use in call.uses
+        whole = [use for use in call.uses if "builtins.int" in self._values.called(use)]
+        uses = [use for each in (call, *whole) for use in each.uses if use not in whole]
+        return bool(uses) and all(
+            use.code == "item" and self.is_found(use.args[1], use.args[0]) for use in uses
         )
 
     def _is_sort_key(self, column: Op) -> bool:
@@ -357,6 +358,8 @@ class GivenOrders:
     def is_found(self, key: Op, value: Op) -> bool:
         """``names[np.argmax(sizes)]``, where ``sizes`` holds something for each of the names;
         ``[names[i] for i in np.argsort(sizes)]``, which sorts them."""
+        if "builtins.int" in self._values.called(key) and key.args[1:]:
+            key = key.args[1]
         sorting = _sorting(key)
         key = sorting or key
         if key.code != "call" or word_of(key) not in _POSITIONS:

@@ -172,14 +172,13 @@ def _is_kept(made: Op) -> bool:
 
 
 def is_doubted(found: Match) -> bool:
-    """Whether names around a call say that nothing is trained there: data or weights are got
-    ready, a model answers."""
+    """Whether names around a call say that nothing is trained there, and no backward beside it
+    says otherwise: data or weights are got ready, a model answers."""
     op = found.call
     functions = [each.name.rpartition(".")[2] for each in functions_around(op.function)]
     path = os.path.splitext(op.function.unit.path)[0].replace(os.sep, "/").split("/")
-    if any(map(rows.is_apart, (*functions, op.function.class_name))) or only_answers(op):
-        return True
-    if any(rows.is_apart(each) for each in path[-3:]):
+    named = (*functions, op.function.class_name, *path[-3:])
+    if only_answers(op) or (any(map(rows.is_apart, named)) and not goes_back(op)):
         return True
     given = [] if found.makes_layer else [word_of(each) for each in op.args]
     return any(map(rows.is_of_positions, (*functions, *given)))

@@ -4094,3 +4094,55 @@ class Trains:
         for name in os.listdir(folder):  # DET203
             self.model(load(name)).backward()
             self.optimizer.step()
+
+
+def last_epoch(folder):
+    paths = glob.glob(os.path.join(folder, "epoch_*"))
+    epochs = []
+    for path in paths:
+        epochs.append(int(path.rpartition("_")[2]))
+    last = np.argmax(epochs)
+    return paths[last], epochs[int(last)]
+
+
+def newest_version(folder):
+    names = os.listdir(folder)
+    versions = []
+    for name in names:
+        if "-" in name:
+            versions.append(int(name.partition("-")[2]))
+        else:
+            versions.append(0)
+    return names[np.argmax(versions)]
+
+
+def largest_but_aside(folder):
+    names = os.listdir(folder)  # DET203
+    sizes = []
+    for name in names:
+        if name.endswith(".txt"):
+            continue
+        sizes.append(os.path.getsize(name))
+    return names[np.argmax(sizes)]
+
+
+def of_one_kind(folder):
+    kinds = {}
+    for name in os.listdir(folder):
+        kinds.setdefault(name.rpartition(".")[2], []).append(name)
+    if len(kinds) > 1:
+        raise ValueError(", ".join(kinds.keys()))
+    kind = list(kinds.keys())[0]
+    names = kinds[kind]
+    names.sort()
+    return names, kind
+
+
+def of_any_kind(folder):
+    kinds = {}
+    for name in os.listdir(folder):  # DET203
+        kinds.setdefault(name.rpartition(".")[2], []).append(name)
+    kind = list(kinds.keys())[0]
+    names = kinds[kind]
+    names.sort()
+    return names, kind
