@@ -14,7 +14,7 @@ from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.round_calls import Calls
 from detlint.dataflow.round_containers import ADDING, Containers
 from detlint.dataflow.round_variables import Variables
-from detlint.dataflow.rounds import SEEDING, Round, is_name_of, looped, readers
+from detlint.dataflow.rounds import SEEDING, Round, is_name_of, is_same, looped, readers
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.models import names
 from detlint.models.model import Order
@@ -307,7 +307,7 @@ class Effects:
         same = (
             x
             for each, calls in lengths.items()
-            if not isinstance(each, str) and each is not whole and _is_same(each, whole)
+            if not isinstance(each, str) and each is not whole and is_same(each, whole)
             for x in calls
         )
         return any(self._tells_one(op, use) for op in (*asked, *same))
@@ -405,6 +405,28 @@ class Effects:
                     seen.add(use)
                     pending.append(use)
         return True
+
+    def reads_held(self, container: Op) -> bool:
+        """Whether anything but a message reads what a dict holds, and not only its keys."""
+        made = self.made(container)
+        if made.code in ("attr", "free", "global", "param"):
+            return True
+        return any(self._reads_held(use, each) for use, each in self.holders.of(container).reads)
+
+    def _reads_held(self, use: Op, container: Op) -> bool:
+        if use.code == "item":
+            return not all(map(self.is_quiet, use.uses))
+        if use.code in ("boolean", "compare", "iter", "not", "test"):
+            return False
+        if use.code == "attr":
+            return use.name != "keys" and not all(map(self._is_filling, use.uses))
+        counts = use.code == "call" and container in use.args[1:]
+        return not (counts and word_of(use) in ("len", "list", "set", "sorted"))
+
+    @staticmethod
+    def _is_filling(call: Op) -> bool:
+        """``found.setdefault(key, value)``, for its effect."""
+        return all(each.code in ("change", "drop") for each in call.uses)
 
     def is_sorted_around(self, free: Op) -> bool:
         """Whether the function around one sorts a variable that both have."""
@@ -552,20 +574,6 @@ def _implied(condition: Op, compare: Op, *, holds: bool) -> bool | None:
         told = [_implied(each, compare, holds=holds) for each in condition.args]
         return next((each for each in told if each is not None), None)
     return None
-
-
-_SAME = frozenset(["attr", "binary", "call", "const", "format", "global", "import", "text"])
-
-
-def _is_same(one: Op, other: Op) -> bool:
-    """Whether two expressions give equal values: ``os.listdir(d)``, twice."""
-    if one is other:
-        return True
-    if one.code != other.code or one.code not in _SAME or one.name != other.name:
-        return False
-    return len(one.args) == len(other.args) and all(
-        _is_same(*each) for each in zip(one.args, other.args, strict=True)
-    )
 
 
 def _tests_of(op: Op) -> Iterator[Op]:

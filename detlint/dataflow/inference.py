@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.ir import DECORATORS
+from detlint.dataflow.path_conditions import decided
 from detlint.mentions import holds
 from detlint.models import attention as rows
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
-_LEAVING = ("return", "leave", "raise")
 _NAMED = frozenset(("attr", "global", "param", "import", "free"))
 
 
@@ -135,7 +135,7 @@ def only_answers(op: Op) -> bool:
     return (
         any(map(rows.function_answers, names))
         or rows.class_answers(op.function.class_name)
-        or any(_decides(test, holds=holds) for test, holds in _decided(op))
+        or any(_decides(test, holds=holds) for test, holds in decided(op))
         or any(map(_needs_cache, functions))
         or _is_asked_for_answers(functions[-1])
         or _measures(functions)
@@ -150,23 +150,6 @@ def functions_around(function: Function) -> Iterator[Function]:
     while each is not None:
         yield each
         each = each.outer
-
-
-def _decided(op: Op) -> Iterator[tuple[Op, bool]]:
-    """The tests that are decided where an operation runs: of branches around it, and of those that
-    were left by a ``return`` before it."""
-    around = list(op.region.around())
-    for region in around:
-        if region.kind in ("if", "else") and region.head is not None:
-            yield region.head.args[0], region.kind == "if"
-    leaving = (each for code in _LEAVING for each in op.function.coded(code))
-    for each in leaving:
-        region = each.region
-        if each.place > op.place or region.kind != "if":
-            continue
-        left = region.parent in around and region not in around and region.head is not None
-        if left and region.head is not None and not getattr(region.node, "orelse", ()):
-            yield region.head.args[0], False
 
 
 def _decides(test: Op, *, holds: bool) -> bool:

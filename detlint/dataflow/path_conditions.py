@@ -27,6 +27,7 @@ _IN = {"In": True, "NotIn": False}
 _WRITTEN = frozenset(("list", "set", "tuple"))
 _EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
 _DEEPEST = 40  # tests in tests
+_LEAVING = ("return", "leave", "raise")
 
 
 class Paths:
@@ -156,3 +157,20 @@ def tests(function: Function) -> Iterator[Op]:
     for op in function.coded("test"):
         if op.name not in ("match", "comprehension"):
             yield op.args[0]
+
+
+def decided(op: Op) -> Iterator[tuple[Op, bool]]:
+    """The tests that are decided where an operation runs: of branches around it, and of those that
+    were left before it, as by a ``return``."""
+    around = list(op.region.around())
+    for region in around:
+        if region.kind in ("if", "else") and region.head is not None:
+            yield region.head.args[0], region.kind == "if"
+    leaving = (each for code in _LEAVING for each in op.function.coded(code))
+    for each in leaving:
+        region = each.region
+        if each.place > op.place or region.kind != "if":
+            continue
+        left = region.parent in around and region not in around and region.head is not None
+        if left and region.head is not None and not getattr(region.node, "orelse", ()):
+            yield region.head.args[0], False

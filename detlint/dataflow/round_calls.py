@@ -32,7 +32,6 @@ _WRITERS = {
     "yaml.safe_dump": 1,
     "shutil.copyfileobj": 1,
 }
-_STEMS = frozenset({"os.path.split", "os.path.splitext"})
 _CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
 
 
@@ -147,25 +146,7 @@ class Calls:
         mode, place = opened.args[2].name, opened.args[1]
         if not isinstance(mode, str) or mode[:1] not in ("a", "w", "x"):
             return False
-        return (mode.startswith("a") and self._is_cut(place)) or place not in self._round.own
-
-    def _is_cut(self, place: Op) -> bool:
-        """``os.path.join(folder, name[:5])``: a part of what tells the elements apart."""
-        pending, seen = [place], {place}
-        while pending:
-            each = pending.pop()
-            if each.code in ("item", "slice") and not self._tells_apart(each):
-                return True
-            fresh = [x for x in each.args if x in self._round.own and x not in seen]
-            seen.update(fresh)
-            pending += fresh
-        return False
-
-    def _tells_apart(self, part: Op) -> bool:
-        """``os.path.splitext(name)[0]``, ``name[:-4]``: only an ending is gone."""
-        if part.code == "slice":
-            return bool(part.name == (False, True, False)) and part.args[1].code == "unary"
-        return not _STEMS.isdisjoint(self._values.called(part.args[0]))
+        return (mode.startswith("a") and self._round.is_cut(place)) or place not in self._round.own
 
     def _writes_shared(self, call: Op) -> bool:
         """``json.dump(element, file)`` into one file."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.references import is_self
-from detlint.dataflow.rounds import looped
+from detlint.dataflow.rounds import is_same, looped
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
@@ -65,7 +66,9 @@ class Containers:
         elif op.name == "update":
             yield from self._updated(op, owner, call)
         elif op.name == "setdefault":
-            if len(call.args) > 2 and self._numbers(call.args[2], owner):
+            if len(call.args) > 2 and (
+                self._numbers(call.args[2], owner) or self._keeps_one(owner, *call.args[1:3])
+            ):
                 yield from looped(op)
             else:
                 yield from self._filled(op)
@@ -385,8 +388,52 @@ class Containers:
                 yield from looped(op)
         elif self._adds_to_group(value, key):
             yield from self._of_groups(op, container)
+        elif self._is_first(op, key) and self._keeps_one(container, key, value):
+            yield from looped(op)
         else:
             yield from self._filled(op)
+
+    def _is_first(self, op: Op, key: Op) -> bool:
+        """Whether a dict keeps the first of equal keys: ``if key not in found: found[key] = x``,
+        and never another one."""
+        container = self._effects.made(op.args[0])
+        for each in self._round.ops:
+            changes = each.code in ("change", "delete", "store_item") and each is not op
+            if changes and self._effects.made(each.args[0]) is container:
+                return False
+        return any(
+            self._lacks(test, key, container, holds=holds) and not self._refuses(test)
+            for test, holds in decided(op)
+        )
+
+    def _lacks(self, test: Op, key: Op, container: Op, *, holds: bool) -> bool:
+        """Whether a condition that holds, or does not, says that a dict has no such key."""
+        if test.code == "not":
+            return self._lacks(test.args[0], key, container, holds=not holds)
+        if test.code == "boolean":
+            sides = (self._lacks(each, key, container, holds=holds) for each in test.args)
+            return (test.name == "And") == holds and any(sides)
+        if test.code != "compare" or test.name not in (("In",), ("NotIn",)):
+            return False
+        asked = is_same(test.args[0], key) and self._effects.made(test.args[1]) is container
+        return asked and (test.name == ("NotIn",)) == holds
+
+    def _refuses(self, test: Op) -> bool:
+        """Whether an error is raised where it holds, or where it does not."""
+        return any(
+            each.code == "raise"
+            and each.region.head is not None
+            and each.region.head.args[:1] == [test]
+            for each in self._round.ops
+        )
+
+    def _keeps_one(self, container: Op, key: Op, value: Op) -> bool:
+        """Whether several elements may have a key, of which one is kept that something reads."""
+        return (
+            self._round.is_cut(key)
+            and self._round.tells_more(value, key)
+            and self._effects.reads_held(container)
+        )
 
     def _is_searched(self, key: Op, op: Op) -> bool:
         """Whether a key is what a search in the round stopped at, or passed."""

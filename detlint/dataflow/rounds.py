@@ -18,6 +18,8 @@ SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
 # What takes the next of something that was there before.
 _TAKES = frozenset(["pop", "popleft", "popitem", "readline", "get_nowait"])
 _MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
+_STEMS = frozenset(("os.path.split", "os.path.splitext"))
+_PARTS = frozenset(("partition", "rpartition", "rsplit", "split"))
 _CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
 
@@ -217,6 +219,47 @@ class Round:
             key = key.args[1]
         return key in self.elements
 
+    def is_cut(self, place: Op) -> bool:
+        """``name[:5]``, ``for each in names_of(path)``: a part of what tells the elements apart,
+        so that several may have it."""
+        pending, seen = [place], {place}
+        while pending:
+            each = pending.pop()
+            if each.code in ("item", "iter", "slice") and not self._tells_apart(each):
+                return True
+            if each.code == "unpack" and self.orders.distinct and not self.flow.numbered:
+                return True  # of a set of tuples
+            fresh = [x for x in each.args if x in self.own and x not in seen]
+            seen.update(fresh)
+            pending += fresh
+        return False
+
+    def _tells_apart(self, part: Op) -> bool:
+        """``os.path.splitext(name)[0]``, ``name[:-4]``, ``name.split(".")[0]``: only an ending is
+        gone. An element itself is whole."""
+        if part in self.elements:
+            return True
+        if part.code == "slice":
+            return bool(part.name == (False, True, False)) and part.args[1].code == "unary"
+        whole = part.args[0]
+        parted = whole.code == "call" and word_of(whole) in _PARTS and whole.args[1:]
+        at_dot = bool(parted) and whole.args[1].name == "."
+        return at_dot or not _STEMS.isdisjoint(self.values.called(whole))
+
+    def tells_more(self, value: Op, key: Op) -> bool:
+        """Whether a value is made of the element by more than what a key holds of it."""
+        pending, seen = [value], {value}
+        while pending:
+            each = pending.pop()
+            if is_same(each, key):
+                continue
+            if each in self.elements:
+                return True
+            fresh = [x for x in each.args if x in self.own and x not in seen]
+            seen.update(fresh)
+            pending += fresh
+        return False
+
     def is_shared(self, owner: Op) -> bool:
         """``files[split]``, where a file is for more than one element."""
         for holder, key in groups.holders_of(owner, self.own, self.unheld):
@@ -251,6 +294,20 @@ def is_name_of(op: Op, head: Op) -> bool:
     if op.code == "call" and word_of(op) in _CASES:
         return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
     return op.code == "unpack" and op.args[0] is head
+
+
+_SAME = frozenset(["attr", "binary", "call", "const", "format", "global", "import", "text"])
+
+
+def is_same(one: Op, other: Op) -> bool:
+    """Whether two expressions give equal values: ``os.listdir(d)``, twice."""
+    if one is other:
+        return True
+    if one.code != other.code or one.code not in _SAME or one.name != other.name:
+        return False
+    return len(one.args) == len(other.args) and all(
+        is_same(*each) for each in zip(one.args, other.args, strict=True)
+    )
 
 
 def readers(value: Op) -> Iterator[Op]:

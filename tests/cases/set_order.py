@@ -1244,3 +1244,29 @@ def only_described(frame):
 
 def as_a_key(table: Dict[str, int], names: List[str]):
     return table[tuple({name.lower() for name in names})]
+
+
+def keeps_a_first(paths: list[str]):
+    found = {}
+    for path in set(paths):  # DET204
+        key = path.split("_")[0]
+        if key not in found:
+            found[key] = path
+    return found
+
+
+def keeps_a_parent(edges: list[tuple[str, str]]):
+    parents = {}
+    for child, parent in set(edges):  # DET204
+        if child not in parents:
+            parents[child] = parent
+    return parents
+
+
+def keeps_what_a_key_tells(paths: list[str]):
+    found = {}
+    for path in set(paths):
+        key = path.split("_")[0]
+        if key not in found:
+            found[key] = key.upper()
+    return found

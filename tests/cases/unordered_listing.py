@@ -4146,3 +4146,98 @@ def of_any_kind(folder):
     names = kinds[kind]
     names.sort()
     return names, kind
+
+
+def variants(stem):
+    return [stem, stem.replace("_pred", "")]
+
+
+def by_variants(folder):
+    found = {}
+    files = []
+    for pattern in ("*.tif", "*.png"):
+        files.extend(Path(folder).glob(pattern))  # DET203
+    for path in files:
+        for each in variants(path.stem):
+            if each not in found:
+                found[each] = str(path)
+    return found
+
+
+def by_prefix(folder):
+    found = {}
+    for path in Path(folder).glob("*.tif"):  # DET203
+        key = path.stem.split("_")[0]
+        if key not in found:
+            found[key] = str(path)
+    return found
+
+
+def by_prefix_passed(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        key = name[:4]
+        if key in found:
+            continue
+        found[key] = name
+    return found
+
+
+def by_prefix_default(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        found.setdefault(name[:4], name)
+    return found
+
+
+def by_stem(folder):
+    found = {}
+    for name in listdir(folder):
+        found[os.path.splitext(name)[0]] = name
+    return found
+
+
+def refuses_equals(folder):
+    found = {}
+    for name in listdir(folder):
+        key = name[:4]
+        if key in found:
+            raise ValueError(f"{name} and {found[key]}")
+        found[key] = name
+    return found
+
+
+def of_key_alone(folder):
+    sizes = {}
+    for name in listdir(folder):
+        key = name[:4]
+        if key not in sizes:
+            sizes[key] = len(key)
+    return sizes
+
+
+def only_told(folder):
+    first = {}
+    for name in listdir(folder):
+        key = name[:4]
+        if key not in first:
+            first[key] = name
+        else:
+            print(f"{name} and {first[key]} are alike")
+    return len(first)
+
+
+def begins(folder):
+    found = {}
+    for name in listdir(folder):
+        key = name[:4]
+        if key not in found:
+            found[key] = []
+        found[key].append(name)
+    return {key: sorted(names) for key, names in found.items()}
+
+
+def cached(folder, cache):
+    for name in listdir(folder):
+        if name not in cache:
+            cache[name] = open(name).read()
