@@ -530,6 +530,7 @@ PARTS = """
         return nn.AdaptiveAvgPool2d(7)
 """
 MODEL = """
+    from functools import partial
     from torch import nn
     import parts
     from parts import Warp, warp as sample
@@ -538,6 +539,7 @@ MODEL = """
         def __init__(self):
             self.conv, self.warp = nn.Conv2d(3, 8, 3), Warp()
             self.other, self.pool = parts.Warp(), parts.pool()
+            self.later, self.bound = partial(sample, align=True), partial(sample, self.grid)
 
         def forward(self, x, grid):
             {}
@@ -558,6 +560,8 @@ SCRIPT = """
         ("return parts.warp(self.conv(x), grid)", "Net()", [6]),
         ("return self.warp(self.conv(x), grid)", "Net()", [10]),
         ("return self.other(self.conv(x), grid)", "Net()", [10]),
+        ("return self.later(self.conv(x), grid)", "Net()", [6]),
+        ("return self.bound(self.conv(x))", "Net()", []),
         ("return self.pool(self.conv(x))", "Net()", [13]),
         ("return x", "nn.Conv2d(3, 8, 3), pool()", [13]),
         ("return x", "pool(), nn.Conv2d(3, 8, 3)", []),

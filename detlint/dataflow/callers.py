@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _PLAIN = frozenset(("builtins.staticmethod", "builtins.classmethod"))
+_PARTIAL = "functools.partial"
 _SELF = ("self", "cls")
 _QUOTES = ('"', "'")
 
@@ -75,6 +76,24 @@ class Callers:
                 if name in self._unit.values.called(call)
             ]
         return self._imported[key]
+
+    def partials(self, function: Function) -> list[Op]:
+        """The calls of ``functools.partial`` that bind no place of a function: its later calls
+        give what they would give itself."""
+        handing = self.handing(function) if "partial" in self._unit.text else ()
+        return [call for call in handing if self._is_partial(call)]
+
+    def partials_of_imported(self, name: str) -> list[Op]:
+        """The same of what the file imports, by a qualified name."""
+        return [
+            call
+            for call in self.of_imported("partial", _PARTIAL)
+            if self._is_partial(call) and name in self._unit.values.qualified(call.args[1])
+        ]
+
+    def _is_partial(self, call: Op) -> bool:
+        plain = [each for each, _ in call.arguments() if each is None]
+        return _PARTIAL in self._unit.values.called(call) and len(plain) == 1
 
     def _of(self, owner: str, name: str, function: Function | None) -> Known:
         # A method that is called on something is not looked up: it may be that of any class.

@@ -53,7 +53,10 @@ class Files:
             (other, call)
             for unit, word, full in self._others.importing(gradients.unit, name)
             for other in [self._of(unit)]
-            for call in other.calls.of_imported(word, full)
+            for call in (
+                *other.calls.of_imported(word, full),
+                *other.later(other.calls.partials_of_imported(full)),
+            )
         ]
 
     def _of(self, unit: Unit) -> Gradients:
@@ -224,11 +227,16 @@ class Gradients(Backwards[Facts]):
         if self._is_differentiated(op):
             return _NEEDED
         known = self.calls.of(function)
-        found = self.join(self.argument(each, op) for each in known.calls)
+        later = self.later(self.calls.partials(function)) if not known.all else ()
+        found = self.join(self.argument(each, op) for each in (*known.calls, *later))
         if known.all and known.calls:
             return found
         top = not owner and function.outer is None and name
         return found | (self._elsewhere(function.name, op) if top else _UNKNOWN)
+
+    def later(self, partials: Iterable[Op]) -> list[Op]:
+        """The calls of what ``functools.partial`` makes."""
+        return [call for each in partials for call in self.layers.way(each).calls]
 
     def _is_differentiated(self, op: Op) -> bool:
         """Whether a gradient by a parameter is asked for: ``grad(loss)(weights)``."""
