@@ -198,7 +198,8 @@ class UnseededGenerator(Rule):
             else:
                 self._check_option(call, name)
         elif name in randomness.SYSTEM:
-            if not only_names(call, self._generators.fate(call)):
+            fate = self._generators.fate(call)
+            if not (only_names(call, fate) or _is_only_seeded(fate)):
                 reason = "draws from the operating system and cannot be seeded"
                 self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
         elif name in randomness.STATE_OF_SYSTEM:
@@ -308,6 +309,12 @@ def _lacks_seed(call: Op, name: str) -> bool:
         return False
     seed = call.given(randomness.SEED_PARAMETER[name], 0)
     return seed is None or (seed.code == "const" and seed.name is None)
+
+
+def _is_only_seeded(fate: Fate) -> bool:
+    """``random.SystemRandom().seed(0)``, which has no effect, and from which nothing is drawn."""
+    idle = bool(fate.methods) and all(name == "seed" for name, _ in fate.methods)
+    return idle and not (fate.given or fate.escapes)
 
 
 def _is_seeded_by_torch(fate: Fate) -> bool:

@@ -316,3 +316,14 @@ def attribute_of_another(sampler, seed):
     if sampler.generator is None:
         sampler.generator = torch.Generator()
         sampler.generator.manual_seed(seed)
+
+
+def seed_all(seed):
+    random.seed(seed)
+    random.SystemRandom().seed(seed)  # without effect
+
+
+def draw_of_system(seed):
+    system = random.SystemRandom()  # DET101
+    system.seed(seed)
+    return system.random()
