@@ -337,8 +337,11 @@ class GivenOrders:
         self._orders.calls.pop()
         if found is not None:
             # Of a set, what is handed on once more may be asked for its elements alone.
-            guessed = self._orders.distinct and found.how.startswith("passed to ")
-            yield Use(call, f"passed to {described(call)}()", found.assumed or guessed)
+            how, guessed = f"passed to {described(call)}()", False
+            if self._orders.distinct:
+                guessed = found.how.startswith("passed to ") and not found.tells
+                how = found.further(how)
+            yield Use(call, how, found.assumed or guessed)
 
     def finds_only(self, call: Op, value: Op) -> bool:
         """Whether a position is only used to take what stands there."""

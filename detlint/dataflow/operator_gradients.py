@@ -178,7 +178,9 @@ def is_doubted(found: Match) -> bool:
     functions = [each.name.rpartition(".")[2] for each in functions_around(op.function)]
     path = os.path.splitext(op.function.unit.path)[0].replace(os.sep, "/").split("/")
     named = (*functions, op.function.class_name, *path[-3:])
-    if only_answers(op) or (any(map(rows.is_apart, named)) and not goes_back(op)):
+    if only_answers(op) or any(map(rows.is_tried, named)):
+        return True
+    if any(map(rows.is_apart, named)) and not goes_back(op):
         return True
     given = [] if found.makes_layer else [word_of(each) for each in op.args]
     return any(map(rows.is_of_positions, (*functions, *given)))

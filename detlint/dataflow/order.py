@@ -562,7 +562,8 @@ class Orders:
         if shown is not None:
             # What the function around returns is for those who call that.
             at = shown.op if function.outer is not None and shown.op.code == "return" else use
-            yield Use(at, "returned", shown.assumed)
+            how = shown.further("returned") if self.distinct else "returned"
+            yield Use(at, how, shown.assumed)
         elif calls is None:
             yield from self.escape(use, "returned", flow)
 

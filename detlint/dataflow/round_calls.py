@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, written
 from detlint.dataflow.round_containers import ADDING, COMMUTING
-from detlint.dataflow.rounds import looped
+from detlint.dataflow.rounds import looped, numbered
 from detlint.models import names
 from detlint.models.training import BACKWARDS
 
@@ -61,8 +61,8 @@ class Calls:
         if self._round.stops or (written(call) in BACKWARDS and self._steps()):
             yield from looped(call)
         elif self._works_alone(call):
-            if any(each in self._round.counters for each in call.args[1:]):
-                yield from looped(call)
+            if self._gives_number(call):
+                yield from numbered(call)
         elif self._writes_shared(call):
             yield from looped(call)
         else:
@@ -177,7 +177,10 @@ class Calls:
         elif names.writes(written(call)) and self._tells_only(call):
             return  # a file of its own
         if names.leaves_something(written(call)):
-            yield from looped(call)
+            yield from (numbered if self._gives_number(call) else looped)(call)
+
+    def _gives_number(self, call: Op) -> bool:
+        return any(each in self._round.counters for each in call.args[1:])
 
     def _is_imported(self, owner: Op) -> bool:
         """``wavfile``, of ``from scipy.io import wavfile``; ``scipy.io.wavfile``."""

@@ -11,7 +11,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.references import is_self
-from detlint.dataflow.rounds import is_same, looped
+from detlint.dataflow.rounds import is_same, looped, numbered
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
@@ -66,9 +66,9 @@ class Containers:
         elif op.name == "update":
             yield from self._updated(op, owner, call)
         elif op.name == "setdefault":
-            if len(call.args) > 2 and (
-                self._numbers(call.args[2], owner) or self._keeps_one(owner, *call.args[1:3])
-            ):
+            if len(call.args) > 2 and self._numbers(call.args[2], owner):
+                yield from numbered(op)
+            elif len(call.args) > 2 and self._keeps_one(owner, *call.args[1:3]):
                 yield from looped(op)
             else:
                 yield from self._filled(op)
@@ -108,7 +108,10 @@ class Containers:
         return any(name.startswith(_SETTINGS) for name in self._values.called(given))
 
     def _added(self, op: Op, owner: Op) -> Iterator[Use]:
-        if self._round.stops or self._holds_number(op.args[1], owner):
+        if self._holds_number(op.args[1], owner):
+            yield from numbered(op)
+            return
+        if self._round.stops:
             yield from looped(op)
             return
         if owner.code in ("item", "call"):
@@ -367,7 +370,7 @@ class Containers:
             and value in self._round.counters
             and container.code != "phi"
         ):
-            yield from looped(op)
+            yield from numbered(op)
         if self._effects.made(container) in self._round.own or not self._round.outlives(container):
             return
         if key.code == "range" and value in self._round.own and container not in self._round.own:
@@ -378,7 +381,7 @@ class Containers:
             or (value in self._round.counters and key in self._round.own)
             or self._numbers(value, container)
         ):
-            yield from looped(op)
+            yield from numbered(op)
         elif key not in self._round.own:
             if self._adds_whole(value):
                 return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.rounds import looped, place_of, readers
+from detlint.dataflow.rounds import looped, numbered, place_of, readers
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
@@ -223,7 +223,7 @@ class Variables:
                 ):
                     continue
                 if use in self._round.own or self._meets_element(use):
-                    yield from looped(use)
+                    yield from numbered(use)
                     return
 
     def _meets_element(self, use: Op) -> bool:

@@ -280,6 +280,11 @@ def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
     yield Use(op, "looped over", assumed)
 
 
+def numbered(op: Op) -> Iterator[Use]:
+    """The rounds are numbered there in the order in which they come."""
+    yield Use(op, "numbered")
+
+
 def place_of(op: Op) -> int:
     """By which operations are put in their order."""
     return op.place

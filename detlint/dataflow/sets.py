@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
 _JOINING = frozenset(("itertools.chain", "itertools.product"))
 _JOINS_EACH = "itertools.chain.from_iterable"
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
-
-
-# What shows an order for certain, whatever the elements are.
-_TELLING = re.compile(
-    r"numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)"
-)
 
 
 # What gives the next state of a container, or another name to it.
@@ -255,7 +248,7 @@ class Sets:
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")
         unknown = guessed and not seems_text
-        assumed = use.assumed or seems_number or (unknown and not _TELLING.match(use.how))
+        assumed = use.assumed or seems_number or (unknown and not use.tells)
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
@@ -332,19 +325,29 @@ def _holds_set(types: Types) -> bool:
 
 
 def _elements_of(op: Op) -> Iterator[Op]:
-    """What a set is written to hold: ``{name for name, _ in rows}``, ``set(x.name for x in y)``."""
-    if op.code == "comprehension":
-        made = op.args[0]
-        yield from made.args if made.code == "tuple" else [made]
-    elif op.code in ("call", "phi") and op.args:
-        for each in op.args[1:] if op.code == "call" else op.args:
-            if each.code in ("comprehension", "call"):
-                yield from _elements_of(each)
+    """What a set is written to hold: ``{name for name, _ in rows}``, ``set(x.name for x in y)``,
+    ``found.add(row["name"])``."""
+    pending, seen = [op], {op}
+    while pending:
+        each = pending.pop()
+        if each.code == "comprehension":
+            made = each.args[0]
+            yield from made.args if made.code == "tuple" else [made]
+        elif each.code == "change" and each.name == "add":
+            yield from each.args[1].args[1:]
+        below = each.args[1:] if each.code == "call" else each.args[:1]
+        if each.code == "phi":
+            below = each.args
+        for one in below if each.code in ("call", "change", "phi") else ():
+            if one.code in ("call", "change", "comprehension", "phi") and one not in seen:
+                seen.add(one)
+                pending.append(one)
 
 
 def _names_of(op: Op) -> list[str]:
     bound = op.function.names_of(op)
-    return [*bound, str(op.name)] if op.code == "attr" else bound
+    key = op.args[1].name if op.code == "item" else op.name if op.code == "attr" else None
+    return [*bound, key] if isinstance(key, str) else bound
 
 
 def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:

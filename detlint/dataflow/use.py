@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from detlint.dataflow.ir import Op
+
+
+# What shows an order for certain, whatever the elements are; also in a function further on.
+_TELLING = re.compile(
+    r"(?:.* and )?"
+    r"(numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)).*"
+)
 
 
 class Use(NamedTuple):
@@ -19,6 +27,16 @@ class Use(NamedTuple):
     op: Op
     how: str
     assumed: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether it shows the order whatever the elements are."""
+        return _TELLING.fullmatch(self.how) is not None
+
+    def further(self, how: str) -> str:
+        """What hands the order on to this use, and what this one does with it, if that tells."""
+        found = _TELLING.fullmatch(self.how)
+        return f"{how} and {self.how[found.start(1) :]}" if found is not None else how
 
 
 class Flow(NamedTuple):

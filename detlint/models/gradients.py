@@ -103,7 +103,7 @@ _APART = words(
     checkpoint ckpt collate collect dataset eval evaluate evaluation evaluator export
     extract infer inference load loads marching metric pipeline plot postprocess postprocessing
     postprocessor predict prediction predictor preprocess preprocessing preprocessor processing
-    processor process reorder search test visualise visualize
+    processor process reorder search visualise visualize
     """
 )
 _POSITIONS = frozenset(("pos", "position", "positional", "positions"))
@@ -164,6 +164,12 @@ def is_permutation(word: str) -> bool:
 def steps(name: str) -> bool:
     """Whether a function takes a step of training, or runs a model, by its name."""
     return not _STEPS.isdisjoint(words_of(name))
+
+
+def is_tried(name: str) -> bool:
+    """Whether a function, class or file only tries something, even a training, by its name."""
+    parts = words_of(name)
+    return "test" in parts and _TRAINS.isdisjoint(parts) and not judges(name)
 
 
 def is_apart(name: str) -> bool:

@@ -1270,3 +1270,65 @@ def keeps_what_a_key_tells(paths: list[str]):
         if key not in found:
             found[key] = key.upper()
     return found
+
+
+def numbered_in_a_function(rows):
+    found = set()
+    for row in rows:
+        found.add(row.thing)
+    return number_things(list(found))  # DET204
+
+
+def number_things(things):
+    return {thing: place for place, thing in enumerate(things)}
+
+
+class Things:
+    def __init__(self, things):
+        self.place_of = {thing: place for place, thing in enumerate(things)}
+
+
+def numbered_by_an_object(rows):
+    return Things(list({row.thing for row in rows}))  # DET204
+
+
+class Numbering:
+    def _things(self, rows):
+        return list({row.thing for row in rows})  # DET204
+
+    def fit(self, rows):
+        self.place_of = {thing: place for place, thing in enumerate(self._things(rows))}
+
+
+def counted_in_a_function(rows):
+    return count_things(list({row.thing for row in rows}))
+
+
+def count_things(things):
+    return sum(1 for thing in things if thing)
+
+
+def numbered_in_a_loop(rows):
+    place_of = {}
+    for thing in {row.thing for row in rows}:  # DET204
+        place_of[thing] = len(place_of)
+    return place_of
+
+
+def numbered_for_a_call(rows, graph):
+    for place, thing in enumerate({row.thing for row in rows}):  # DET204
+        graph.add_node(place, thing)
+
+
+def collected_names(rows):
+    found = set()
+    for row in rows:
+        found.add(row["name"])
+    return list(found)  # DET204
+
+
+def collected_things(rows):
+    found = set()
+    for row in rows:
+        found.add(row["thing"])
+    return list(found)  # possible DET204
