@@ -255,7 +255,8 @@ class Sets:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
-        return any(map(names.are_texts, _names_behind(value))) or self._taken_for_text(by)
+        named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
+        return any(map(names.are_texts, named)) or self._taken_for_text(by)
 
     def _seems_number(self, value: Op, by: Op) -> bool:
         """Whether names say that a set of unknown elements holds numbers."""

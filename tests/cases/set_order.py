@@ -1332,3 +1332,11 @@ def collected_things(rows):
     for row in rows:
         found.add(row["thing"])
     return list(found)  # possible DET204
+
+
+def listed_words(rows):
+    found = set()
+    for row in rows:
+        found.add(row.thing)
+    words = list(found)  # DET204
+    return words
