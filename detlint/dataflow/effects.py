@@ -47,6 +47,8 @@ _CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Functions that call each other for an element.
 _DEEPEST = 3
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
+# What takes something out of a container.
+_SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
 
@@ -442,15 +444,30 @@ class Effects:
         """Whether what a container holds is sorted, after some place."""
         return self.holders.of(container).sorted_at >= after
 
-    def is_worklist(self, call: Op) -> bool:
-        """``while todo: todo.pop()``: what is left to do is done in any order."""
+    @staticmethod
+    def worklist(call: Op) -> Region | None:
+        """``while todo: todo.pop()``: the loop."""
         name = path_of(call.args[0].args[0])
         for region in call.region.around():
             if region.kind == "while" and region.head is not None:
                 tested = region.head.args[0]
+                if tested.code == "compare":  # len(todo) > 0
+                    tested = tested.args[0]
                 if any(path_of(each) == name for each in (tested, *tested.args)):
-                    return True
-        return False
+                    return region
+        return None
+
+    @staticmethod
+    def is_refilled(call: Op, loop: Region) -> bool:
+        """Whether a loop adds to what it takes from: what is left to do is done in any order."""
+        name = path_of(call.args[0].args[0])
+        return any(
+            each.code in ("augment", "change", "store_attr")
+            and each.name not in _SHRINKING
+            and bool(each.args)
+            and name in (path_of(each.args[0]), *each.function.names_of(each))
+            for each in loop.ops()
+        )
 
 
 def made_of(value: Op) -> set[Op]:

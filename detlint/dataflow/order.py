@@ -659,7 +659,15 @@ class Orders:
             yield Use(attribute, "read into an array")
         elif word != "pop":
             yield Use(attribute, f"asked for .{word}")
-        elif not (self.holds_one(attribute.args[0], call) or self.effects.is_worklist(call)):
+        else:
+            yield from self._popped(call, attribute)
+
+    def _popped(self, call: Op, attribute: Op) -> Iterator[Use]:
+        loop = self.effects.worklist(call)
+        if loop is not None:
+            if not self.effects.is_refilled(call, loop):
+                yield from self.effects.of_rounds(loop, {call})
+        elif not self.holds_one(attribute.args[0], call):
             yield Use(attribute, "asked for .pop()", assumed=self.seems_one(call))
 
     def _is_frame(self, value: Op) -> bool:

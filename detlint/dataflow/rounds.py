@@ -140,7 +140,7 @@ class Round:
                 before = op.args[0]
                 if self.is_joint(before) or (before.code == "attr" and self.outlives(before)):
                     found |= {op, before}
-            elif op.code == "call" and self._takes_next(op):
+            elif op.code == "call" and op not in self.elements and self._takes_next(op):
                 found.add(op)
         return found
 

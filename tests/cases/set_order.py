@@ -1340,3 +1340,22 @@ def listed_words(rows):
         found.add(row.thing)
     words = list(found)  # DET204
     return words
+
+
+def groups_of_a_worklist(names: list[str]):
+    todo, groups = set(names), []
+    while todo:
+        first = todo.pop()  # DET204
+        group = {name for name in todo if name[0] == first[0]}
+        todo -= group
+        groups.append(group | {first})
+    return groups
+
+
+def reached_by_a_worklist(edges, starts: set[str]):
+    todo, seen = set(starts), set()
+    while len(todo) > 0:
+        node = todo.pop()
+        seen.add(node)
+        todo |= edges[node] - seen
+    return seen

@@ -4241,3 +4241,28 @@ def cached(folder, cache):
     for name in listdir(folder):
         if name not in cache:
             cache[name] = open(name).read()
+
+
+def adds_up_a_worklist(folder):
+    paths = glob.glob(folder + "/*.npy")  # DET203
+    total = None
+    while len(paths) > 0:
+        array = np.load(paths.pop())
+        total = array if total is None else total + array
+    return total
+
+
+def removes_a_worklist(folder):
+    paths = listdir(folder)
+    while paths:
+        os.remove(paths.pop())
+
+
+def walks_a_worklist(folder):
+    paths, count = listdir(folder), 0
+    while len(paths) > 0:
+        path = paths.pop()
+        if os.path.isdir(path):
+            paths.extend(listdir(path))
+        count += 1
+    return count
