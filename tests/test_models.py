@@ -6,6 +6,7 @@ import builtins
 import importlib
 import inspect
 import io
+import os
 import pathlib
 import re
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ _OWNERS = {
     "list": list,
     "int": int,
     "match": re.Match,
+    "stat": os.stat_result,
     "type": type,
 }
 
@@ -81,6 +83,13 @@ def test_methods_are_there(row: Model) -> None:
     owner, _, method = row.name.rpartition(".")
     if owner in _OWNERS and (owner, method) != ("list", "tolist"):
         assert callable(getattr(_OWNERS[owner], method))
+
+
+@pytest.mark.parametrize("row", python.MEMBERS, ids=lambda row: f"{row.name}")
+def test_attributes_are_there(row: Model) -> None:
+    owner, _, name = row.name.rpartition(".")
+    if owner in _OWNERS and owner != "type":  # some types have them
+        assert hasattr(_OWNERS[owner], name)
 
 
 @pytest.mark.parametrize(

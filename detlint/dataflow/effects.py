@@ -487,6 +487,8 @@ def made_of(value: Op) -> set[Op]:
             and len(value.args) > 1
         ):
             value = value.args[1]
+        elif value.code == "unary" or is_column(value):
+            value = value.args[0]
         elif (head := _filled_for_each(value)) is not None:
             value = head.args[0]
         else:
@@ -500,6 +502,14 @@ def is_aligned(one: Op, other: Op) -> bool:
         return True
     filled = _filled_in(one)
     return filled is not None and filled is _filled_in(other)
+
+
+def is_column(value: Op) -> bool:
+    """``rows[:, 1]``"""
+    if value.code != "item" or value.args[1].code != "tuple":
+        return False
+    first = value.args[1].args[0]
+    return first.code == "other" and first.name == "Slice" and not first.args
 
 
 def _filled_for_each(value: Op) -> Op | None:

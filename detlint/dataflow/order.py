@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
 from detlint.dataflow.calls import spoken, word_of
-from detlint.dataflow.effects import Effects
+from detlint.dataflow.effects import Effects, is_column
 from detlint.dataflow.given_orders import SET_METHODS, GivenOrders
 from detlint.dataflow.imported_orders import ImportedOrders
 from detlint.dataflow.keys import leaves_ties, sorts_with_ties
@@ -226,7 +226,7 @@ class Orders:
     def _in_free(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         yield from self.follow(use, flow)
 
-    _in_declared = _in_await = _in_enter = _in_free
+    _in_declared = _in_await = _in_enter = _in_unary = _in_free
 
     def _in_choice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if value in use.args[1:]:
@@ -454,6 +454,9 @@ class Orders:
         if use.args[0] is not value and not flow.keyed and use.args[1] is value:
             yield from self._in_columns(use, value, flow)
         if use.args[0] is not value or flow.keyed:
+            return
+        if is_column(use):
+            yield from self.follow(use, flow)
             return
         if self._is_asked(use.args[1]) or self.given.is_found(use.args[1], value):
             return

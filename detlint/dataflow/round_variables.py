@@ -138,7 +138,22 @@ class Variables:
     def _has_no_order(self, value: Op) -> bool:
         """Whether the same is kept whatever the order: the one element that a test asks for, the
         largest, a union."""
-        return self._joins(value) or self._round.is_unique_match(value) or self._is_extreme()
+        if self._joins(value) or self._round.is_unique_match(value):
+            return True
+        return self._is_extreme() or self._is_first_of_joined(value)
+
+    def _is_first_of_joined(self, value: Op) -> bool:
+        """``last = max(last, time) if last is not None else time``"""
+        asks = any(
+            op.code == "compare"
+            and op.name in (("Is",), ("IsNot",))
+            and any(map(self._round.is_joint, op.args))
+            for op in self._round.ops
+        )
+        return asks and any(
+            op.code == "call" and self._joins(op) and (value in op.args or op in value.args)
+            for op in self._round.ops
+        )
 
     def _joins(self, value: Op) -> bool:
         """Whether what a variable gets is made of what it was in a way that has no order."""

@@ -172,8 +172,13 @@ MEMBERS = (
     *rows("path", "parts suffixes", "list[str]"),
     *rows("path", "parents", "list[path]"),
     *rows("instance[os.DirEntry]", "name path", "str"),
-    *rows("instance[os.stat_result]", "st_size st_ino st_mtime_ns st_nlink st_mode", "int"),
     *rows("module", "__file__ __name__", "str"),
+    *rows(
+        "instance[os.stat_result]",
+        "st_size st_mode st_ino st_nlink st_uid st_gid st_blocks st_mtime_ns",
+        "int",
+    ),
+    *rows("instance[os.stat_result]", "st_mtime st_atime st_ctime", "float"),
     *rows("type", "__dict__ __annotations__ __dataclass_fields__", "dict[str, ?]"),
 )
 

@@ -4266,3 +4266,82 @@ def walks_a_worklist(folder):
             paths.extend(listdir(path))
         count += 1
     return count
+
+
+def size_of_a_folder(folder):
+    total = 0
+    for path in Path(folder).rglob("*"):
+        if path.is_file():
+            total += path.stat().st_size
+    return total
+
+
+def size_of_entries(folder):
+    total = 0
+    with scandir(folder) as entries:
+        for entry in entries:
+            total += entry.stat().st_size if entry.is_file() else size_of_entries(entry.path)
+    return total
+
+
+def age_of_a_folder(folder):
+    total = 0.0
+    for path in Path(folder).rglob("*"):  # DET203
+        total += path.stat().st_mtime
+    return total
+
+
+def last_time(folder):
+    last = None
+    for path in Path(folder).glob("*.parquet"):
+        own = load(path).last
+        last = max(last, own) if last is not None else own
+    return last
+
+
+def last_time_of_branches(folder):
+    last, name = None, None
+    for path in Path(folder).glob("*.parquet"):
+        own = load(path).last
+        if last is None:
+            last = own
+        else:
+            last = max(last, own)
+    return last, name
+
+
+def last_path(folder):
+    last, seen = None, None
+    for path in Path(folder).glob("*.parquet"):  # DET203
+        own = load(path).last
+        last = max(last, own) if last is not None else own
+        seen = path
+    return last, seen
+
+
+def best_epochs(folder, count):
+    scores = []
+    for name in find(folder + "/*.json"):
+        told = json.load(open(name))
+        if told["epoch"] > 3:
+            scores.append((told["epoch"], told["loss"]))
+    scores = np.array(scores)
+    best = scores[np.argsort(-scores[:, 1])]
+    return best[:count, 0]
+
+
+def first_epochs(folder, count):
+    scores = []
+    for name in find(folder + "/*.json"):  # DET203
+        told = json.load(open(name))
+        scores.append((told["epoch"], told["loss"]))
+    return np.array(scores)[:count, 0]
+
+
+def all_epochs(folder):
+    scores = []
+    for name in find(folder + "/*.json"):  # DET203
+        told = json.load(open(name))
+        scores.append((told["epoch"], told["loss"]))
+    scores = np.array(scores)
+    return scores[:, 0]
