@@ -127,11 +127,37 @@ class Layers:
             named = call.args[1]
             if len(call.args) > 2 and isinstance(named.name, str):
                 yield from self._read(call.function.class_name, named.name)
+            else:
+                yield from self._listed(call.function.class_name)
             return
         before = (each for each in call.function.coded("call") if each.place < call.place)
         for each in before:
             beside = method_of(each) in rows.ADDS and _path(each.args[0].args[0]) == _path(holder)
             way.after |= beside and self.weighs(each.args[-1])
+        yield from (each for each in call.uses if each.code == "change")
+        yield from self._held(holder)
+
+    def _listed(self, owner: str) -> Iterator[Op]:
+        """Where a class that is a list of layers goes through itself."""
+        for piece in self._unit.classes.get(owner, ()):
+            function = self._unit.function(piece)
+            for inner in function.everything() if function is not None else ():
+                for own in filter(is_self, inner.coded("param")):
+                    yield from (use for use in own.uses if _goes_through(use))
+
+    def _held(self, holder: Op) -> Iterator[Op]:
+        """Where a class reads a container that it had kept before things were added to it."""
+        pending = [holder]
+        for each in pending:  # grows
+            if is_self(each):
+                yield from self._listed(each.function.class_name)
+            elif each.code == "attr" and is_self(each.args[0]):
+                yield from self._read(each.function.class_name, str(each.name))
+            for use in each.uses:
+                if use.code == "store_attr" and use.args[-1] is each:
+                    yield from self.kept(use)
+            earlier = each.args if each.code == "phi" else each.args[: each.code == "change"]
+            pending += [arg for arg in earlier if arg not in pending]
 
     def _has_weights_before(self, held: Op, value: Op) -> bool:
         """Whether layers with weights come before one in a list, or in a container."""
@@ -252,6 +278,10 @@ class Layers:
                     yield from _switched_off(inner.stores.get("requires_grad", ()))
                     for read in inner.reads("attr", "requires_grad_"):
                         yield from (read for call in _called(read) if _says_false(call))
+
+
+def _goes_through(use: Op) -> bool:
+    return use.code in _PARTS or (use.code == "call" and function_of(use) in _ITERATES)
 
 
 def _switched_off(stores: Iterable[Op]) -> Iterator[Op]:

@@ -927,6 +927,69 @@ class Added(nn.Module):
         return self.own(self.head(x))
 
 
+class Pyramid(nn.Module):
+    def __init__(self, scales):
+        super().__init__()
+        self.levels = nn.ModuleList()
+        for scale in scales:
+            self.levels.append(nn.Sequential(nn.AdaptiveAvgPool2d(scale), nn.ReLU()))  # DET501
+        self.levels.append(nn.AdaptiveAvgPool2d(4))  # DET501
+        self.others = nn.ModuleList()
+        self.others.append(nn.AdaptiveAvgPool2d(4))  # possible DET501
+
+    def forward(self, x):
+        return [level(x) for level in self.levels]
+
+
+class PyramidOfList(nn.Module):
+    def __init__(self, scales):
+        super().__init__()
+        levels = []
+        for scale in scales:
+            levels.append(nn.Sequential(nn.AdaptiveAvgPool2d(scale), nn.ReLU()))  # DET501
+        self.levels = nn.ModuleList(levels)
+
+    def forward(self, x):
+        return [level(x) for level in self.levels]
+
+
+class PyramidItself(nn.ModuleList):
+    def __init__(self, scales):
+        super().__init__()
+        self.append(nn.AdaptiveAvgPool2d(4))  # DET501
+        for scale in scales:
+            self.append(nn.AdaptiveAvgPool2d(scale))  # DET501
+
+    def forward(self, x):
+        return [level(x) for index, level in enumerate(self)]
+
+
+class PyramidOfImages(nn.Module):
+    def __init__(self, scales):
+        super().__init__()
+        self.levels = nn.ModuleList()
+        for scale in scales:
+            self.levels.append(nn.AdaptiveAvgPool2d(scale))
+
+    @torch.no_grad()
+    def forward(self, x):
+        return [level(x) for level in self.levels]
+
+
+class Levels(nn.Module):
+    def __init__(self, scales=(1, 2, 3, 6)):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3)
+        self.pyramid = Pyramid(scales)
+        self.listed = PyramidOfList(scales)
+        self.itself = PyramidItself(scales)
+        self.images = PyramidOfImages(scales)
+
+    def forward(self, images):
+        x = self.stem(images)
+        return [*self.pyramid(x), *self.listed(x), *self.itself(x), *self.images(images)]
+
+
 class FocalLoss(nn.CTCLoss):
     def forward(self, scores, targets, lengths, sizes):
         loss = super().forward(scores, targets, lengths, sizes)  # DET501
