@@ -147,7 +147,8 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
     add(
         "--min-confidence",
         metavar="LEVEL",
-        help="report what is at least possible, likely or certain (default: likely)",
+        help="report what is at least possible, likely or certain (default: likely);"
+        " possible also runs the rules that are off by default",
     )
     add("--strict", action="store_true", default=None, help=argparse.SUPPRESS)  # says what to write
     add("--target-torch", metavar="X.Y", help="the torch release that the code runs on")
