@@ -36,10 +36,14 @@ def sampled(call: Op, origins: Origins) -> str:
 
 
 def is_frame(op: Op, origins: Origins) -> bool:
-    """Whether a value is a table of pandas, or is made of one by its methods and by choosing."""
+    """Whether a value is a table of pandas, or is made of one by its methods and by choosing, some
+    of which nothing else has."""
     pending, seen = [op], {op}
     for each in pending:  # grows
         if any(one.of == loading.FRAME for one in each.function.unit.values.types(each)):
+            return True
+        looked_up = each.args[0] if each.code == "call" else each
+        if looked_up.code == "attr" and looked_up.name in loading.OF_FRAMES:
             return True
         if each.code == "param" and any(
             made is not None and loading.FRAME in made.names for made in origins.of(each)

@@ -140,6 +140,8 @@ _STILL = re.compile(
 # What pandas' ``sample`` takes; another keyword tells of another ``sample``.
 SAMPLE = "sample"
 FRAME = "pandas.DataFrame"
+# What no other values have.
+OF_FRAMES = words("loc iloc groupby drop_duplicates reset_index set_index sort_values")
 # Methods of tables that give a function a table.
 APPLYING = words("apply pipe")
 OF_SAMPLE = words("n frac replace weights random_state axis ignore_index")

@@ -288,6 +288,17 @@ def counted(frame: pd.DataFrame, other, n):
     return a, b, c
 
 
+# Of what nobody says what it is, but only tables have it
+
+
+def counted_by_its_accessors(rows, groups, n):
+    a = rows.loc[lambda row: row.label == 1].sample(n // 2, replace=True)  # DET104
+    b = rows.label.drop_duplicates().sample(n)  # DET104
+    c = groups.groupby("label").apply(lambda group: group.sample(n).drop("label", axis=1))  # DET104
+    d = rows.loc[rows.x > 0].sample(n, random_state=0), rows.where(n).sample(n), rows[0].sample(n)
+    return a, b, c, d
+
+
 class Table:
     def __init__(self, one, other):
         self.rows = pd.concat([one, other])
