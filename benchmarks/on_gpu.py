@@ -243,16 +243,17 @@ def digest(result: Any) -> str:  # noqa: ANN401
 
 def wall(call: Callable[[], object], times: int = 5) -> float:
     """Seconds of a call among others, to the end of the last; the fastest of some rounds."""
+    return min(once(call, times) for _ in range(3))
 
-    def once() -> float:
-        torch.cuda.synchronize()
-        begun = time.perf_counter()
-        for _ in range(times):
-            call()
-        torch.cuda.synchronize()
-        return (time.perf_counter() - begun) / times
 
-    return min(once() for _ in range(3))
+def once(call: Callable[[], object], times: int) -> float:
+    """Seconds of a call among others in one round."""
+    torch.cuda.synchronize()
+    begun = time.perf_counter()
+    for _ in range(times):
+        call()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begun) / times
 
 
 def on_gpu(call: Callable[[], object], times: int = 5) -> float:
@@ -466,22 +467,13 @@ def recording() -> Iterator[Row]:
 
 def recorded(step: Callable[[], None], count: int) -> Row:
     """The median of the ratios of rounds that follow each other."""
-
-    def seconds() -> float:
-        torch.cuda.synchronize()
-        begun = time.perf_counter()
-        for _ in range(count):
-            step()
-        torch.cuda.synchronize()
-        return (time.perf_counter() - begun) / count
-
     plain, ratios = [], []
     for number in range(5):
-        before = seconds()
+        before = once(step, count)
         with tempfile.TemporaryDirectory() as folder, guard.record(folder):
             for _ in range(4):
                 step()
-            within = seconds()
+            within = once(step, count)
         if number:
             plain.append(before)
             ratios.append(within / before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow import lattice
 from detlint.models import loading
 from detlint.models.names import is_size
 
@@ -40,7 +41,7 @@ def is_frame(op: Op, origins: Origins) -> bool:
     of which nothing else has."""
     pending, seen = [op], {op}
     for each in pending:  # grows
-        if any(one.of == loading.FRAME for one in each.function.unit.values.types(each)):
+        if lattice.may_be_of(each.function.unit.values.types(each), loading.FRAME):
             return True
         looked_up = each.args[0] if each.code == "call" else each
         if looked_up.code == "attr" and looked_up.name in loading.OF_FRAMES:

@@ -108,7 +108,9 @@ class Flash:
 
     def _of_global(self, op: Op, known: list[str]) -> Sequence[Op] | str | None:
         bound = self._bound(str(op.name))
-        return bound if bound is None or bound else known[0] if known else None
+        if bound is None or bound:
+            return bound
+        return known[0] if known else None
 
     def _find_bound(self, name: str) -> list[Op] | None:
         """What a name of the module is bound to; None if that may be anything."""

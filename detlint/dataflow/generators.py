@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.seeding import has_seed
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
 
@@ -132,14 +133,10 @@ class Generators:
 def is_seeded(fate: Fate) -> bool:
     """Whether a generator of Python or NumPy gets a seed or a state."""
     return fate.restored or any(
-        name in _RESTORING or (name == "seed" and any(map(_gives_seed, method.uses)))
+        name in _RESTORING
+        or (name == "seed" and any(x.code == "call" and has_seed(x) for x in method.uses))
         for name, method in fate.methods
     )
-
-
-def _gives_seed(call: Op) -> bool:
-    given = [value for _, value in call.arguments()] if call.code == "call" else []
-    return bool(given) and not (given[0].code == "const" and given[0].name is None)
 
 
 def is_shared(fate: Fate) -> bool:

@@ -92,10 +92,8 @@ def absorbed(types: Types) -> Types:
 def _with(one: Type, more: list[Type]) -> Type:
     if not one.holds or one.name == "tuple":
         return one
-    if one.name not in ("dict", "counter"):
-        held = [joined(one.holds[0], *(each.holds[0] for each in more))]
-    else:
-        held = [joined(one.holds[0], *(each.holds[2] for each in more))]
+    first = 2 if one.name in ("dict", "counter") else 0
+    held = [joined(one.holds[0], *(each.holds[first] for each in more))]
     if len(one.holds) > 1:
         held.append(joined(one.holds[1], *(each.holds[1] for each in more)))
     return Type(one.name, tuple(map(_shallow, map(absorbed, held))))
@@ -177,6 +175,11 @@ def hash_varies(types: Types) -> bool | None:
     if True in told:
         return True
     return None if None in told or not told else False
+
+
+def may_be_of(types: Types, name: str) -> bool:
+    """Whether a value may be an object of a class of a library."""
+    return any(one.of == name for one in types)
 
 
 def is_mixed(types: Types) -> bool:

@@ -22,6 +22,7 @@ from detlint.dataflow.references import References
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.journal import ended
 from detlint.models import names
+from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -675,8 +676,7 @@ class Orders:
 
     def _is_frame(self, value: Op) -> bool:
         """Whether a value is a table of pandas, which may be sorted by its index later."""
-        types = self.values.types(value)
-        return any(one.of == "pandas.DataFrame" for one in types)
+        return lattice.may_be_of(self.values.types(value), FRAME)
 
     def _ends(self, word: str, call: Op, value: Op) -> bool:
         """Whether a method sorts, looks up or counts."""
