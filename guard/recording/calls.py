@@ -69,9 +69,8 @@ def install(stack: ExitStack, session: Session) -> None:
             and known.instruction == caller.f_lasti
             and known.code is caller.f_code
         ):
-            places.append(
-                known.place or places[-1]
-            )  # where it is traced, its result is not like it
+            # Where it is traced, its result is not like the last one's.
+            places.append(known.place or places[-1])
         elif is_traced():
             return original(*args, **kwargs)
         else:
