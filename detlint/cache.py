@@ -16,7 +16,7 @@ from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.kinds import is_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # "digest day signature" of a file, alone or with its findings as lists (None if it was not
 # linted) and, if any were asked for, the answers that the index found in it, as JSON within
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _Entry = str | list[Any]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 7
+_FORMAT = 8
 _WITH_FACTS = 4  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
@@ -47,6 +47,11 @@ def content_digest(data: bytes) -> str:
     except ImportError:
         from hashlib import blake2b
     return str(blake2b(data, digest_size=16).hexdigest())
+
+
+def digest_of(lines: Iterable[str]) -> str:
+    """The same of some lines, none of which holds a zero."""
+    return content_digest("\0".join(lines).encode(errors="surrogatepass"))
 
 
 class Cache:
@@ -163,14 +168,18 @@ class Cache:
         """Whether what is stored is there for the next run."""
         return self._file is not None
 
-    @property
-    def linked(self) -> Any:  # noqa: ANN401 - JSON, of unknown shape
-        """What detlint.unchanged keeps from run to run."""
-        return self._linked
+    def kept(self, section: str) -> Any:  # noqa: ANN401 - JSON, of unknown shape
+        """What linking keeps from run to run: a section of it, None if there is none."""
+        return self._linked.get(section) if isinstance(self._linked, dict) else None
 
-    @linked.setter
-    def linked(self, kept: dict[str, Any]) -> None:
-        self._linked, self._relinked = kept, True
+    def keep(self, section: str, kept: dict[str, Any]) -> None:
+        """Keep a section for the next run."""
+        others = self._linked if isinstance(self._linked, dict) else {}
+        self._linked, self._relinked = {**others, section: kept}, True
+
+    def forget(self, path: str) -> None:
+        """Look at a file again when its content is asked for."""
+        self._now.pop(self._key(path), None)
 
     def store(
         self,

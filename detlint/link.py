@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from detlint import journal
+from detlint.cache import digest_of, dump, load
 from detlint.callgraph.launches import Launches
 from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
@@ -17,6 +18,7 @@ from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import is_entrypoint, says_so
 from detlint.index.index import Index
+from detlint.kept import Kept
 from detlint.kinds import NOTEBOOK, PYTHON
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.lexer import Span
     from detlint.rule import Rule
+    from detlint.settings import Settings
     from detlint.source import Source
 
 # Files, of which it takes longer to find the programs among them than to wait for their linting.
@@ -37,7 +40,7 @@ _MANY = 5_000
 class Linker:
     """Judges the programs of a context by a set of rules."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an editor keeps from text to text
         self,
         rules: Sequence[AnyRule],
         cache: Cache,
@@ -45,6 +48,7 @@ class Linker:
         *,
         jobs: int = 1,
         index: Index | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self._rules = rules
         self._settings = context.settings
@@ -54,7 +58,7 @@ class Linker:
         self._launches = Launches(context, self.index)
         self._others = self._opened()
         self._begun: tuple[set[str], list[Program]] | None = None
-        self._told: dict[tuple[str, str], list[Finding]] = {}  # by rule and program
+        self._kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
 
     def begin(self) -> None:
         """Judge programs while their files are linted, which says no more of most of them.
@@ -68,7 +72,7 @@ class Linker:
             starts = list(filter(self.index.runs, files))
             if not starts:
                 return
-            programs = list(self._programs(starts, None))
+            programs = self._programs(starts, None)
             for judge in self._judging:
                 for program in programs:
                     self._judgement(judge, program)
@@ -84,6 +88,8 @@ class Linker:
         order = {path: place for place, path in enumerate(self._context.paths)}
         joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
         self.index.save()
+        if self._kept is not None:
+            self._kept.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
     def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
@@ -103,7 +109,7 @@ class Linker:
     def programs_of(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """The programs of the project that have each of some files, all by their real paths."""
         starts = list(filter(self.index.runs, self._context.files))
-        programs = list(self._programs(starts, None))
+        programs = self._programs(starts, None)
         return {path: [each.path for each in programs if path in each] for path in paths}
 
     def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
@@ -211,23 +217,24 @@ class Linker:
         return [class_of(each) for each in self._rules if each.judges_programs()]
 
     def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
-        asked = judge.code, program.path
-        if asked not in self._told:
+        def judged() -> list[Any]:
             with journal.asking(program.path, judge.code):
-                self._told[asked] = list(judge.judge(program, self._settings))
-        return self._told[asked]
+                found = judge.judge(program, self._settings)
+                return [[each.path, dump([each])] for each in found]
+
+        told = program.known(f"judges {judge.code}", judged)
+        return [each for path, dumped in told for each in load(path, dumped)]
 
     def _known(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
         """``_programs``, of which some may be judged already."""
         if self._begun is None or self._begun[0] != set(starts):
-            self._told.clear()  # of texts that may have changed since
-            return list(self._programs(starts, wanted))
+            return self._programs(starts, wanted)
         programs = self._begun[1]
         if wanted is None:
             return programs
         return [each for each in programs if any(path in wanted for path in each.places)]
 
-    def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> Iterator[Program]:
+    def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
         """The programs at some places, or of these only those that are wanted; without the files
         that only take the command line for others."""
         by_root: dict[str, list[str]] = {}
@@ -236,6 +243,7 @@ class Linker:
         for path in self._context.packaging:
             by_root.setdefault(self._context.root_of(path), [])
         files, alone = self._files, self._context.alone
+        found = []
         for root, paths in by_root.items():
             project = Project(root, files(root), paths, self.index, follows=not alone)
             for path in project.entrypoints:
@@ -243,7 +251,13 @@ class Linker:
                 places = [path, *(each.path for each in launched)]
                 chosen = wanted is None or any(each in wanted for each in places)
                 if chosen and not self._only_sets_up(path, project):
-                    yield Program(path, project, launched, lambda: self._launches.images)
+                    program = Program(path, project, launched, lambda: self._launches.images)
+                    if self._kept is not None:
+                        program.look_up(self._kept)
+                    if not program.answers:
+                        project.expect(path)
+                    found.append(program)
+        return found
 
     def _starts(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""
@@ -282,7 +296,8 @@ class Linker:
         in one that does not, the line makes runs differ."""
         judges = self._judges(finding, rule, programs)
         # One after the other: most are asked of no more than the first program.
-        left = (each for each in judges if not rule.cleared(finding, each, self._settings))
+        cleared = partial(self._told, rule.cleared, finding)
+        left = (each for each in judges if not cleared(each))
         first = next(left, None)
         if judges and first is None:
             return None
@@ -291,8 +306,19 @@ class Linker:
             return None
         if first is not None and not doubted:
             rest = itertools.chain([first], left)
-            doubted = all(rule.doubted(finding, each, self._settings) for each in rest)
+            doubted = all(self._told(rule.doubted, finding, each) for each in rest)
         return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
+
+    def _told(
+        self,
+        asked: Callable[[Finding, Program, Settings], bool],
+        finding: Finding,
+        program: Program,
+    ) -> bool:
+        """What a program says of a finding."""
+        said = digest_of(map(str, (*finding[1:9], finding.confidence)))
+        question = f"{asked.__name__} {os.path.realpath(finding.path)} {said}"
+        return program.known(question, lambda: asked(finding, program, self._settings))
 
     @staticmethod
     def _judges(finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> list[Program]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.context import Context
     from detlint.finding import Finding
 
+_SECTION = "whole"
 _MOST = 4  # sets of files, such as the whole project and what the last commits changed
 
 
@@ -28,7 +29,7 @@ def recall(cache: Cache, context: Context) -> list[Finding] | None:
     """What linking found last time, if it would find that again."""
     try:
         paths = context.paths
-        kept = cache.linked[_key(context)]
+        kept = cache.kept(_SECTION)[_key(context)]
         listings = {folder: entries(folder) for folder in kept["folders"]}
         if kept["state"] != _state(cache, context, kept["outside"], listings):
             return None
@@ -49,7 +50,8 @@ def remember(
     found: dict[int, list[Finding]] = {}
     for each in findings:
         found.setdefault(places[each.path], []).append(each)
-    known = cache.linked if isinstance(cache.linked, dict) else {}
+    known = cache.kept(_SECTION)
+    known = known if isinstance(known, dict) else {}
     others = [each for each in known.items() if each[0] != _key(context)]
     with suppress(LookupError):
         fresh = {
@@ -58,7 +60,7 @@ def remember(
             "folders": list(listings),
             "found": [[place, dump(each)] for place, each in found.items()],
         }
-        cache.linked = dict([*others[1 - _MOST :], (_key(context), fresh)])
+        cache.keep(_SECTION, dict([*others[1 - _MOST :], (_key(context), fresh)]))
 
 
 def _key(context: Context) -> str:

@@ -25,6 +25,7 @@ class Conditions:
         self._members = frozenset(paths)
         self._project = project
         self._index = project.index
+        self.configured = False  # whether it was asked what configurations set
         self._passed: dict[tuple[str, bool], bool] = {}
         self._used: dict[tuple[str, str, bool], int] = {}
 
@@ -60,12 +61,12 @@ class Conditions:
 
     def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
-        reach = self._project.reach
-        users = reach.users(path, part)
+        reach = self._project.reach_of(self._path)
+        users = [each for each in reach.users(path, part) if each[0] in self._members]
         if default and len(users) > _SEVERAL:
             return 0  # one of so many asks no option
         for file, user in users:
-            if file in self._members and reach.runs(self._path, file, user):
+            if reach.runs(self._path, file, user):
                 uses = self._index.uses(file, name, default=default)
                 here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
                 told = min((self.doubt(needs, surely=not default) for needs in here), default=0)
@@ -88,7 +89,7 @@ class Conditions:
         return self._passed[asked]
 
     def _is_given(self, need: str, *, surely: bool) -> bool:
-        index, reach = self._index, self._project.reach
+        index, reach = self._index, self._project.reach_of(self._path)
         calls = [
             (path, index.part_at(path, row) if row else "", given)
             for path in self._paths
@@ -105,7 +106,10 @@ class Conditions:
 
     def _may_be_set(self, option: str, *, default: bool) -> bool:
         """Whether an option may be set out of sight of the program's code."""
-        return (default and not self._has(option)) or self._project.configures(option)
+        if default and not self._has(option):
+            return True
+        self.configured = True
+        return self._project.configures(option)
 
     def _has(self, option: str) -> bool:
         """Whether the program gives its parser of the command line an option."""

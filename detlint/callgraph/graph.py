@@ -17,7 +17,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from detlint.index.index import Index
     from detlint.index.modules import Definitions, Modules
@@ -40,7 +40,6 @@ class Graph:
         self.joints: dict[int, list[tuple[int, int]]] = {}
         self.homes: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
-        self._leading: dict[frozenset[int], frozenset[int]] = {}  # the graph is complete by then
 
     def node(self, path: str, name: str) -> int:
         """The node of a symbol, made when it is first asked for; without a path, of a name."""
@@ -73,20 +72,15 @@ class Graph:
                     pending.append(before)
         return found
 
-    def leading_to(self, nodes: Iterable[int]) -> frozenset[int]:
-        """All nodes from which one of some may be reached, with these."""
-        asked = frozenset(nodes)
-        if asked not in self._leading:
-            self._leading[asked] = self._found_leading_to(asked)
-        return self._leading[asked]
-
-    def _found_leading_to(self, nodes: frozenset[int]) -> frozenset[int]:
+    def leading_to(self, nodes: Iterable[int], files: Container[str]) -> frozenset[int]:
+        """All nodes from which one of some may be reached within some files, with these."""
         found = set(nodes)
-        pending = list(found)
+        pending, homes = list(found), self.homes
         for each in pending:  # grows
-            fresh = [before for before in self._all_sources[each] if before not in found]
-            found.update(fresh)
-            pending += fresh
+            for before in self._all_sources[each]:
+                if before not in found and (not homes[before] or homes[before] in files):
+                    found.add(before)
+                    pending.append(before)
         return frozenset(found)
 
     @cached_property

@@ -91,7 +91,8 @@ class Precedence:
         """The line of some that it gets to first, and what it passes before; None if that cannot
         be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
-        may_end = self._graph.leading_to(self._known((each.path, each.part) for each in lines))
+        last = self._known((each.path, each.part) for each in lines)
+        may_end = self._graph.leading_to(last, self._files)
         if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
             return None
         unit = Unit(self._index.source(self._start))

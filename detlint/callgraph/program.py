@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.callgraph import roles
 from detlint.callgraph.conditions import Conditions
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
+    from detlint.kept import Answers, Kept
     from detlint.rule import Rule
     from detlint.source import Source
 
@@ -40,6 +41,11 @@ _LONGEST = 50
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _RARE = frozenset({"trains", "enables"})
+
+
+# Beside the answers that depend on what configurations set: a digest of these.
+_CONFIGURED = "configurations"
+T = TypeVar("T")
 
 
 class Located(NamedTuple):
@@ -64,7 +70,8 @@ class Program:
         images: Callable[[], Iterable[Located]] = tuple,
     ) -> None:
         self.path = path
-        self.paths = project.run(path)
+        self.paths = project.closure(path)
+        self.answers: Answers = {}
         self._project = project
         self._launched = list(launched)
         self._images = images
@@ -76,6 +83,23 @@ class Program:
     def places(self) -> list[str]:
         """The files in which it may have findings."""
         return [self.path, *(each.path for each in self._launched)]
+
+    def known(self, question: str, answer: Callable[[], T]) -> T:
+        """The answer to a question, worked out if no earlier run has kept it."""
+        if question not in self.answers:
+            self.answers[question] = answer()
+            if self._conditions.configured:
+                self.answers[_CONFIGURED] = self._project.state_of_configurations
+        told: T = self.answers[question]
+        return told
+
+    def look_up(self, kept: Kept) -> None:
+        """Take the answers that an earlier run has kept, and keep those that are given now."""
+        besides = (self._launched, list(self._images()), *self._project.depends_on(self.path))
+        self.answers = kept.answers(self.path, self.paths, besides)
+        state = self.answers.get(_CONFIGURED)
+        if state is not None and state != self._project.state_of_configurations:
+            self.answers.clear()
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
@@ -118,6 +142,9 @@ class Program:
     def may_run(self, path: str, row: int) -> bool:
         """Whether a line of one of its files may run, for all that one can see: not in a function
         that it never names, nor in such a method of a class that it uses."""
+        return self.known(f"may run {path}:{row}", partial(self._may_run, path, row))
+
+    def _may_run(self, path: str, row: int) -> bool:
         part = self._index.part_at(path, row)
         if not self._reach.may_run(self.path, path, part):
             return False
@@ -127,6 +154,9 @@ class Program:
 
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
+        return self.known(f"runs {path}:{row}", partial(self._runs, path, row))
+
+    def _runs(self, path: str, row: int) -> bool:
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
 
     def option_unset(self, located: Located) -> str:
@@ -183,7 +213,7 @@ class Program:
 
     @property
     def _reach(self) -> Reachability:
-        return self._project.reach
+        return self._project.reach_of(self.path)
 
     @property
     def _is_module(self) -> bool:
@@ -312,10 +342,13 @@ class Program:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
 
-    @cached_property
+    @property
     def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
         name, or as a notebook or a module that tries things and starts nothing."""
+        return self.known("only shares", self._only_shares)
+
+    def _only_shares(self) -> bool:
         apart = kind_of_name(self.name) == NOTEBOOK or self._is_module
         trains = roles.trains(self.name)
         starts = trains or roles.starts(self.name) or self._calls_training
@@ -342,22 +375,31 @@ class Program:
             return not self.has("trains")
         return "trains" not in self._holders and not self._is_to_train
 
-    @cached_property
+    @property
     def learns(self) -> bool:
         """Whether it is there to train a network: its file says so by its name or by what it
         calls, and a step of training visibly runs."""
+        return self.known("learns", self._learns)
+
+    def _learns(self) -> bool:
         step = self.first("trains", "torch")
         return step is not None and (step.path == self.path or self._is_to_train)
 
-    @cached_property
+    @property
     def may_train(self) -> bool:
         """Whether its name or what it calls says that it trains, or a step of it visibly runs."""
-        return self._is_to_train or self.first("trains", apart=True) is not None
+        return self.known(
+            "may train",
+            lambda: self._is_to_train or self.first("trains", apart=True) is not None,
+        )
 
-    @cached_property
+    @property
     def looks_up_modules(self) -> bool:
         """Whether it may import what its text does not name, or from where it does not say."""
-        return "makes_unseen" in self._holders or any(self.holding("sys.path"))
+        return self.known(
+            "looks up modules",
+            lambda: "makes_unseen" in self._holders or any(self.holding("sys.path")),
+        )
 
     @property
     def _is_to_train(self) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.cache import digest_of
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
@@ -46,7 +47,8 @@ class Project:
         self._definitions = Definitions(index, self._modules)
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
-        self._programs: dict[str, list[str]] = {}
+        self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
+        self._reach: Reachability | None = None
         self._configured: dict[str, bool] = {}
         self._flags: dict[str, str] = {}
         self._names = Counter(map(os.path.basename, files))
@@ -94,9 +96,18 @@ class Project:
         return self._flags[path]
 
     @cached_property
+    def state_of_configurations(self) -> str:
+        """A digest of what its files hold that are no Python."""
+        return digest_of(map(self.index.digest, self._configured_by))
+
+    @cached_property
     def _configurations(self) -> list[str]:
+        return [self.index.source(each).text for each in self._configured_by]
+
+    @cached_property
+    def _configured_by(self) -> list[str]:
         others = (each for each in self._files if not each.endswith((".py", ".ipynb")))
-        return [self.index.source(each).text for each in others if not _is_data(each)]
+        return [each for each in others if not _is_data(each)]
 
     def _imports(self, path: str) -> list[Import]:
         """What a file imports, by a configuration's word, too."""
@@ -108,16 +119,15 @@ class Project:
             found = [*found, *(Import(each, 0, ()) for each in modules)]
         return found
 
-    def run(self, path: str) -> list[str]:
-        """The files of a program, of which more will be asked."""
-        self._programs[path] = self._closure(path)
-        return self._programs[path]
-
-    def _closure(self, path: str) -> list[str]:
+    def closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
         if path not in self._closures:
             self._closures[path] = self._modules.closure(path, self._imports)
         return self._closures[path]
+
+    def depends_on(self, path: str) -> tuple[object, ...]:
+        """What a program depends on besides its files and what folders hold."""
+        return path in self._imported, self.installed.get(path), self._targets
 
     def is_imported(self, path: str) -> bool:
         """Whether another program imports a file."""
@@ -125,21 +135,29 @@ class Project:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        closures = map(self._closure, self.entrypoints)
+        closures = map(self.closure, self.entrypoints)
         return frozenset(each for first, *others in closures for each in others)
 
-    @cached_property
-    def reach(self) -> Reachability:
-        """What the programs reach."""
-        started = {path: self.installed.get(path, []) for path in self._programs}
-        return Reachability(
-            self._programs,
-            self.index,
-            self._modules,
-            self._definitions,
-            started=started,
-            targets=self._targets,
-        )
+    def expect(self, path: str) -> None:
+        """More will be asked of a program: what several reach is told at once."""
+        self._open.setdefault(path, self.closure(path))
+
+    def reach_of(self, path: str) -> Reachability:
+        """What programs reach, this one among them."""
+        if path not in self._open:
+            self._reach = None
+            for each in self.entrypoints:
+                self.expect(each)
+        if self._reach is None:
+            self._reach = Reachability(
+                self._open,
+                self.index,
+                self._modules,
+                self._definitions,
+                started={each: self.installed.get(each, []) for each in self._open},
+                targets=self._targets,
+            )
+        return self._reach
 
     def starts(self, path: str) -> int:
         """The row at which an installed command starts a file; 0 if none does."""

@@ -48,6 +48,7 @@ class Index:
         self._sources: dict[str, Source] = {}  # as many as there is room for, the newest last
         self._room = _ROOM
         self._answers: dict[str, _Answers] = {}
+        self._digests: dict[str, str] = {}
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
         # What was made of the answers.
@@ -80,7 +81,8 @@ class Index:
         self._answers.pop(path, None)
         self._stored.pop(path, None)
         self._changed.discard(path)
-        for made in (self._imports, self._libraries, self._hints, self._outlines):
+        self._cache.forget(path)
+        for made in (self._imports, self._libraries, self._hints, self._outlines, self._digests):
             made.pop(path, None)
         self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
 
@@ -88,6 +90,18 @@ class Index:
     def known(self) -> Mapping[str, object]:
         """The files that were asked about."""
         return self._answers
+
+    def digest(self, path: str) -> str:
+        """What differs when a file holds something else. Raises LookupError if it cannot be
+        read."""
+        if path not in self._digests:
+            source = self._handed_in.get(path)
+            self._digests[path] = (
+                self._cache.content(path)
+                if source is None
+                else f"{path} {content_digest(source.text.encode(errors='surrogatepass'))}"
+            )
+        return self._digests[path]
 
     def source(self, path: str) -> Source:
         """The text of a file, empty where it cannot be read, which DET000 tells."""

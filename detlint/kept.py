@@ -1,0 +1,82 @@
+"""What linking found out of parts of a project, kept until a file changes that a part depends on.
+
+A part is named, and its answers hold for the contents of some files. What folders hold, and which
+files there are, decides where each import leads, so answers hold for as long as that is the same.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from detlint.cache import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.cache import Cache
+    from detlint.context import Context
+    from detlint.index.index import Index
+
+_SECTION = "parts"
+# Answers by question, as JSON gives them back.
+Answers = dict[str, Any]
+
+
+class _Part(NamedTuple):
+    """The answers about a part, and a digest of what they depend on."""
+
+    key: str
+    answers: Answers
+
+
+class Kept:
+    """Answers of this run and of the one before, by the names of parts."""
+
+    def __init__(self, cache: Cache, context: Context, index: Index) -> None:
+        self._cache = cache
+        self._context = context
+        self._index = index
+        self._parts: dict[str, _Part] = {}
+        self._before: dict[str, tuple[str, Answers]] = {}
+        try:
+            kept = cache.kept(_SECTION)
+            if kept["state"] == self._state(kept["folders"]):
+                self._before = {name: (key, told) for name, (key, told) in kept["parts"].items()}
+        except (TypeError, ValueError, LookupError, AttributeError):
+            pass  # nothing is kept, or it is not ours
+
+    def answers(self, name: str, files: Iterable[str], besides: object = "") -> Answers:
+        """What is known of a part that depends on the contents of some files, by their real paths,
+        and on what is said besides. What is added is kept."""
+        key = self._key(files, besides)
+        known = self._parts.get(name)
+        if known is None or known.key != key or not key:
+            before, answers = self._before.get(name, ("", {}))
+            same = bool(key) and before == key and isinstance(answers, dict)
+            known = self._parts[name] = _Part(key, answers if same else {})
+        return known.answers
+
+    def save(self) -> None:
+        """Hand all that was asked for in this run to the cache."""
+        folders = list(self._index.folders.listings)
+        parts = {name: [each.key, each.answers] for name, each in self._parts.items() if each.key}
+        kept = {"state": self._state(folders), "folders": folders, "parts": parts}
+        self._cache.keep(_SECTION, kept)
+
+    def _key(self, files: Iterable[str], besides: object) -> str:
+        try:
+            return digest_of([repr(besides), *map(self._index.digest, files)])
+        except LookupError:
+            return ""  # one cannot be read: nothing is kept
+
+    def _state(self, folders: Iterable[str]) -> str:
+        """A digest of which files there are, and where their imports are looked up."""
+        context, entries = self._context, self._index.folders.entries
+        homes = dict.fromkeys(map(os.path.dirname, context.files))
+        lines = [
+            *context.files,
+            *(context.root_of(os.path.join(each, "-")) for each in homes),
+            *(f"{folder}\0{sorted(entries(folder).items())}" for folder in folders),
+        ]
+        return digest_of(lines)
