@@ -7,12 +7,13 @@ files there are, decides where each import leads, so answers hold for as long as
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.cache import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from detlint.cache import Cache
     from detlint.context import Context
@@ -30,6 +31,15 @@ class _Part(NamedTuple):
     answers: Answers
 
 
+class Work(NamedTuple):
+    """What some work gave, as JSON gives it back, the files that it read, by their real paths, and
+    the questions that it asked besides."""
+
+    result: Any
+    files: Sequence[str]
+    questions: Sequence[Any] = ()
+
+
 class Kept:
     """Answers of this run and of the one before, by the names of parts."""
 
@@ -39,12 +49,10 @@ class Kept:
         self._index = index
         self._parts: dict[str, _Part] = {}
         self._before: dict[str, tuple[str, Answers]] = {}
-        try:
-            kept = cache.kept(_SECTION)
-            if kept["state"] == self._state(kept["folders"]):
+        with suppress(TypeError, ValueError, LookupError, AttributeError):  # it is not ours
+            kept = cache.kept(_SECTION) or {}
+            if kept and kept["state"] == self._state(kept["folders"]):
                 self._before = {name: (key, told) for name, (key, told) in kept["parts"].items()}
-        except (TypeError, ValueError, LookupError, AttributeError):
-            pass  # nothing is kept, or it is not ours
 
     def answers(self, name: str, files: Iterable[str], besides: object = "") -> Answers:
         """What is known of a part that depends on the contents of some files, by their real paths,
@@ -56,6 +64,26 @@ class Kept:
             same = bool(key) and before == key and isinstance(answers, dict)
             known = self._parts[name] = _Part(key, answers if same else {})
         return known.answers
+
+    def result(
+        self,
+        name: str,
+        besides: object,
+        work: Callable[[], Work],
+        ask: Callable[[Any], object] = str,
+    ) -> Any:  # noqa: ANN401 - as JSON gives it back
+        """What some work gives, done where what is said besides, a file that it read or the answer
+        to one of its questions is another than before."""
+        key, answers = self._before.get(name, ("", {}))
+        with suppress(TypeError, ValueError, LookupError, AttributeError):
+            done = Work(**answers)
+            if key and key == self._key(done.files, [besides, *map(ask, done.questions)]):
+                self._parts[name] = _Part(key, answers)
+                return done.result
+        done = work()
+        key = self._key(done.files, [besides, *map(ask, done.questions)])
+        self._parts[name] = _Part(key, done._asdict())
+        return done.result
 
     def save(self) -> None:
         """Hand all that was asked for in this run to the cache."""

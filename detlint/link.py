@@ -18,7 +18,7 @@ from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import is_entrypoint, says_so
 from detlint.index.index import Index
-from detlint.kept import Kept
+from detlint.kept import Kept, Work
 from detlint.kinds import NOTEBOOK, PYTHON
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ class Linker:
         self._context = context
         self.index = Index(cache, jobs) if index is None else index
         self._judged: set[str] = set()  # the programs among the files that are linted
-        self._launches = Launches(context, self.index)
         self._others = self._opened()
         self._begun: tuple[set[str], list[Program]] | None = None
-        self._kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
+        self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
+        self._launches = Launches(context, self.index, self.kept)
 
     def begin(self) -> None:
         """Judge programs while their files are linted, which says no more of most of them.
@@ -88,8 +88,8 @@ class Linker:
         order = {path: place for place, path in enumerate(self._context.paths)}
         joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
         self.index.save()
-        if self._kept is not None:
-            self._kept.save()
+        if self.kept is not None:
+            self.kept.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
     def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
@@ -167,7 +167,7 @@ class Linker:
             rule = self._crossing.get(finding.code)
             if rule is not None and rule.rests_on_others(finding):
                 asked.setdefault((finding.path, finding.code), []).append(finding)
-        seen = {key: self._seen_again(*key, several) for key, several in asked.items()}
+        seen = {key: self._seen_once(*key, several) for key, several in asked.items()}
         for finding in findings:
             again = seen.get((finding.path, finding.code))
             if again is None or not self._crossing[finding.code].rests_on_others(finding):
@@ -175,6 +175,23 @@ class Linker:
             elif finding[1:5] in again:
                 found = again[finding[1:5]]
                 yield from self._shown(found._replace(path=finding.path, cell=finding.cell))
+
+    def _seen_once(
+        self, path: str, code: str, findings: Sequence[Finding]
+    ) -> dict[tuple[int, ...], Finding] | None:
+        """``_seen_again``, or what an earlier run has seen."""
+        if self.kept is None:
+            return self._seen_again(path, code, findings)
+        real = os.path.realpath(path)
+
+        def work() -> Work:
+            seen = self._seen_again(path, code, findings)
+            told = None if seen is None else dump(list(seen.values()))
+            return Work(told, *self._others.looked_at(real))
+
+        name, places = f"{code} {real}", [each[1:5] for each in findings]
+        told = self.kept.result(name, places, work, lambda asked: self._others.importers(*asked))
+        return None if told is None else {each[1:5]: each for each in load(path, told)}
 
     def _seen_again(
         self, path: str, code: str, findings: Sequence[Finding]
@@ -252,8 +269,8 @@ class Linker:
                 chosen = wanted is None or any(each in wanted for each in places)
                 if chosen and not self._only_sets_up(path, project):
                     program = Program(path, project, launched, lambda: self._launches.images)
-                    if self._kept is not None:
-                        program.look_up(self._kept)
+                    if self.kept is not None:
+                        program.look_up(self.kept)
                     if not program.answers:
                         project.expect(path)
                     found.append(program)

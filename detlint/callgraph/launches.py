@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.program import Located
+from detlint.index.facts import Fact
 from detlint.index.folders import OTHER
 from detlint.index.imports import Import
 from detlint.index.modules import Modules
@@ -14,11 +15,12 @@ from detlint.kinds import kind_of_name
 from detlint.paths import slashed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.context import Context
     from detlint.index.index import Index
     from detlint.index.launched import Start
+    from detlint.kept import Answers, Kept
 
 _KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
 _SETTING = frozenset(("sets", "salts"))
@@ -29,10 +31,11 @@ class Launches:
     """What the scripts of a context start. The folder that a script's project lies in is not
     left."""
 
-    def __init__(self, context: Context, index: Index) -> None:
+    def __init__(self, context: Context, index: Index, kept: Kept | None = None) -> None:
         self._context = context
         self._bound = context.root_of
         self._index = index
+        self._kept = kept
 
     def of(self, path: str) -> list[Located]:
         """The variables that are set for a program, by its real path."""
@@ -41,12 +44,32 @@ class Launches:
     @cached_property
     def images(self) -> list[Located]:
         """The variables that images of the context set for whatever runs in them."""
-        files = (each for each in self._scripts_that_set if self._kind(each) == "dockerfile")
-        return [Located(path, fact) for path in files for fact in self._index.exports(path)]
+        return _loaded(self._known("images", lambda: _dumped(self._found_images())))
 
     @cached_property
     def _started(self) -> dict[str, list[Located]]:
         """Variables by the real path of what is started with them, programs and scripts."""
+        found = self._known(
+            "started", lambda: {path: _dumped(sets) for path, sets in self._find_started().items()}
+        )
+        return {path: _loaded(sets) for path, sets in found.items()}
+
+    def _known(self, question: str, answer: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
+        """The answer to a question about the scripts, worked out if no earlier run has kept it."""
+        answers = self._answers
+        if question not in answers:
+            answers[question] = answer()
+        return answers[question]
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return {} if self._kept is None else self._kept.answers("scripts", self._all)
+
+    def _found_images(self) -> list[Located]:
+        files = (each for each in self._scripts_that_set if self._kind(each) == "dockerfile")
+        return [Located(path, fact) for path in files for fact in self._index.exports(path)]
+
+    def _find_started(self) -> dict[str, list[Located]]:
         found: dict[str, list[Located]] = {}
         scripts = self._telling()
         known = set(scripts)
@@ -170,3 +193,12 @@ class Launches:
         if last.endswith(f"/{ending}/__init__.py"):
             return os.path.join(os.path.dirname(found[-1]), "__main__.py")
         return None
+
+
+def _dumped(sets: Iterable[Located]) -> list[Any]:
+    """As JSON gives it back."""
+    return [[path, list(fact)] for path, fact in sets]
+
+
+def _loaded(kept: list[Any]) -> list[Located]:
+    return [Located(path, Fact(*fact)) for path, fact in kept]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import defaultdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ class OtherFiles:
         self._index = index
         self._models = models
         self._root_of = root_of
+        self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
+        self._asked = defaultdict[str, set[str]](set)  # names of a file, of which importers use
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
@@ -58,9 +61,13 @@ class OtherFiles:
             return []
         path = os.path.realpath(unit.source.path)
         definitions = self._definitions(self._root_of(path))
-        symbols = definitions.of(path, f"{module}:{last}")
+        asked = [f"{module}:{last}"]
+        symbols = definitions.of(path, asked[0])
         if symbols is None and module.startswith(".."):  # `from . import data`, then `data.Images`
-            symbols = definitions.of(path, f"{module[1:]}:{last}")
+            asked.append(f"{module[1:]}:{last}")
+            symbols = definitions.of(path, asked[1])
+        for each in asked:
+            self._looked_at[path].update(definitions.looked_at(path, each))
         return [(self.unit(each.path), each.part) for each in symbols or ()]
 
     def importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
@@ -69,10 +76,10 @@ class OtherFiles:
         if self._alone:
             return []
         home, found = os.path.realpath(unit.source.path), []
-        importers = self._importers(self._around(home))
         module = os.path.basename(home).removesuffix(".py")
-        asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
-        for path in itertools.islice(asked, _FEW):
+        self._asked[home].add(name)
+        for path in self.importers(home, name):
+            self._looked_at[home].add(path)
             other = self.unit(path)
             for bound, meanings in other.imported.items():
                 for each in meanings:
@@ -82,6 +89,21 @@ class OtherFiles:
                     elif last == module and self._is_of(other, f"{each}.{name}", home):
                         found.append((other, name, f"{each}.{name}"))
         return found
+
+    def importers(self, home: str, name: str) -> list[str]:
+        """The files that may import something of a file, by their real paths: a few."""
+        importers = self._importers(self._around(home))
+        module = os.path.basename(home).removesuffix(".py")
+        asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
+        return list(itertools.islice(asked, _FEW))
+
+    def looked_at(self, path: str) -> tuple[list[str], list[tuple[str, str]]]:
+        """The files that what was told of one may depend on, and for which of them, and by which
+        names, it was asked who imports them: whatever any question has led to from there."""
+        found = [path]
+        for each in found:  # grows
+            found += sorted(self._looked_at[each] - set(found))
+        return found, [(each, name) for each in found for name in sorted(self._asked[each])]
 
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""

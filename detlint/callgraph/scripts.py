@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from detlint.cache import dump, load
 from detlint.decoding import decode
+from detlint.kept import Work
 from detlint.kinds import kind_of_name
 from detlint.source import DecodeError
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.index.index import Index
+    from detlint.kept import Kept
+    from detlint.link import Linker
 
 _SOURCES = re.compile(rb"^[ \t]*(?:source|\.)[ \t]+\S+?\.(?:sh|bash|env|inc)\b", re.MULTILINE)
 _HANDS_ON = re.compile(
@@ -38,12 +42,12 @@ def may_differ(paths: Iterable[str]) -> bool:
 
 
 def together(
-    findings: Sequence[Finding], context: Context, engine: Engine, index: Index
+    findings: Sequence[Finding], context: Context, engine: Engine, linker: Linker
 ) -> list[Finding]:
     """Findings of files, in the order of the paths: those of scripts as what they source makes
     them, and without those that advise what a project's own parser does not know."""
-    project = _Project(context.paths, context.files, index)
-    again = dict(_relinted(project, engine))
+    project = _Project(context.paths, context.files, linker.index)
+    again = dict(_relinted(project, engine, linker.kept))
     found: list[Finding] = []
     if again:
         by_path: dict[str, list[Finding]] = {}
@@ -56,27 +60,38 @@ def together(
     return [each for each in found if each.code not in _ADVISED or not _is_refused(each, project)]
 
 
-def _relinted(project: _Project, engine: Engine) -> Iterator[tuple[str, list[Finding]]]:
+def _relinted(
+    project: _Project, engine: Engine, kept: Kept | None
+) -> Iterator[tuple[str, list[Finding]]]:
     """Scripts that source or start others of the project, and what is found in them then."""
     for path in project.scripts:
-        data = project.data(path)
-        if not (_SOURCES.search(data) or _HANDS_ON.search(data)):
-            continue
-        try:
-            source = decode(path, data)
-        except DecodeError:
-            continue
-        read: list[str] = []
+        work = partial(_lint_with_others, path, project, engine)
+        name = f"script {os.path.realpath(path)}"
+        told = work().result if kept is None else kept.result(name, "", work)
+        if told is not None:
+            yield path, load(path, told)
 
-        def beside(name: str, path: str = path, read: list[str] = read) -> str | None:
-            text = project.script_beside(path, name)
-            read += [] if text is None else [name]
-            return text
 
-        source.beside = beside
-        found = engine.lint(source)
-        if read:
-            yield path, found
+def _lint_with_others(path: str, project: _Project, engine: Engine) -> Work:
+    """What is found in a script with others that it sources or starts; None if it does not."""
+    data, read = project.data(path), [os.path.realpath(path)]
+    if not (_SOURCES.search(data) or _HANDS_ON.search(data)):
+        return Work(None, read)
+    try:
+        source = decode(path, data)
+    except DecodeError:
+        return Work(None, read)
+
+    def beside(name: str) -> str | None:
+        found = project.script_beside(path, name)
+        if found is None:
+            return None
+        read.append(found)
+        return project.data(found).decode("utf-8", "replace")
+
+    source.beside = beside
+    found = engine.lint(source)
+    return Work(dump(found) if len(read) > 1 else None, read)
 
 
 def _is_refused(finding: Finding, project: _Project) -> bool:
@@ -126,12 +141,12 @@ class _Project:
         return lines[row - 1] if row <= len(lines) else ""
 
     def script_beside(self, path: str, name: str) -> str | None:
-        """The text of a script that another names, seen from its folder or one above."""
+        """A script that another names, seen from its folder or one above."""
         folder = os.path.dirname(os.path.realpath(path))
         for _ in range(_HIGHEST):
             found = os.path.normpath(os.path.join(folder, name))
             if found in self._real and found != os.path.realpath(path):
-                return self.data(found).decode("utf-8", "replace")
+                return found
             folder = os.path.dirname(folder)
         return None
 

@@ -238,7 +238,7 @@ class Part:
 
         findings = linted.findings
         if scripted:
-            findings = together(findings, context, self.engine, linker().index)
+            findings = together(findings, context, self.engine, linker())
         # Both look into most files, and neither asks the other.
         aside = self._options.jobs > 1 and len(context.files) >= _WORTH_A_FORK
         pointless = begun(ignored, findings, context.files, forks=aside) if returned else set

@@ -14,7 +14,7 @@ from detlint.index.scan import MAIN
 from detlint.paths import relative
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from detlint.index.folders import Folders
     from detlint.index.index import Index
@@ -176,25 +176,37 @@ class Definitions:
         self._open: set[tuple[str, str]] = set()
         self._cut: set[tuple[str, str]] = set()  # of these, those that were asked again
         self._again = 0  # answers that could not be kept
+        self._looking: list[set[str]] = [set()]  # the files that each open question has looked at
+        self._looked_at: dict[tuple[str, str], set[str]] = {}
 
     def of(self, path: str, name: str) -> list[Symbol] | None:
         """The functions and classes that a file means by ``module:name.other``: none where that
         is of a library or a module itself, and None if it is not known."""
         asked = path, name
         if asked in self._known:
+            self._looking[-1] |= self._looked_at[asked]
             return self._known[asked]
         if asked in self._open:
             self._cut.add(asked)  # files that import each other's names settle nothing
             return None
         self._open.add(asked)
+        self._looking.append({path})
         found = self._look_up(path, name)
+        looked_at = self._looking.pop()
+        self._looking[-1] |= looked_at
         self._open.discard(asked)
         self._cut.discard(asked)
         # What was asked on the way through a circle may have another answer by itself.
         self._again += bool(self._cut)
         if not self._cut or self._again > _TIRED:
-            self._known[asked] = found
+            self._known[asked], self._looked_at[asked] = found, looked_at
         return found
+
+    def looked_at(self, path: str, name: str) -> Collection[str]:
+        """The files on which the answer depends, with the one that asks."""
+        self._looking = [set()]
+        self.of(path, name)
+        return self._looking[0]
 
     def meant(self, path: str, qualified: str) -> list[Symbol]:
         """The same by the qualified name of a value, without a module of what is the file's."""
@@ -233,6 +245,7 @@ class Definitions:
     def _held(self, path: str, names: list[str]) -> list[Symbol] | None:
         """What a chain of names means in a module."""
         first, *others = names
+        self._looking[-1].add(path)
         if first != MAIN and first in self._index.outline(path).uses:
             return [Symbol(path, first)]
         bound = self._index.outline(path).bound

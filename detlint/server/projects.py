@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.cli import parts
 from detlint.errors import UsageError
 from detlint.index.index import Index
+from detlint.kept import Kept
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from detlint.baseline import Baseline
     from detlint.cache import Cache
+    from detlint.context import Context
     from detlint.finding import Finding
     from detlint.settings import Settings
     from detlint.source import Source
@@ -144,7 +146,8 @@ class Project:
         known.look(source.path, self.settings)
         known.hand_in(others)
         context = Context([source.path], self.settings, files=known.paths)
-        linker = Linker(self._engine.rules, known.cache, context, index=known.index)
+        kept = known.kept_for(context)
+        linker = Linker(self._engine.rules, known.cache, context, index=known.index, kept=kept)
         linked = linker.link_one(source, findings)
         if are_asked(linked):
             settled = ignored(linked, known.paths)
@@ -175,6 +178,7 @@ class _Files:
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
         self.index = Index(cache)
+        self._kept: Kept | None = None
         self.paths: list[str] = []
         self.looked = 0.0
         self._stats: dict[str, _Stat] = {}
@@ -190,6 +194,7 @@ class _Files:
         stats = {each: _stamp(each) for each in paths}
         if stats.keys() != self._stats.keys():
             self.index = Index(self.cache)
+            self._kept = None
             self._handed_in.clear()
         for each in paths:
             if stats[each] != self._stats.get(each):
@@ -205,6 +210,12 @@ class _Files:
             if self._handed_in.get(path) is not source:
                 self.index.replace(path, source)
         self._handed_in = dict(sources)
+
+    def kept_for(self, context: Context) -> Kept:
+        """What is known of programs, for as long as there are the same files."""
+        if self._kept is None:
+            self._kept = Kept(self.cache, context, self.index)
+        return self._kept
 
     def save(self) -> None:
         """Keep what is known for the next run, and for the command line."""
