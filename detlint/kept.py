@@ -48,22 +48,20 @@ class Kept:
         self._context = context
         self._index = index
         self._parts: dict[str, _Part] = {}
-        self._before: dict[str, tuple[str, Answers]] = {}
+        self._before: dict[str, _Part] = {}
         with suppress(TypeError, ValueError, LookupError, AttributeError):  # it is not ours
             kept = cache.kept(_SECTION) or {}
             if kept and kept["state"] == self._state(kept["folders"]):
-                self._before = {name: (key, told) for name, (key, told) in kept["parts"].items()}
+                self._before = {name: _Part(*each) for name, each in kept["parts"].items()}
 
     def answers(self, name: str, files: Iterable[str], besides: object = "") -> Answers:
         """What is known of a part that depends on the contents of some files, by their real paths,
         and on what is said besides. What is added is kept."""
         key = self._key(files, besides)
-        known = self._parts.get(name)
-        if known is None or known.key != key or not key:
-            before, answers = self._before.get(name, ("", {}))
-            same = bool(key) and before == key and isinstance(answers, dict)
-            known = self._parts[name] = _Part(key, answers if same else {})
-        return known.answers
+        known = self._known(name)
+        same = bool(key) and known.key == key and isinstance(known.answers, dict)
+        self._parts[name] = known if same else _Part(key, {})
+        return self._parts[name].answers
 
     def result(
         self,
@@ -74,21 +72,25 @@ class Kept:
     ) -> Any:  # noqa: ANN401 - as JSON gives it back
         """What some work gives, done where what is said besides, a file that it read or the answer
         to one of its questions is another than before."""
-        key, answers = self._before.get(name, ("", {}))
+        known = self._known(name)
         with suppress(TypeError, ValueError, LookupError, AttributeError):
-            done = Work(**answers)
-            if key and key == self._key(done.files, [besides, *map(ask, done.questions)]):
-                self._parts[name] = _Part(key, answers)
+            done = Work(**known.answers)
+            key = self._key(done.files, [besides, *map(ask, done.questions)])
+            if key and key == known.key:
+                self._parts[name] = known
                 return done.result
         done = work()
         key = self._key(done.files, [besides, *map(ask, done.questions)])
         self._parts[name] = _Part(key, done._asdict())
         return done.result
 
+    def _known(self, name: str) -> _Part:
+        return self._parts.get(name) or self._before.get(name) or _Part("", {})
+
     def save(self) -> None:
-        """Hand all that was asked for in this run to the cache."""
+        """Hand it to the cache, with what this run did not ask for."""
         folders = list(self._index.folders.listings)
-        parts = {name: [each.key, each.answers] for name, each in self._parts.items() if each.key}
+        parts = {name: each for name, each in {**self._before, **self._parts}.items() if each.key}
         kept = {"state": self._state(folders), "folders": folders, "parts": parts}
         self._cache.keep(_SECTION, kept)
 

@@ -6,6 +6,7 @@ import os
 
 # What an entry is; of a link there is the path that it leads to, and the same sign behind it.
 FILE, OTHER = "", "/"
+_COMPILED = "__pycache__"  # comes and goes
 # What pip leaves beside a package, and the folders that it takes if nobody says another.
 _INSTALLS = ".dist-info"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -41,7 +42,7 @@ def entries(folder: str) -> dict[str, str]:
         with os.scandir(folder) as scan:
             for entry in scan:
                 name = entry.name
-                if "." not in name or name.endswith((".py", _INSTALLS)):
+                if name != _COMPILED and ("." not in name or name.endswith((".py", _INSTALLS))):
                     found[name] = _sort(entry)
     except OSError:
         return {}

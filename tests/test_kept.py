@@ -1,0 +1,359 @@
+"""What is kept of programs: after a change, a run finds what one without a cache finds, and asks
+nothing again that does not depend on the change."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+from detlint.index.index import Index
+from detlint.link import Linker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from detlint.callgraph.program import Program
+    from detlint.rule import Rule
+
+    Project = Callable[[dict[str, str]], Path]
+    Found = list[dict[str, object]]
+
+TRAINS = """
+    import sys
+
+    import numpy as np
+    import torch
+
+    from lib import data, model
+    from lib.options import options
+
+
+    def main():
+        args = options()
+        net = model.Net().to("cuda")
+        for batch in data.batches("images"):
+            loss = net(batch).sum() + np.random.rand()
+            loss.backward()
+            torch.optim.SGD(net.parameters(), lr=args.rate).step()
+        torch.save(net, "net.pt")
+
+
+    if __name__ == "__main__":
+        main()
+    """
+FILES = {
+    "train.py": TRAINS,
+    "train_small.py": TRAINS.replace("net.pt", "small.pt"),
+    "plot.py": """
+        import os
+
+        import matplotlib.pyplot as plt
+
+        from lib.names import names
+
+
+        def main():
+            for name in names("images"):
+                plt.plot(len(name))
+            plt.savefig("names.png")
+
+
+        if __name__ == "__main__":
+            main()
+        """,
+    "make_labels.py": """
+        import sys
+
+        from lib.writing import write
+
+
+        def main():
+            write("labels.txt", list(set(sys.argv[1].split())))
+
+
+        if __name__ == "__main__":
+            main()
+        """,
+    "lib/__init__.py": "",
+    "lib/names.py": """
+        import os
+
+
+        def names(folder):
+            return os.listdir(folder)
+        """,
+    "lib/writing.py": """
+        def write(path, words):
+            with open(path, "w") as file:
+                for place, word in enumerate(words):
+                    file.write(f"{place} {word}")
+        """,
+    "lib/data.py": """
+        import torch
+
+        from lib.names import names
+
+
+        def batches(folder):
+            loader = torch.utils.data.DataLoader(names(folder), shuffle=True, num_workers=2)
+            yield from loader
+        """,
+    "lib/model.py": """
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            def forward(self, x):
+                x = nn.functional.interpolate(x, scale_factor=2, mode="bilinear")
+                return torch.zeros(3).scatter_add(0, x.long(), x)
+        """,
+    "lib/options.py": """
+        import argparse
+
+
+        def options():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rate", type=float, default=0.1)
+            parser.add_argument("--seed", type=int)
+            return parser.parse_args()
+        """,
+    "lib/seeds.py": """
+        import random
+
+        import numpy as np
+        import torch
+
+
+        def seed_all(seed):
+            random.seed(seed)
+            np.random.seed(seed)
+            torch.manual_seed(seed)
+        """,
+    "build.py": """
+        import numpy as np
+        from hydra.utils import instantiate
+        from omegaconf import OmegaConf
+
+        import lib.seeds
+
+
+        def main():
+            instantiate(OmegaConf.load("config.yaml"))
+            np.save("built.npy", np.random.rand(3))
+
+
+        if __name__ == "__main__":
+            main()
+        """,
+    "run.sh": "export PYTHONHASHSEED=0\npython make_labels.py words\n",
+    "launch.sh": "source env.sh\npython train.py --rate 0.2\n",
+    "env.sh": "export CUBLAS_WORKSPACE_CONFIG=:16:8\n",
+    "config.yaml": "rate: 0.1\n",
+}
+PROGRAMS = {"train.py", "train_small.py", "plot.py", "make_labels.py", "build.py"}
+ENABLED = "torch.use_deterministic_algorithms(True)\n"
+
+
+@pytest.fixture
+def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Found]:
+    """What the command line finds, with what is only possible."""
+
+    def run(*paths: str, cache: bool = True) -> Found:
+        kept = ["--cache-dir", str(tmp_path / ".cache")] if cache else ["--no-cache"]
+        asked = ["--select", "DET", "--min-confidence", "possible", "--output-format", "json"]
+        main([*kept, *asked, *(paths or (".",))])
+        found: Found = json.loads(capsys.readouterr().out)
+        return found
+
+    return run
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows with the name of each program that a rule judges."""
+    asked: list[str] = []
+    real = Linker._judgement
+
+    def noting(self: Linker, judge: type[Rule], program: Program) -> object:
+        if f"judges {judge.code}" not in program.answers:
+            asked.append(program.name)
+        return real(self, judge, program)
+
+    monkeypatch.setattr(Linker, "_judgement", noting)
+    return asked
+
+
+def _replaced(old: str, new: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return change
+
+
+CHANGES: list[tuple[str, Callable[[str], str] | None]] = [
+    ("train.py", _replaced("import sys", "import sys\n")),
+    ("lib/names.py", _replaced("os.listdir(folder)", "sorted(os.listdir(folder))")),
+    ("lib/names.py", _replaced("sorted(os.listdir(folder))", "os.listdir(folder)")),
+    ("lib/writing.py", _replaced("enumerate(words)", "enumerate(sorted(words))")),
+    ("lib/writing.py", _replaced("enumerate(sorted(words))", "enumerate(words)")),
+    ("run.sh", _replaced("export PYTHONHASHSEED=0", "export NOTHING=0")),
+    ("run.sh", _replaced("export NOTHING=0", "export PYTHONHASHSEED=0")),
+    ("lib/__init__.py", lambda _: f"import torch\n{ENABLED}"),
+    ("env.sh", _replaced("CUBLAS_WORKSPACE_CONFIG=:16:8", "NOTHING=0")),
+    ("env.sh", _replaced("NOTHING=0", "CUBLAS_WORKSPACE_CONFIG=:4096:8")),
+    ("launch.sh", _replaced("source env.sh", "")),
+    ("lib/__init__.py", lambda _: ""),
+    ("train_small.py", _replaced("import sys", "import sys\nfrom lib.seeds import seed_all")),
+    ("train_small.py", _replaced("args = options()", "args = options(); seed_all(0)")),
+    ("lib/seeds.py", _replaced("torch.manual_seed(seed)", "pass")),
+    ("lib/seeds.py", _replaced("np.random.seed(seed)", "if seed: np.random.seed(seed)")),
+    ("lib/model.py", _replaced('mode="bilinear"', 'mode="nearest"')),
+    ("lib/data.py", _replaced("shuffle=True", "shuffle=False")),
+    ("config.yaml", lambda text: f"{text}_target_: lib.seeds.seed_all\n"),
+    ("config.yaml", _replaced("_target_: lib.seeds.seed_all", "")),
+    ("lib/late.py", lambda _: "import numpy as np\n\nnp.random.seed(0)\n"),
+    ("train.py", _replaced("from lib import data", "from lib import late, data")),
+    ("lib/late.py", None),
+    ("plot.py", None),
+    ("lib/names.py", lambda text: text + "\ndef broken(:\n"),
+    ("lib/names.py", _replaced("def broken(:", "")),
+]
+
+
+def test_what_is_found_after_each_change_is_what_is_found_without_a_cache(
+    project: Project, lint: Callable[..., Found]
+) -> None:
+    root = project(FILES)
+    answers = [lint(cache=False)]
+    assert lint() == answers[0]
+    for name, change in CHANGES:
+        file = root / name
+        if change is None:
+            file.unlink()
+        else:
+            file.write_text(change(file.read_text() if file.exists() else ""))
+        answers.append(lint(cache=False))
+        # A file by itself is told the same, and leaves to the others what they have.
+        alone = [each for each in answers[-1] if each["filename"] == answers[-1][0]["filename"]]
+        assert lint(str(answers[-1][0]["filename"])) == alone, name
+        assert lint() == answers[-1], name
+    # Most changes show, or this would tell nothing.
+    assert sum(one != other for one, other in pairwise(answers)) > len(CHANGES) // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "programs"),
+    [
+        ("train.py", {"train.py"}),
+        ("lib/model.py", {"train.py", "train_small.py"}),
+        ("lib/names.py", {"train.py", "train_small.py", "plot.py"}),
+        ("lib/writing.py", {"make_labels.py"}),
+        ("plot.py", {"plot.py"}),
+        ("lib/seeds.py", {"build.py"}),
+        ("launch.sh", set()),  # what it sets is the same
+        ("config.yaml", set()),
+        ("notes.md", set()),
+    ],
+)
+def test_only_programs_that_depend_on_a_change_are_judged_again(
+    project: Project,
+    lint: Callable[..., Found],
+    judged: list[str],
+    name: str,
+    programs: set[str],
+) -> None:
+    root = project({**FILES, "notes.md": "", "run.sh": "python make_labels.py words\n"})
+    lint()
+    assert set(judged) == PROGRAMS
+    judged.clear()
+    file = root / name
+    file.write_text(file.read_text() + "\n# changed\n")
+    lint()
+    assert set(judged) == programs
+    judged.clear()
+    lint("plot.py")
+    lint()
+    assert judged == []
+
+
+def test_a_program_that_asks_what_configurations_set_depends_on_these(
+    project: Project, lint: Callable[..., Found], judged: list[str]
+) -> None:
+    asks = """
+        import argparse
+
+        import numpy as np
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed", type=int)
+
+        if __name__ == "__main__":
+            args = parser.parse_args()
+            if args.seed is not None:
+                np.random.seed(args.seed)
+            np.save("a.npy", np.random.rand(3))
+        """
+    root = project({**FILES, "draw.py": asks})
+    before = lint()
+    judged.clear()
+    (root / "config.yaml").write_text("seed: 3\n")
+    after = lint()
+    assert set(judged) == {"draw.py"}
+    drawn = [each for each in before if str(each["filename"]).endswith("draw.py")]
+    assert drawn
+    assert [each for each in before if each not in after] == drawn
+
+
+def test_judging_a_program_reads_no_file_that_it_does_not_import(
+    project: Project, lint: Callable[..., Found], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what is kept of it would outlast a change of that file."""
+    project(FILES)
+    read: set[str] = set()
+    for name in ("_of", "source", "imports", "libraries", "outline"):
+        real = getattr(Index, name)
+
+        def noting(self: Index, path: str, real: Callable[..., object] = real) -> object:
+            read.add(path)
+            return real(self, path)
+
+        monkeypatch.setattr(Index, name, noting)
+    outside: set[str] = set()
+    judge = Linker._judgement
+
+    def apart(self: Linker, rule: type[Rule], program: Program) -> object:
+        read.clear()
+        found = judge(self, rule, program)
+        outside.update(each for each in read if each not in program)
+        return found
+
+    def programs(self: Linker, starts: list[str], wanted: object) -> list[Program]:
+        told = every(self, starts, wanted)
+        for program in told[1:]:  # the call graph is made of one program alone
+            program._project._open.pop(program.path, None)
+        return told[:1]
+
+    every = Linker._programs
+    monkeypatch.setattr(Linker, "_judgement", apart)
+    monkeypatch.setattr(Linker, "_programs", programs)
+    assert lint()
+    assert {each for each in outside if each.endswith(".py")} == set()
+
+
+def test_what_was_kept_of_other_files_is_not_believed(
+    project: Project, lint: Callable[..., Found], judged: list[str]
+) -> None:
+    root = project(FILES)
+    lint()
+    judged.clear()
+    (root / "torch.py").write_text("")  # from now on, `import torch` means this
+    lint()
+    assert set(judged) >= PROGRAMS
+    assert lint() == lint(cache=False)
