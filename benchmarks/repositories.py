@@ -94,7 +94,8 @@ def _selected(chosen: Repositories, folders: dict[str, Path], scratch: Path) -> 
 def one_changed(
     whole: Corpus, name: str, folders: dict[str, Path], scratch: Path
 ) -> Iterator[Program]:
-    """What a commit hook runs: one file by name, with the cache of its whole repository."""
+    """What a commit hook runs: one file by name, with the cache of its whole repository; and what
+    `--watch` runs: all of it."""
     files = representatives(whole.folder)
     copies = [
         corpus.copied(whole.folder, scratch / f"changed-{at}", project=True)
@@ -109,9 +110,9 @@ def one_changed(
         cache.rename(filled)
         changed = Corpus(copy, 1, (copy / file).stat().st_size)
         prepare = _changing(copy / file, filled, cache)
-        yield Program(
-            f"{ONE_FILE}, {what}, {name}", changed, (*command, str(file)), prepare=prepare
-        )
+        for title, named in ((ONE_FILE, str(file)), (f"all after {ONE_FILE}", ".")):
+            asked = (*command, named)
+            yield Program(f"{title}, {what}, {name}", changed, asked, prepare=prepare)
 
 
 def representatives(folder: Path) -> dict[str, Path]:
