@@ -67,6 +67,41 @@ def test_a_seed_in_a_table_that_nothing_uses_seeds_nothing(project: Project, lin
     assert lint() == []
 
 
+NET = """import torch
+class Net:
+    def step(self):
+        torch.rand(3)
+    def reseed(self):
+        torch.manual_seed(0)
+class Seeded:
+    def __init__(self):
+        torch.manual_seed(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("", True),
+        ("# make('Seeded')", True),
+        ('"""What `instantiate` makes, or import_module("it")."""', True),
+        ("class Kind(metaclass=ABCMeta): pass", True),
+        ("allocate(3)", True),
+        ("make('Seeded')", False),
+        ("importlib.import_module(name)", False),
+        ("class Kind(metaclass=Registry): pass", False),
+        ("net.reseed()", False),
+        ("getattr(net, name)()", False),
+    ],
+)
+def test_a_seed_in_what_is_never_made_or_called_seeds_nothing(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    project({"net.py": NET})
+    project({"train.py": TRAIN.format(f"{line}\nfrom net import Net\nnet = Net()\nnet.step()")})
+    assert lint() == ["net.py:4"] * found
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [

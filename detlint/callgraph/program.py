@@ -116,14 +116,8 @@ class Program:
         return any(ask(each, "has workers", roles.has_workers) for each in self.paths)
 
     def may_run(self, path: str, row: int) -> bool:
-        """Whether a line of one of its files may run, for all that one can see: not in a function
-        that it never names, nor in such a method of a class that it uses."""
-        part = self._index.part_at(path, row)
-        if not self._reach.may_run(self.path, path, part):
-            return False
-        owner, method, _ = part.partition(".")
-        runs = partial(self._reach.runs, self.path, path)
-        return not method or runs(part) or not runs(owner)
+        """Whether a line of one of its files may run, for all that one can see."""
+        return self._reach.may_run(self.path, path, self._index.part_at(path, row))
 
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""

@@ -61,14 +61,17 @@ class Reachability:
 
     def may_run(self, program: str, path: str, part: str) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of
-        another file, nor a function or class that no code names but such."""
-        owner = part.partition(".")[0]
+        another file, nor a function or class that no code names but such, nor such a method of a
+        class that it uses, unless it looks names up."""
+        owner, _, method = part.partition(".")
         if not owner or owner == MAIN:
             return owner != MAIN or path == program
         # Most of what is asked about runs for certain, which the graph of calls tells as well.
-        return self.runs(program, path, part) or self._is_reached(
-            self._names, self._named, program, path, owner
-        )
+        if self.runs(program, path, part):
+            return True
+        if method and self.runs(program, path, owner):
+            return bool(self._look_up & self._bits[program])
+        return self._is_reached(self._names, self._named, program, path, owner)
 
     def is_in_workers(self, program: str, path: str, part: str) -> bool:
         """Whether a part only runs in what the workers of a loader call."""

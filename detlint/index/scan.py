@@ -67,7 +67,8 @@ _WRAPS = re.compile(
 )
 # Methods that something else calls: Python, or a framework that the class plugs into.
 CALLED = re.compile(
-    r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
+    r"__\w+__|_?forward\w*|call|build|set[uU]p|run|configure_\w+|\w*_dataloader|prepare_data"
+    r"|(?:on|before|after|begin)_\w+"
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
 # Of these, what the workers of a loader call.
@@ -165,11 +166,12 @@ def outline(text: str) -> Outline:
             found[part].own.update(name for name in known if not name.startswith("_"))
         elif "main" in known and ".app.run(" in code and _APP.search(code):
             found[part].own.add("main")
+    said = "".join(text[start:end] for start, end in layout.code(0, len(text)))
     return Outline(
         {part: uses.told() for part, uses in found.items()},
         sorted({each.name for each in layout.top if each.kind == "class"}),
         list(_starts(text, pieces)),
-        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{text}")))),
+        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{said}")))),
         reader.targets,
     )
 
