@@ -161,7 +161,7 @@ class Precedence:
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""
         path, meant = unit.source.path, self._definitions.meant
-        return [found for name in unit.values.qualified(op) for found in meant(path, name)]
+        return [found for name in unit.values.qualified(op) for found in meant(path, name) or ()]
 
     def _nodes(self, symbols: list[Symbol], op: Op) -> list[int]:
         """The nodes of what a value may be, and of methods by its name."""

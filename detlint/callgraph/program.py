@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
+_CALLED = _USED | {"trains"}
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -232,6 +233,8 @@ class Program:
             doubt = self._conditions.doubt(fact.needs.splitlines(), surely=not anywhere)
             if kind in _USED and doubt == 0:
                 doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
+            if kind in _CALLED and not self._conditions.may_be_called(path, part):
+                doubt = NEVER
             if doubt != NEVER:
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":

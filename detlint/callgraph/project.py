@@ -75,7 +75,32 @@ class Project:
 
     def defined(self, path: str, name: str) -> list[Symbol]:
         """The functions and classes of the project that a file means by a qualified name."""
-        return self._definitions.meant(path, name)
+        return self._definitions.meant(path, name) or []
+
+    def may_mean(self, path: str, owner: str, method: Symbol) -> bool:
+        """Whether a method of an object that a file made of a class, by its qualified name, may be
+        one of the project's: not where that class has another one."""
+        name, _, word = method.part.partition(".")
+        asked = Symbol(method.path, name)
+        found = self._definitions.meant(path, owner)
+        if not found:  # a library's class, unless it is a function, or nothing is known of it
+            module, _, last = owner.rpartition(".")
+            return found is None or not (module == "builtins" or last[:1].isupper())
+        return any(self._may_have(each, asked, word) for each in found)
+
+    def _may_have(self, owner: Symbol, asked: Symbol, word: str) -> bool:
+        if owner.part not in self.index.outline(owner.path).classes:
+            return True
+        lineage = self._definitions.lineage(owner)
+        if asked in lineage or owner in self._definitions.lineage(asked):
+            return True
+        seen = [each for each in lineage if each is not None]
+        return not any(self.index.defines(each.path, f"{each.part}.{word}") for each in seen)
+
+    def is_called_unseen(self, method: Symbol) -> bool:
+        """Whether a base that is out of sight may call a method."""
+        owner = method.part.partition(".")[0]
+        return None in self._definitions.lineage(Symbol(method.path, owner))
 
     def configures(self, option: str) -> bool:
         """Whether a file of the project that is no Python may set an option."""

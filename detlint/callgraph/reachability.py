@@ -96,6 +96,10 @@ class Reachability:
         """The files that define a function or class of a name at their top."""
         return self._defining.get(name, [])
 
+    def is_derived(self, name: str) -> bool:
+        """Whether classes derive from one of a name."""
+        return name in self._derived
+
     def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
         """Whether a function that runs alone reaches a part of some files, or what runs when they
         are imported."""
@@ -145,6 +149,12 @@ class Reachability:
             for name in self._index.outline(path).uses:
                 found.setdefault(name, []).append(path)
         return found
+
+    @cached_property
+    def _derived(self) -> frozenset[str]:
+        outlines = map(self._index.outline, self._files)
+        bases = (base for each in outlines for told in each.classes.values() for base in told)
+        return frozenset(each.rpartition(".")[2] for each in bases)
 
     @cached_property
     def _running(self) -> list[int]:

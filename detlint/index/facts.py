@@ -52,6 +52,19 @@ class Fact(NamedTuple):
     doubt: int = 0
 
 
+class Receiver(NamedTuple):
+    """What a method is looked up in.
+
+    owners  the qualified names of the classes that it is an object of; none where one of these is
+            not known
+    keeper  the class of the file that keeps it in an attribute
+    """
+
+    row: int
+    owners: list[str]
+    keeper: str
+
+
 def seed_needed(needs: str) -> tuple[str, str]:
     """The function or class that the first of some needs is about, and its parameter."""
     function, parameter, *_ = json.loads(needs.splitlines()[0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.index.folders import FILE, OTHER
 from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
+from detlint.models.python import PLAIN_BASES
 from detlint.paths import relative
 
 if TYPE_CHECKING:
@@ -196,12 +197,24 @@ class Definitions:
             self._known[asked] = found
         return found
 
-    def meant(self, path: str, qualified: str) -> list[Symbol]:
+    def meant(self, path: str, qualified: str) -> list[Symbol] | None:
         """The same by the qualified name of a value, without a module of what is the file's."""
         module, _, last = qualified.rpartition(".")
-        if not module:
-            return [Symbol(path, last)]
-        return self.of(path, f"{module}:{last}") or []
+        return self.of(path, f"{module}:{last}") if module else [Symbol(path, last)]
+
+    def lineage(self, symbol: Symbol) -> list[Symbol | None]:
+        """A class and its bases; None stands for one that may call its methods, out of sight."""
+        found: list[Symbol | None] = [symbol]
+        for each in found:  # grows
+            if each is not None:
+                found += [base for base in self._bases(each) if base not in found]
+        return found
+
+    def _bases(self, symbol: Symbol) -> Iterator[Symbol | None]:
+        for base in self._index.outline(symbol.path).classes.get(symbol.part, ()):
+            plain = base.rpartition(".")[2] in PLAIN_BASES
+            found = self._held(symbol.path, base.split("."))
+            yield from found or (() if plain else (None,))
 
     def _look_up(self, path: str, name: str) -> list[Symbol] | None:
         module, _, chain = name.partition(_FROM)

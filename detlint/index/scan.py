@@ -40,6 +40,8 @@ _COLLECTION = re.compile(
     r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
 )
 _NAME = re.compile(r"[^\W\d]\w*")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_OPTION = re.compile(r"\w+\s*=[^,]*|\[[^\]]*\]")  # ``metaclass=Registry``, ``Base[Tensor]``
 # What a function takes, in brackets up to two deep, and the types that it says of that.
 _SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
 _TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
@@ -100,14 +102,14 @@ class Outline(NamedTuple):
     """The parts of a file.
 
     uses     what each names
-    classes  which of them are classes
+    classes  which of them are classes, each with the dotted names of its bases
     starts   (first row, part), in order: some parts lie in pieces
     quoted   names of classes that stand in strings
     bound    what each name that imports bind may stand for, as ``imports.bindings`` has it
     """
 
     uses: dict[str, Uses]
-    classes: list[str]
+    classes: dict[str, list[str]]
     starts: list[tuple[int, str]]
     quoted: list[str]
     bound: dict[str, list[str]]
@@ -129,7 +131,7 @@ class Outline(NamedTuple):
         uses, classes, starts, quoted, bound = kept
         return cls(
             {intern(part): Uses(*map(_interned, each)) for part, each in uses.items()},
-            _interned(classes),
+            {intern(name): _interned(bases) for name, bases in classes.items()},
             [(row, intern(part)) for row, part in starts],
             _interned(quoted),
             {intern(name): _interned(each) for name, each in bound.items()},
@@ -169,7 +171,11 @@ def outline(text: str) -> Outline:
     said = "".join(text[start:end] for start, end in layout.code(0, len(text)))
     return Outline(
         {part: uses.told() for part, uses in found.items()},
-        sorted({each.name for each in layout.top if each.kind == "class"}),
+        {
+            each.name: _DOTTED.findall(_OPTION.sub("", each.bases))
+            for each in layout.top
+            if each.kind == "class"
+        },
         list(_starts(text, pieces)),
         sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{said}")))),
         reader.targets,
