@@ -31,7 +31,7 @@ _DICTS = frozenset(("OrderedDict", "dict"))
 _PICKING = frozenset(("get", "pop", "setdefault"))
 # What reads settings, of which several files hold the same.
 _SETTINGS = ("json.load", "toml", "yaml.")
-_GROUPS, _KEYS = Flow(filled=True, grouped=True), Flow(filled=True, keyed=True)
+_GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
 
@@ -166,7 +166,7 @@ class Containers:
                 continue
             if each.code == "attr" and each.name in _PICKING:
                 continue
-            for flow in (Flow(keyed=True, filled=True), Flow(filled=True, grouped=True)):
+            for flow in (Flow(keyed=True, filled=True), Flow(filled=True, grouped=1)):
                 for use in self._orders.at(each, value, flow):
                     yield Use(use.op, "looped over", use.assumed)
                     return
