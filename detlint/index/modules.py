@@ -211,10 +211,15 @@ class Definitions:
         return found
 
     def _bases(self, symbol: Symbol) -> Iterator[Symbol | None]:
-        for base in self._index.outline(symbol.path).classes.get(symbol.part, ()):
-            plain = base.rpartition(".")[2] in PLAIN_BASES
-            found = self._held(symbol.path, base.split("."))
-            yield from found or (() if plain else (None,))
+        path, outline = symbol.path, self._index.outline(symbol.path)
+        for base in outline.classes.get(symbol.part, ()):
+            first, *others = base.split(".")
+            if first in outline.uses:
+                yield Symbol(path, first)
+            elif base.rpartition(".")[2] not in PLAIN_BASES:
+                # One that branches import from different places is all of these.
+                for each in outline.bound.get(first, ("",)):
+                    yield from self.of(path, _joined(each, others)) or (None,)
 
     def _look_up(self, path: str, name: str) -> list[Symbol] | None:
         module, _, chain = name.partition(_FROM)
