@@ -162,7 +162,9 @@ class GivenOrders:
             yield from self._orders.escape(call, "stored", flow)
 
     def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
+        if flow.grouped and value.code == "call" and word_of(value) in ("items", "values"):
+            yield from self._orders.follow(call, flow)
+        elif sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
             for use in self._orders.follow(call, flow):
                 yield use._replace(how="sorted by a key, which leaves equals as they come")
 

@@ -65,6 +65,7 @@ _READS = frozenset(
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
 # Methods of a table that take its columns by their names.
 _BY_COLUMN = frozenset(("drop", "get", "groupby", "pop", "query", "set_index"))
+_COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
 _EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
 _OF_ARRAYS = frozenset(
     [
@@ -243,7 +244,8 @@ class Orders:
             if outer.code == "dict" or (outer.code == "call" and use.name == "**"):
                 yield from self.follow(outer, flow._replace(keyed=True))
             elif outer.code != "set":
-                yield from self.follow(outer, flow)
+                keyed = flow.keyed and bool(flow.grouped)
+                yield from self.follow(outer, flow._replace(keyed=keyed))
 
     def _in_format(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if flow.text or not self.distinct:
@@ -399,6 +401,8 @@ class Orders:
         inner = flow.inner
         if lattice.are(self.values.types(groups), "list"):
             yield from self.follow(head, inner)
+        while not _COPYING.isdisjoint(self.values.called(groups)) and groups.args[1:]:
+            groups = groups.args[1]
         if groups.code != "call":
             return  # of a dict, its keys
         if word_of(groups) == "values":
