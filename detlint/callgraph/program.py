@@ -164,7 +164,8 @@ class Program:
     def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
         """Where it starts processes that inherit nothing, each with what says whether a fact holds
         in these."""
-        for each in self.facts("spawns"):
+        afresh = self.facts("processes") if self.has("start_methods") else ()
+        for each in itertools.chain(self.facts("spawns"), afresh):
             for start in self._project.defined(each.path, each.fact.what):
                 yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
 

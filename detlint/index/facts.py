@@ -142,7 +142,9 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "salts": (HASH_SEED,),
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
-    "spawns": ("spawn(", "start_processes("),
+    "spawns": ("spawn(", "start_processes(", ".Process("),
+    "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
+    "start_methods": ("set_start_method(",),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
