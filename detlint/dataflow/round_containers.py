@@ -161,16 +161,16 @@ class Containers:
         elif not self._is_apart(owner, values):
             yield from self._of_groups(op, table, flow)
         elif not self._has_own_lists(table):
-            yield from self._of_keys(table)
+            yield from self._of_keys(table, flow)
 
-    def _of_keys(self, table: Op) -> Iterator[Use]:
+    def _of_keys(self, table: Op, held: Flow) -> Iterator[Use]:
         """What is done with a dict to which rounds add a key each, but for looking keys up."""
         for each, value in self._effects.holders.of(table).reads:
             if each.place < self._round.region.end or each.code == "item":
                 continue
             if each.code == "attr" and each.name in _PICKING:
                 continue
-            for flow in (Flow(keyed=True, filled=True), Flow(filled=True, grouped=1)):
+            for flow in (_KEYS, held):
                 for use in self._orders.at(each, value, flow):
                     yield Use(use.op, "looped over", use.assumed)
                     return

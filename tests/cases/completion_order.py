@@ -850,3 +850,12 @@ def filled_tables(fs, n):
         i, j, score = f.result()
         table[i][j] = score
     return [sum(row) for row in table]
+
+
+def filled_for_each_and_returned(fs):
+    found = defaultdict(dict)
+    for f in as_completed(fs):
+        found[f.name] = {}
+        for name in f.result():
+            found[f.name][name] = {}
+    return found
