@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.unit import Unit
-from detlint.index.modules import Definitions, Modules
+from detlint.index.modules import Definitions, Modules, module_of
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class OtherFiles:
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
@@ -70,7 +71,7 @@ class OtherFiles:
             return []
         home, found = os.path.realpath(unit.source.path), []
         importers = self._importers(self._around(home))
-        module = os.path.basename(home).removesuffix(".py")
+        module = module_of(home)
         asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
         for path in itertools.islice(asked, _FEW):
             other = self.unit(path)
@@ -86,6 +87,28 @@ class OtherFiles:
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""
         return any(os.path.realpath(at.source.path) == home for at, _ in self.find(unit, name))
+
+    def name(self, unit: Unit, word: str) -> bool:
+        """Whether one that may be part of a program with a file names something, for all that is
+        known."""
+        home = os.path.realpath(unit.source.path)
+        if self._alone or len(self._python) < 2:
+            return True
+        return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
+
+    def _files_beside(self, path: str) -> list[str]:
+        """The files that programs which import a file import, as far as names of modules tell."""
+        importers, modules = self._importers(self._around(path)), self._modules(self._root_of(path))
+        roots = {path: None}
+        pending = [path]
+        for each in pending:  # grows
+            module = module_of(each)
+            found = [*importers.get(module, ()), *importers.get(f".{module}", ())]
+            fresh = [x for x in found if x not in roots]
+            roots.update(dict.fromkeys(fresh))
+            pending += fresh
+        closures = (modules.closure(each, self._index.imports) for each in roots)
+        return list(dict.fromkeys(itertools.chain.from_iterable(closures)))
 
     def _around(self, path: str) -> str:
         """The largest folder around a file that has not too many files."""
@@ -103,14 +126,15 @@ class OtherFiles:
         return [each for each in self._files() if each.endswith(".py")]
 
     def _imported_below(self, folder: str) -> dict[str, list[str]]:
-        """Which files of a folder import something, or a module, by a name."""
+        """Which files of a folder import something, or a module, by a name; after a dot: anything
+        of a module."""
         found: dict[str, list[str]] = {}
         files = self._below_folder(folder)
         if len(files) > _MOST:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
             imports = self._index.imports(path)
-            modules = (each.module.rpartition(".")[2] for each in imports if not each.names)
+            modules = (f"{'.' * bool(x.names)}{x.module.rpartition('.')[2]}" for x in imports)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
         return found

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -87,7 +87,7 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file, and from there into those that ``find`` opens.
+    """Follows orders in one file, and from there into ``others``.
 
     distinct   no two elements are equal, as in a set
     finishing  elements are results as they come: to print each is to show progress, and which of
@@ -100,7 +100,7 @@ class Orders:
         *,
         distinct: bool = False,
         finishing: bool = False,
-        find: Find | None = None,
+        others: Others | None = None,
         depth: int = 0,
     ) -> None:
         self.values = values
@@ -111,7 +111,8 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
-        self.imported = ImportedOrders(self, find, depth) if find is not None else None
+        self.imported = ImportedOrders(self, others, depth) if others is not None else None
+        self._others = others
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
@@ -121,10 +122,15 @@ class Orders:
         self._ended = False  # the search, by its budget
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
-    def opened(self, unit: Unit, find: Find, depth: int) -> Orders:
+    def opened(self, unit: Unit, depth: int) -> Orders:
         """The same of another file, ``depth`` files away from the first."""
-        distinct, finishing = self.distinct, self.finishing
-        return Orders(unit.values, distinct=distinct, finishing=finishing, find=find, depth=depth)
+        return Orders(
+            unit.values,
+            distinct=self.distinct,
+            finishing=self.finishing,
+            others=self._others,
+            depth=depth,
+        )
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""
@@ -364,10 +370,17 @@ class Orders:
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         known = bool(reads) or self.references.reads_again(use)
         open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
-        if (asked or not known) and open_ and not name.startswith("__"):
+        open_ = open_ and not name.startswith("__") and not self._is_unread(name)
+        if (asked or not known) and open_:
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)
+
+    def _is_unread(self, name: str) -> bool:
+        """Whether nothing of the project reads an attribute of any object."""
+        if self._others is None or self.references.is_read(name):
+            return False
+        return not self._others.name(self.unit, name)
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)

@@ -36,6 +36,14 @@ class References:
                     if op.code == "attr" and op.name == name and is_self(op.args[0]):
                         yield op
 
+    def is_read(self, name: str) -> bool:
+        """Whether something of the file reads an attribute of any object."""
+        return any(
+            each.reads("attr", name)
+            for outer in self.unit.functions_naming(name)
+            for each in outer.everything()
+        )
+
     @staticmethod
     def reads_again(stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,

@@ -246,7 +246,7 @@ class Definitions:
     def _module(self, path: str, wanted: Import, name: str) -> str | None:
         """The file of the module that an import names last."""
         found = self._modules.files(path, wanted)
-        return found[-1] if found and (not name or _module(found[-1]) == name) else None
+        return found[-1] if found and (not name or module_of(found[-1]) == name) else None
 
     def _held(self, path: str, names: list[str]) -> list[Symbol] | None:
         """What a chain of names means in a module."""
@@ -284,7 +284,7 @@ def _joined(target: str, names: list[str]) -> str:
     return module + _FROM + ".".join([name, *names] if name else names)
 
 
-def _module(path: str) -> str:
+def module_of(path: str) -> str:
     """What a module or package is called."""
     folder, file = os.path.split(path)
     return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")
