@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +26,6 @@ from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from detlint.callgraph.precedence import Precedence
@@ -40,6 +40,11 @@ _LONGEST = 50
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _CALLED = _USED | {"trains"}
+# Libraries that read configurations, or hand them on to what they make.
+_LOADING = (
+    *("hydra", "json", "jsonargparse", "lightning", "omegaconf", "pytorch_lightning", "toml"),
+    *("tomllib", "yacs", "yaml", "ruamel"),
+)
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -296,6 +301,15 @@ class Program:
             for kind in self._index.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
+
+    def deterministic_settings(self) -> Iterator[bool]:
+        """Of each configuration that turns deterministic algorithms on and that it may load,
+        whether its files name that."""
+        for each in self._project.deterministic if self.imports(*_LOADING) else ():
+            name = os.path.basename(each)
+            stem = re.escape(os.path.splitext(name)[0])
+            named = re.compile(rf"[\"'/]{stem}(?:\.\w+)?[\"']")
+            yield any(named.search(self.source_of(path).text) for path in self.paths)
 
     def keeps_hashes(self) -> bool:
         """Whether something that may start it fixes the hashes of strings."""

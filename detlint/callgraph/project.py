@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
-from detlint.kinds import is_data
+from detlint.kinds import is_data, kind_of_name
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _PACKAGING = "pyproject.toml"
+_CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 
 
 class Project:
@@ -110,6 +111,25 @@ class Project:
                 option in text or flag in text for text in self._configurations
             )
         return self._configured[option]
+
+    @cached_property
+    def deterministic(self) -> list[str]:
+        """The configurations that turn deterministic algorithms on."""
+        named = (each for each in self._files if kind_of_name(each) in _CONFIGURATIONS)
+        files = [each for each in named if not _is_data(each)]
+        ask = self.index.told
+        return [x for x in files if ask(x, "is deterministic", partial(self._is_deterministic, x))]
+
+    def _is_deterministic(self, path: str, text: str) -> bool:
+        if "determin" not in text.lower():
+            return False
+        from detlint.documents import Unreadable, read
+        from detlint.documents.settings import is_deterministic
+
+        try:
+            return is_deterministic(read(self.index.source(path)))
+        except Unreadable:
+            return False
 
     def flags_in(self, path: str) -> str:
         """The text of a file that may give a parser of the command line options, of others ""."""

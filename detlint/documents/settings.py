@@ -144,9 +144,9 @@ def is_told(document: Document) -> bool:
 def _is_switch(document: Document, entry: Entry) -> bool:
     if spelled(entry.keys[-1]) != "deterministic":
         return False
-    if document.flavour in rows.LIGHTNING and rows.is_trainers(_keys(entry)):
+    if rows.is_trainers(_keys(entry)) or document.flavour in rows.DETERMINISTIC:
         return True
-    return document.flavour in rows.DETERMINISTIC or rows.is_in_trainer(beside(document, entry))
+    return rows.is_in_trainer(beside(document, entry))
 
 
 def _is_one_of(value: Scalar, values: tuple[Scalar, ...]) -> bool:

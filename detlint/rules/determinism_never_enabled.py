@@ -33,9 +33,12 @@ class DeterminismNeverEnabled(Rule):
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
+    - it reads configurations, and one of the project turns determinism on, as
+      `trainer.deterministic: true` does: *possible*
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper
+    - one that names such a configuration
 
     What to do: Call `guard.enable(seed=0)` at the start of the program, or
     `torch.use_deterministic_algorithms(True)`.
@@ -88,6 +91,10 @@ class DeterminismNeverEnabled(Rule):
             first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
         if first is None:
             return
+        for is_named in program.deterministic_settings():
+            if is_named:
+                return
+            sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
             first,
