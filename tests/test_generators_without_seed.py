@@ -107,7 +107,7 @@ DRAWN = random.Random()
 
 class Data:
     UNREAD = np.random.default_rng()
-    DRAWN = np.random.default_rng()
+    DRAWN: np.random.Generator = np.random.default_rng()
 
     def __init__(self, folder):
         self.unread_rng = random.Random()

@@ -71,11 +71,7 @@ class Generators:
 
     def fate(self, made: Op) -> Fate:
         """What happens to a generator."""
-        fate = self._followed([made])
-        if isinstance(made.function.node, ast.ClassDef):
-            for name in made.function.names_of(made):
-                self._keep("attr", name, fate)
-        return fate
+        return self._followed([made])
 
     def _keep(self, code: str, name: str, fate: Fate) -> None:
         fate.names.append(name)
@@ -85,6 +81,9 @@ class Generators:
         fate = Fate()
         pending, seen = list(starts), set(starts)
         for value in pending:  # grows
+            if isinstance(value.function.node, ast.ClassDef):
+                for name in value.function.names_of(value):
+                    self._keep("attr", name, fate)
             for use in value.uses:
                 for each in self._step(use, value, fate):
                     if each not in seen:
