@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of
 from detlint.paths import relative, slashed
+from detlint.requirements import is_older
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +43,7 @@ class OtherFiles:
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._is_older: Callable[[str, str, str], bool | None] = cache(is_older)
         self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
         self._definitions: Callable[[str], Definitions] = cache(self._below)
@@ -87,6 +89,18 @@ class OtherFiles:
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""
         return any(os.path.realpath(at.source.path) == home for at, _ in self.find(unit, name))
+
+    def lacks(self, unit: Unit, library: str, release: str) -> bool:
+        """Whether the project of a file asks for releases of a library that all come before one,
+        in the nearest folder that asks for it."""
+        path = os.path.realpath(unit.source.path)
+        root, folder = self._root_of(path), os.path.dirname(path)
+        while not self._alone:
+            older = self._is_older(folder, library, release)
+            if older is not None or folder in (root, os.path.dirname(folder)):
+                return bool(older)
+            folder = os.path.dirname(folder)
+        return False
 
     def name(self, unit: Unit, word: str) -> bool:
         """Whether one that may be part of a program with a file names something, for all that is
