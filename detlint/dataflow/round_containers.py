@@ -33,6 +33,7 @@ _PICKING = frozenset(("get", "pop", "setdefault"))
 _SETTINGS = ("json.load", "toml", "yaml.")
 _GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
+_COUNTING = frozenset(("builtins.bool", "builtins.len"))
 _EMPTY = ("const", "dict", "list")  # how what is filled is written out
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
@@ -117,12 +118,34 @@ class Containers:
             yield from numbered(op)
             return
         if self._round.stops:
-            yield from looped(op)
+            if not (self._is_last(op) and self._is_only_tested(op)):
+                yield from looped(op)
             return
         if owner.code in ("item", "call"):
             yield from looped(op)
             return
         yield from self._kept(op, keyed=False)
+
+    def _is_last(self, op: Op) -> bool:
+        """Whether the loop ends where an operation ran, so that it runs at most once."""
+        return any(
+            self._round.breaks(each) and each.region is op.region for each in self._round.ops
+        )
+
+    def _is_only_tested(self, value: Op) -> bool:
+        """Whether nothing is asked of a container but whether, or how much, it holds."""
+        pending, seen = [value], {value}
+        for each in pending:  # grows
+            for use in each.uses:
+                if use.code == "phi" and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+                elif use.code == "call" and use.args[0] is not each:
+                    if _COUNTING.isdisjoint(self._values.called(use)):
+                        return False
+                elif use.code not in ("drop", "not", "phi", "test"):
+                    return False
+        return True
 
     def _holds_number(self, call: Op, owner: Op) -> bool:
         """``found.append((name, len(found)))``."""
@@ -418,6 +441,24 @@ class Containers:
             changes = each.code in ("change", "delete", "store_item") and each is not op
             if changes and self._effects.made(each.args[0]) is container:
                 return False
+        return self._is_lacking(op, key, container)
+
+    def keeps_first(self, call: Op) -> bool:
+        """The same of what a method puts there: ``if key not in file: file.create_dataset(key,
+        data=x)``."""
+        if call.args[0].code != "attr":
+            return False
+        container, given = self._effects.made(call.args[0].args[0]), call.args[1:]
+        return any(
+            self._is_lacking(call, key, container)
+            and self._round.is_cut(key)
+            and any(self._round.tells_more(each, key) for each in given if each is not key)
+            for key in given
+            if key in self._round.own
+        )
+
+    def _is_lacking(self, op: Op, key: Op, container: Op) -> bool:
+        """Whether an operation only runs where a container has no such key yet."""
         return any(
             self._lacks(test, key, container, holds=holds) and not self._refuses(test)
             for test, holds in decided(op)
@@ -432,7 +473,10 @@ class Containers:
             return (test.name == "And") == holds and any(sides)
         if test.code != "compare" or test.name not in (("In",), ("NotIn",)):
             return False
-        asked = is_same(test.args[0], key) and self._effects.made(test.args[1]) is container
+        keys = test.args[1]
+        if keys.code == "call" and word_of(keys) == "keys" and keys.args[0].code == "attr":
+            keys = keys.args[0].args[0]
+        asked = is_same(test.args[0], key) and self._effects.made(keys) is container
         return asked and (test.name == ("NotIn",)) == holds
 
     def _refuses(self, test: Op) -> bool:
