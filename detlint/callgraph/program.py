@@ -303,12 +303,12 @@ class Program:
         return found
 
     def deterministic_settings(self) -> Iterator[bool]:
-        """Of each configuration that turns deterministic algorithms on and that it may load,
-        whether its files name that."""
+        """Of each configuration by which a trainer turns deterministic algorithms on and that it
+        may load, whether its files name that."""
         for each in self._project.deterministic if self.imports(*_LOADING) else ():
             name = os.path.basename(each)
-            stem = re.escape(os.path.splitext(name)[0])
-            named = re.compile(rf"[\"'/]{stem}(?:\.\w+)?[\"']")
+            stem, ending = map(re.escape, os.path.splitext(name))
+            named = re.compile(rf"[\"'/]{stem}{ending}[\"']|\bconfig_name\s*=\s*[\"']{stem}[\"'.]")
             yield any(named.search(self.source_of(path).text) for path in self.paths)
 
     def keeps_hashes(self) -> bool:

@@ -114,7 +114,7 @@ class Project:
 
     @cached_property
     def deterministic(self) -> list[str]:
-        """The configurations that turn deterministic algorithms on."""
+        """The configurations by which a trainer turns deterministic algorithms on."""
         named = (each for each in self._files if kind_of_name(each) in _CONFIGURATIONS)
         files = [each for each in named if not _is_data(each)]
         ask = self.index.told
@@ -124,10 +124,10 @@ class Project:
         if "determin" not in text.lower():
             return False
         from detlint.documents import Unreadable, read
-        from detlint.documents.settings import is_deterministic
+        from detlint.documents.settings import makes_trainer_deterministic
 
         try:
-            return is_deterministic(read(self.index.source(path)))
+            return makes_trainer_deterministic(read(self.index.source(path)))
         except Unreadable:
             return False
 

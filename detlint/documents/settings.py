@@ -116,6 +116,15 @@ def is_deterministic(document: Document) -> bool:
     )
 
 
+def makes_trainer_deterministic(document: Document) -> bool:
+    """Whether the configuration has a trainer turn deterministic algorithms on."""
+    return any(
+        entry.value is True and _is_switch(document, entry)
+        for entry in document.entries()
+        if entry.keys
+    )
+
+
 def trains(document: Document) -> bool:
     """Whether a key of the configuration is one of training."""
     return any(map(rows.trains, _words(document)))

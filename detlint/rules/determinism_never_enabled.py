@@ -19,6 +19,7 @@ _TORCH = (
     *("torchvision", "fastai", "composer", "super_gradients", "mmengine", "mmcv"),
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
+_OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
 class DeterminismNeverEnabled(Rule):
@@ -33,8 +34,8 @@ class DeterminismNeverEnabled(Rule):
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
-    - it reads configurations, and one of the project turns determinism on, as
-      `trainer.deterministic: true` does: *possible*
+    - it has a trainer and reads configurations, of which one in the project turns determinism on,
+      as `trainer.deterministic: true` does: *possible*
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper
@@ -91,7 +92,8 @@ class DeterminismNeverEnabled(Rule):
             first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
         if first is None:
             return
-        for is_named in program.deterministic_settings():
+        trainer = any(each in first.fact.text for each in _OF_TRAINERS)
+        for is_named in program.deterministic_settings() if trainer else ():
             if is_named:
                 return
             sure = Confidence.POSSIBLE
