@@ -15,6 +15,7 @@ from detlint.errors import SettingsError
 from detlint.index.folders import Folders
 from detlint.index.modules import Modules
 from detlint.paths import relative
+from detlint.requirements import requirements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,18 +125,11 @@ def _settings(root: str) -> Iterator[str]:
 
 def _pins(root: str) -> Iterator[str]:
     """The release of torch that the project asks for, if detlint knows it."""
-    for requirement in _requirements(root):
+    for requirement in requirements(root):
         if pinned := _PINNED.match(requirement):
             with suppress(SettingsError):
                 configuration.checked({"target-torch": pinned[1]}, str, tuple)
                 yield pinned[1]
-
-
-def _requirements(root: str) -> Iterator[str]:
-    project = (_toml(_read(os.path.join(root, "pyproject.toml")) or "") or {}).get("project", {})
-    yield from project.get("dependencies", ())
-    for name in ("requirements.txt", os.path.join("requirements", "base.txt")):
-        yield from (_read(os.path.join(root, name)) or "").splitlines()
 
 
 def _hook(root: str, *, wanted: bool) -> Addition | str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
-from functools import cache, cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import journal, syntax
@@ -11,6 +11,7 @@ from detlint.decoding import decode
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import STARTS, may_start
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.mentions import holds
 from detlint.settings import enabled
 from detlint.source import DecodeError, Source
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
@@ -160,8 +161,8 @@ class Engine:
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
-        holds = cache(source.text.__contains__)  # many rules need the same
-        rules = [rule for rule in hits.rules if _has_work(rule, holds)]
+        has = partial(holds, source.text)
+        rules = [rule for rule in hits.rules if _has_work(rule, has)]
         return self._follow(source, rules, hits) if rules else []
 
     def _follow(

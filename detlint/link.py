@@ -190,7 +190,7 @@ class Linker:
             return Work(told, *self._others.looked_at(real))
 
         name, places = f"{code} {real}", [each[1:5] for each in findings]
-        told = self.kept.result(name, places, work, lambda asked: self._others.importers(*asked))
+        told = self.kept.result(name, places, work, lambda asked: self._others.answer(*asked))
         return None if told is None else {each[1:5]: each for each in load(path, told)}
 
     def _seen_again(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"(?=([\"'])(\w+)\1)")
 _FARTHEST = 40  # blanks between ``def`` and a name
 
 
@@ -26,7 +27,7 @@ def mentions(text: str, name: str, start: int = 0, end: int | None = None) -> li
     return found
 
 
-@lru_cache(maxsize=64)  # of a file, at each of its triggers
+@lru_cache(maxsize=256)  # of a file, for many rules and at each of its triggers
 def holds(text: str, word: str) -> bool:
     """Whether a text holds a word, or a part of one."""
     return word in text
@@ -39,6 +40,12 @@ def places(text: str) -> dict[str, list[int]]:
     for match in _WORD.finditer(text):
         found.setdefault(match[0], []).append(match.start())
     return found
+
+
+@lru_cache(maxsize=2)
+def quoted(text: str) -> frozenset[str]:
+    """The words that stand alone between quotes, by which what has that name may be looked up."""
+    return frozenset(match[2] for match in _QUOTED.finditer(text))
 
 
 def calls(

@@ -53,6 +53,9 @@ def make(kind):
     if kind == "net":
         return Net()
 
+def choose(kind):
+    return NETS[kind]
+
 NETS = {"net": Net}
 """
 SEEDS = """\
@@ -86,6 +89,14 @@ def split(rows):
         ("model = net.build('net')\n    torch.manual_seed(0)", ["net.py:10"]),
         ("model = net.make('net')\n    torch.manual_seed(0)", []),
         ("models = net.NETS\n    torch.manual_seed(0)\n    models['net']()", []),
+        ("model = net.NETS[mode](**o)\n    torch.manual_seed(0)", ["net.py:10"]),
+        ("kind = net.Net\n    kind(**o)\n    torch.manual_seed(0)", ["net.py:10"]),
+        (
+            "kind = net.Net if mode else net.Head\n    kind()\n    torch.manual_seed(0)",
+            ["net.py:10"],
+        ),
+        ("net.choose(mode)(**o)\n    torch.manual_seed(0)", ["net.py:10"]),
+        ("torch.manual_seed(0)\n    net.NETS[mode](**o)\n    seeds.fix(1)", []),
         ("torch.manual_seed(0)\n    model = net.Net()\n    seeds.fix(1)", []),
         ("if mode: torch.manual_seed(0)\n    model = net.Net()\n    seeds.fix(1)", []),
         ("seeds.start(0)", []),

@@ -95,3 +95,43 @@ def test_a_test_may_differ(project: Project, capsys: pytest.CaptureFixture[str])
     project({"test_run.py": RUN.format(ONE), "data.py": DATA.format(*KEPT)})
     main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
     assert json.loads(capsys.readouterr().out) == []
+
+
+KEEPS = """\
+import os
+import random
+import numpy as np
+
+UNREAD = np.random.default_rng()
+DRAWN = random.Random()
+
+class Data:
+    UNREAD = np.random.default_rng()
+    DRAWN: np.random.Generator = np.random.default_rng()
+
+    def __init__(self, folder):
+        self.unread_rng = random.Random()
+        self.drawn_rng = random.Random()
+        self.unread_names = os.listdir(folder)
+        self.names = os.listdir(folder)
+
+    def order(self):
+        unread = np.random.default_rng()
+        return np.random.default_rng().permutation(9)
+"""
+READS = "print(data.names[0], data.drawn_rng.random(), data.DRAWN.random(), DRAWN.random())"
+
+
+def test_what_nothing_reads_makes_no_run_differ(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apart = "print(other.unread_names, other.unread_rng, other.UNREAD)\n"
+    project({"lib/__init__.py": "", "lib/data.py": KEEPS, "apart.py": apart})
+    project({"lib/tools.py": f"from .data import DRAWN\ndef show(data):\n    {READS}\n"})
+    project({"run.py": "from lib.data import Data\nfrom lib import tools\ntools.show(Data('.'))\n"})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101,DET203", "."])
+    found = json.loads(capsys.readouterr().out)
+    rows = [6, 10, 14, 16, 20]
+    assert [(each["location"]["row"], place_of(each)[:11]) for each in found] == [
+        (row, "lib/data.py") for row in rows
+    ]

@@ -183,6 +183,45 @@ def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, 
     assert lint("--select", "DET304") == ["engine.py:4 DET304"]
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("  deterministic: true", "load('conf/base.yaml')", None),
+        ("  deterministic: true", 'load(config_name="base")', None),
+        ("  deterministic: true", "load(sys.argv[1])", "possible"),
+        ("  deterministic: false", "load('conf/base.yaml')", "likely"),
+        ("  deterministic: warn", "load('conf/base.yaml')", "likely"),
+        ("deterministic: true", "load('conf/base.yaml')", "likely"),
+    ],
+)
+def test_a_configuration_may_turn_determinism_on(
+    project: Project, capsys: pytest.CaptureFixture[str], text: str, line: str, told: str | None
+) -> None:
+    trainer = f"trainer:\n  max_epochs: 3\n  accelerator: gpu\n  devices: 1\n{text}\n"
+    lines = "import lightning, sys, yaml\n\ndef main():\n"
+    fit = f"    lightning.Trainer(**{line}['trainer']).fit(model)\n\n{MAIN}"
+    project({"train.py": lines + fit, "conf/base.yaml": trainer})
+    options = ("--select", "DET304", "--output-format", "json", "--min-confidence", "possible")
+    main(["--no-cache", *options, "."])
+    found = [each["confidence"] for each in json.loads(capsys.readouterr().out)]
+    assert found == ([] if told is None else [told])
+
+
+def test_a_step_of_a_class_that_only_answers_trains_nothing(project: Project, lint: Lint) -> None:
+    step = "    def update(self, loss):\n        loss.backward(); o.step()\n"
+    buffer = "class Buffer:\n    def update(self, row):\n        pass\n"
+    agents = f"import torch\n\nclass Agent:\n    def act(self):\n        pass\n{step}{buffer}"
+    made = "import torch\nfrom agents import Agent, Buffer\n\ndef main():\n"
+    project(
+        {
+            "agents.py": agents,
+            "plays.py": f"{made}    buffer = Buffer()\n    buffer.update(Agent().act())\n\n{MAIN}",
+            "trains.py": f"{made}    agent = Agent()\n    agent.update(agent.act())\n\n{MAIN}",
+        }
+    )
+    assert [each.split()[0] for each in lint("--select", "DET304")] == ["agents.py:7"]
+
+
 def test_changing_one_file_links_again_and_reads_no_other(
     project: Project, lint: Lint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,102 @@ def test_a_seed_in_a_table_that_nothing_uses_seeds_nothing(project: Project, lin
     assert lint() == []
 
 
+NET = """import torch
+class Net:
+    def step(self):
+        torch.rand(3)
+    def reseed(self):
+        torch.manual_seed(0)
+class Seeded:
+    def __init__(self):
+        torch.manual_seed(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("", True),
+        ("# make('Seeded')", True),
+        ('"""What `instantiate` makes, or import_module("it")."""', True),
+        ("class Kind(metaclass=ABCMeta): pass", True),
+        ("allocate(3)", True),
+        ("make('Seeded')", False),
+        ("importlib.import_module(name)", False),
+        ("class Kind(metaclass=Registry): pass", False),
+        ("net.reseed()", False),
+        ("getattr(net, name)()", False),
+    ],
+)
+def test_a_seed_in_what_is_never_made_or_called_seeds_nothing(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    project({"net.py": NET})
+    project({"train.py": TRAIN.format(f"{line}\nfrom net import Net\nnet = Net()\nnet.step()")})
+    assert lint() == ["net.py:4"] * found
+
+
+AGENTS = """import random
+class Buffer:
+    def update(self, row):
+        pass
+class Agent:
+    def update(self, row):
+        random.random()
+class Deep(Agent):
+    pass
+class Holder:
+    def __init__(self):
+        self.buffer = Buffer()
+    def run(self, row):
+        self.buffer.update(row)
+class Wide(Holder):
+    def __init__(self):
+        self.buffer = Agent()
+class Proxy:
+    def __init__(self, agent):
+        self.agent = agent
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("b = Buffer()\nb.update(Agent())", False),
+        ("b = {}\nb.update(a=Agent())", False),
+        ("b = collections.Counter()\nb.update(a=Agent())", False),
+        ("b = [Buffer()]\nfor each in b:\n    Agent().act(each.update(3))", True),
+        ("a = Agent()\na.update(3)", True),
+        ("a = Deep()\na.update(3)", True),
+        ("Agent.update(Agent(), 3)", True),
+        ("a = Buffer() if test else Agent()\na.update(3)", True),
+        ("a = make(Agent)\na.update(3)", True),
+        ("a = Proxy(Agent())\na.update(3)", True),
+        ("a = wrap(Agent())\na.update(3)", True),
+        ("Holder().run(Agent())", True),  # which Wide may give another
+    ],
+)
+def test_a_method_is_that_of_its_object(
+    project: Project, lint: Lint, lines: str, *, found: bool
+) -> None:
+    names = "Agent, Buffer, Deep, Holder, Proxy"
+    project({"agents.py": AGENTS})
+    lines = f"import collections\nfrom agents import {names}\n{lines}"
+    project({"train.py": TRAIN.format(lines)})
+    assert lint() == ["agents.py:7"] * found
+
+
+@pytest.mark.parametrize(("base", "found"), [("object", False), ("loop.Worker", True)])
+def test_a_base_out_of_sight_may_call_a_method(
+    project: Project, lint: Lint, base: str, *, found: bool
+) -> None:
+    worker = f"class Worker({base}):\n    def update(self, row):\n        random.random()\n"
+    project({"workers.py": f"import random, loop\n{worker}"})
+    lines = "from workers import Worker\nrows = {}\nrows.update(a=Worker())"
+    project({"train.py": TRAIN.format(lines)})
+    assert lint() == ["workers.py:4"] * found
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [

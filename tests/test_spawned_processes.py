@@ -50,6 +50,7 @@ def build():
 def seed():
     torch.manual_seed(1)
 """
+PROCESS = "Process(target=train, args=(0, 1)).start()"
 SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
 
 
@@ -64,7 +65,14 @@ SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
         (("", "pass", SPAWN), False),
         (("", "torch.randn(3)", "train(0, 0)"), False),
         (("", "loss.backward()", "mp.spawn(worker.train, nprocs=2)"), True),
-        (("", "torch.randn(3)", "mp.Process(target=train).start()"), False),
+        (("", "torch.randn(3)", f"mp.{PROCESS}"), False),
+        (("", "torch.randn(3)", f"mp.set_start_method('spawn'); mp.{PROCESS}"), True),
+        (("", "torch.randn(3)", f"mp.set_start_method('forkserver'); mp.{PROCESS}"), True),
+        (("", "torch.randn(3)", f"mp.set_start_method('fork'); mp.{PROCESS}"), False),
+        (("", "torch.randn(3)", f"mp.set_start_method(method); mp.{PROCESS}"), False),
+        (("", "torch.manual_seed(seed)", f"mp.set_start_method('spawn'); mp.{PROCESS}"), False),
+        (("", "torch.randn(3)", f"c = mp.get_context('spawn'); c.{PROCESS}"), True),
+        (("", "torch.randn(3)", f"c = mp.get_context(method='fork'); c.{PROCESS}"), False),
     ],
 )
 def test_a_process_that_starts_afresh_has_no_seed(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.index.facts import NEVER, UNSET, is_by_default, option_needed
-from detlint.index.scan import MAIN
+from detlint.index.modules import Symbol
+from detlint.index.scan import IN_WORKERS, MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.project import Project
+    from detlint.index.facts import Receiver
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
 _SEVERAL = 6  # functions that use another, of which each is looked at
@@ -28,6 +30,7 @@ class Conditions:
         self.configured = False  # whether it was asked what configurations set
         self._passed: dict[tuple[str, bool], bool] = {}
         self._used: dict[tuple[str, str, bool], int] = {}
+        self._called: dict[tuple[str, str], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
         """0 where all that something needs may be passed, UNSET where no option of the program is
@@ -74,6 +77,49 @@ class Conditions:
                 if not found[-1]:
                     break
         return min(found, default=0)
+
+    def may_be_called(self, path: str, part: str) -> bool:
+        """Whether a function, or something that one does not see, leads to a method, as far as
+        methods are called on what may be objects of their classes."""
+        start = path, part
+        if start not in self._called:
+            self._called[start] = self._is_led_to(start)
+        return self._called[start]
+
+    def _is_led_to(self, start: tuple[str, str]) -> bool:
+        met, pending = {start}, [start]
+        for path, part in pending:  # grows
+            method = Symbol(path, part)
+            by_name = "." in part and part.rpartition(".")[2] not in IN_WORKERS
+            users = self._running_users(path, part) if by_name else []
+            if not users or self._project.is_called_unseen(method):
+                return True
+            fresh = [each for each in dict.fromkeys(users) if each not in met]
+            fresh = [each for each in fresh if self._calls_on(*each, method)]
+            met.update(fresh)
+            pending += fresh
+        return False
+
+    def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
+        reach = self._project.reach_of(self._path)
+        found = (each for each in reach.users(path, part) if each[0] in self._members)
+        return [each for each in found if reach.runs(self._path, *each)]
+
+    def _calls_on(self, file: str, user: str, method: Symbol) -> bool:
+        """Whether a part of a file looks a method up in what may be an object of its class."""
+        told = self._index.receivers(file, method.part.rpartition(".")[2])
+        here = [each for each in told if self._index.part_at(file, each.row) == user]
+        return not here or any(self._may_be_of(file, each, method) for each in here)
+
+    def _may_be_of(self, file: str, receiver: Receiver, method: Symbol) -> bool:
+        # What derives from a class may keep another object in an attribute.
+        if not receiver.owners or self._is_derived(receiver.keeper):
+            return True
+        return any(self._project.may_mean(file, each, method) for each in receiver.owners)
+
+    def _is_derived(self, name: str) -> bool:
+        found = self._project.reach_of(self._path).deriving(name)
+        return not self._members.isdisjoint(found)
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one

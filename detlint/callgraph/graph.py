@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.index.imports import EVERY_MODULE
-from detlint.index.modules import Symbol
+from detlint.index.modules import Symbol, module_of
 from detlint.index.scan import IN_WORKERS, MAIN
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class Offers:
             else:
                 wanted = each
             found = self._modules.files(path, wanted)
-            yield from (file for file in found if _module(file) == name)
+            yield from (file for file in found if module_of(file) == name)
 
     def _public(self, path: str, met: set[str]) -> Iterator[Symbol]:
         """What a file defines, and what a package's own file imports to offer it; nothing of files
@@ -258,12 +258,6 @@ class Offers:
                     yield from self._public(file, met)
                 named = (name for name in each.names if self._index.defines(file, name))
                 yield from (Symbol(file, name) for name in named)
-
-
-def _module(path: str) -> str:
-    """What a module or package is called."""
-    folder, file = os.path.split(path)
-    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")
 
 
 def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[int]:

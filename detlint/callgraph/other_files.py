@@ -6,11 +6,12 @@ import itertools
 import os
 from collections import defaultdict
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.unit import Unit
-from detlint.index.modules import Definitions, Modules
+from detlint.index.modules import Definitions, Modules, module_of
 from detlint.paths import relative, slashed
+from detlint.requirements import is_older, requirements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,10 +42,12 @@ class OtherFiles:
         self._models = models
         self._root_of = root_of
         self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
-        self._asked = defaultdict[str, set[str]](set)  # names of a file, of which importers use
+        self._asked = defaultdict[str, set[tuple[str, ...]]](set)  # of each file
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._required: Callable[[str], list[str]] = cache(self._requirements_in)
+        self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
@@ -76,9 +79,8 @@ class OtherFiles:
         if self._alone:
             return []
         home, found = os.path.realpath(unit.source.path), []
-        module = os.path.basename(home).removesuffix(".py")
-        self._asked[home].add(name)
-        for path in self.importers(home, name):
+        module = module_of(home)
+        for path in self._asked_for("importers", home, name):
             self._looked_at[home].add(path)
             other = self.unit(path)
             for bound, meanings in other.imported.items():
@@ -90,24 +92,80 @@ class OtherFiles:
                         found.append((other, name, f"{each}.{name}"))
         return found
 
-    def importers(self, home: str, name: str) -> list[str]:
+    def _asked_for(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
+        """Answer a question, and note that what is told of a file depends on the answer."""
+        self._asked[home].add((question, *words))
+        return self.answer(question, home, *words)
+
+    def answer(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
+        """What files that no import leads to say of one, by its real path."""
+        answers: dict[str, Callable[..., Any]] = {
+            "importers": self._importing,
+            "lacks": self._lacks,
+            "named": self._named,
+        }
+        return answers[question](home, *words)
+
+    def _importing(self, home: str, name: str) -> list[str]:
         """The files that may import something of a file, by their real paths: a few."""
         importers = self._importers(self._around(home))
-        module = os.path.basename(home).removesuffix(".py")
+        module = module_of(home)
         asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
         return list(itertools.islice(asked, _FEW))
 
-    def looked_at(self, path: str) -> tuple[list[str], list[tuple[str, str]]]:
-        """The files that what was told of one may depend on, and for which of them, and by which
-        names, it was asked who imports them: whatever any question has led to from there."""
+    def looked_at(self, path: str) -> tuple[list[str], list[tuple[str, ...]]]:
+        """The files that what was told of one may depend on, and what `answer` was asked about
+        these: whatever any question has led to from there."""
         found = [path]
         for each in found:  # grows
             found += sorted(self._looked_at[each] - set(found))
-        return found, [(each, name) for each in found for name in sorted(self._asked[each])]
+        return found, [(q, each, *ws) for each in found for q, *ws in sorted(self._asked[each])]
 
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""
         return any(os.path.realpath(at.source.path) == home for at, _ in self.find(unit, name))
+
+    def lacks(self, unit: Unit, library: str, release: str) -> bool:
+        """Whether the project of a file asks for releases of a library that all come before one,
+        in the nearest folder that asks for it."""
+        return bool(self._asked_for("lacks", os.path.realpath(unit.source.path), library, release))
+
+    def _lacks(self, path: str, library: str, release: str) -> bool:
+        root, folder = self._root_of(path), os.path.dirname(path)
+        while not self._alone:
+            older = is_older(self._required(folder), library, release)
+            if older is not None or folder in (root, os.path.dirname(folder)):
+                return bool(older)
+            folder = os.path.dirname(folder)
+        return False
+
+    def name(self, unit: Unit, word: str) -> bool:
+        """Whether one that may be part of a program with a file names something, for all that is
+        known."""
+        return bool(self._asked_for("named", os.path.realpath(unit.source.path), word))
+
+    def _named(self, home: str, word: str) -> bool:
+        if self._alone or len(self._python) < 2:
+            return True
+        return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
+
+    def _requirements_in(self, folder: str) -> list[str]:
+        read = self._index.source
+        return [*requirements(folder, lambda path: read(path).text, self._index.folders.entries)]
+
+    def _files_beside(self, path: str) -> list[str]:
+        """The files that programs which import a file import, as far as names of modules tell."""
+        importers, modules = self._importers(self._around(path)), self._modules(self._root_of(path))
+        roots = {path: None}
+        pending = [path]
+        for each in pending:  # grows
+            module = module_of(each)
+            found = [*importers.get(module, ()), *importers.get(f".{module}", ())]
+            fresh = [x for x in found if x not in roots]
+            roots.update(dict.fromkeys(fresh))
+            pending += fresh
+        closures = (modules.closure(each, self._index.imports) for each in roots)
+        return list(dict.fromkeys(itertools.chain.from_iterable(closures)))
 
     def _around(self, path: str) -> str:
         """The largest folder around a file that has not too many files."""
@@ -125,14 +183,15 @@ class OtherFiles:
         return [each for each in self._files() if each.endswith(".py")]
 
     def _imported_below(self, folder: str) -> dict[str, list[str]]:
-        """Which files of a folder import something, or a module, by a name."""
+        """Which files of a folder import something, or a module, by a name; after a dot: anything
+        of a module."""
         found: dict[str, list[str]] = {}
         files = self._below_folder(folder)
         if len(files) > _MOST:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
             imports = self._index.imports(path)
-            modules = (each.module.rpartition(".")[2] for each in imports if not each.names)
+            modules = (f"{'.' * bool(x.names)}{x.module.rpartition('.')[2]}" for x in imports)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
         return found

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD
 from detlint.dataflow.idle_draws import may_not_run
+from detlint.dataflow.origins import Origins
 from detlint.dataflow.unit import Unit
+from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from detlint.callgraph.graph import Graph
     from detlint.dataflow.ir import Function, Op
     from detlint.index.index import Index
-    from detlint.index.modules import Definitions, Symbol
+    from detlint.index.modules import Definitions
 
 _FOREVER = sys.maxsize
 _LEAVING = frozenset(("return", "leave", "raise"))
@@ -77,6 +80,8 @@ class Precedence:
         self._graph = graph
         self._index = index
         self._definitions = definitions
+        self._unit: Callable[[str], Unit] = cache(lambda path: Unit(index.source(path)))
+        self._origins = Origins(self._find)
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
@@ -84,7 +89,7 @@ class Precedence:
         reached = self._with(frozenset(), self._known((each, "") for each in self._imported))
         if self._is_met(lines[1], reached):
             return False
-        unit = Unit(self._index.source(self._start))
+        unit = self._unit(self._start)
         return self._goes(unit, unit.module, reached, lines, 0) is True
 
     def passes_before(self, ends: list[tuple[str, int]]) -> tuple[tuple[str, int], Passage] | None:
@@ -95,7 +100,7 @@ class Precedence:
         may_end = self._graph.leading_to(last, self._files)
         if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
             return None
-        unit = Unit(self._index.source(self._start))
+        unit = self._unit(self._start)
         passage = Passage(lines, may_end, {})
         end = self._passes(unit, unit.module, passage, 0)
         return None if end is None else (end, passage)
@@ -123,10 +128,12 @@ class Precedence:
     def _called(
         self, call: Op, unit: Unit, passage: Passage, depth: int, *, sure: bool
     ) -> tuple[str, int] | None:
-        symbols = self._named(unit, call.args[0])
-        inner = self._inner(symbols) if sure and depth < _DEEPEST else None
-        if inner is not None and (inner[0].source.path, inner[1].name) not in passage.rows:
-            return self._passes(*inner, passage, depth + 1)
+        symbols = self._named(unit, call.args[0]) or self._chosen(call.args[0])
+        inner = list(map(self._inner, symbols)) if sure and depth < _DEEPEST else []
+        fresh = [x for x in inner if x and (x[0].source.path, x[1].name) not in passage.rows]
+        if fresh and len(fresh) == len(symbols):
+            ends = (self._passes(*each, passage, depth + 1) for each in fresh)
+            return next((each for each in ends if each is not None), None)
         met = not passage.may_end.isdisjoint(self._nodes(symbols, call.args[0]))
         return (unit.source.path, getattr(call.node, "lineno", 0)) if met else None
 
@@ -153,7 +160,8 @@ class Precedence:
             before, reached = reached, self._with(reached, self._nodes(symbols, op))
             met = [self._is_met(each, reached) and not _holds(part, each) for each in lines]
             if any(met):
-                inner = self._inner(symbols) if all(met) and depth < _DEEPEST else None
+                one = len(symbols) == 1 and all(met) and depth < _DEEPEST
+                inner = self._inner(symbols[0]) if one else None
                 if inner is None:
                     return met[0] and not met[1]
                 return self._goes(*inner, before, lines, depth + 1)
@@ -162,19 +170,29 @@ class Precedence:
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""
         path, meant = unit.source.path, self._definitions.meant
-        return [found for name in unit.values.qualified(op) for found in meant(path, name)]
+        return [found for name in unit.values.qualified(op) for found in meant(path, name) or ()]
 
     def _nodes(self, symbols: list[Symbol], op: Op) -> list[int]:
         """The nodes of what a value may be, and of methods by its name."""
         names = [("", f"{METHOD}{op.name}")] if op.code == "attr" else []
         return self._known([*symbols, *names])
 
-    def _inner(self, symbols: list[Symbol]) -> tuple[Unit, Function] | None:
-        """The function that is called, if it is one."""
-        if len(symbols) != 1:
-            return None
-        path, part = symbols[0]
-        unit = Unit(self._index.source(path))
+    def _chosen(self, op: Op) -> list[Symbol]:
+        """The classes of the project of which one is chosen; none where others may be."""
+        found = self._origins.of(op)
+        places = [each.place for each in found if each is not None and not each.called]
+        if None in places or len(places) < len(found):
+            return []
+        return [Symbol(each.unit.source.path, each.name) for each in places if each is not None]
+
+    def _find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
+        found = self._definitions.meant(unit.source.path, name) or ()
+        return [(self._unit(each.path), each.part) for each in found]
+
+    def _inner(self, symbol: Symbol) -> tuple[Unit, Function] | None:
+        """The function that is called, of a class its constructor."""
+        path, part = symbol
+        unit = self._unit(path)
         function = unit.method(part, "__init__") or unit.defined(part)
         return None if function is None else (unit, function)
 

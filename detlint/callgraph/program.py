@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -25,7 +26,6 @@ from detlint.index.scan import MAIN
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from detlint.callgraph.precedence import Precedence
@@ -40,6 +40,12 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
+_CALLED = _USED | {"trains"}
+# Libraries that read configurations, or hand them on to what they make.
+_LOADING = (
+    *("hydra", "json", "jsonargparse", "lightning", "omegaconf", "pytorch_lightning", "toml"),
+    *("tomllib", "yacs", "yaml", "ruamel"),
+)
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -140,17 +146,11 @@ class Program:
         return any(ask(each, "has workers", roles.has_workers) for each in self.paths)
 
     def may_run(self, path: str, row: int) -> bool:
-        """Whether a line of one of its files may run, for all that one can see: not in a function
-        that it never names, nor in such a method of a class that it uses."""
-        return self.known(f"may run {path}:{row}", partial(self._may_run, path, row))
-
-    def _may_run(self, path: str, row: int) -> bool:
+        """Whether a line of one of its files may run, for all that one can see."""
         part = self._index.part_at(path, row)
-        if not self._reach.may_run(self.path, path, part):
-            return False
-        owner, method, _ = part.partition(".")
-        runs = partial(self._reach.runs, self.path, path)
-        return not method or runs(part) or not runs(owner)
+        return self.known(
+            f"may run {path}:{row}", lambda: self._reach.may_run(self.path, path, part)
+        )
 
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
@@ -199,7 +199,8 @@ class Program:
     def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
         """Where it starts processes that inherit nothing, each with what says whether a fact holds
         in these."""
-        for each in self.facts("spawns"):
+        afresh = self.facts("processes") if self.has("start_methods") else ()
+        for each in itertools.chain(self.facts("spawns"), afresh):
             for start in self._project.defined(each.path, each.fact.what):
                 yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
 
@@ -268,6 +269,8 @@ class Program:
             doubt = self._conditions.doubt(fact.needs.splitlines(), surely=not anywhere)
             if kind in _USED and doubt == 0:
                 doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
+            if kind in _CALLED and not self._conditions.may_be_called(path, part):
+                doubt = NEVER
             if doubt != NEVER:
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
@@ -328,6 +331,16 @@ class Program:
             for kind in self._index.kinds(path):
                 found.setdefault(kind, []).append(path)
         return found
+
+    def deterministic_settings(self) -> Iterator[bool]:
+        """Of each configuration by which a trainer turns deterministic algorithms on and that it
+        may load, whether its files name that."""
+        self._conditions.configured = True
+        for each in self._project.deterministic if self.imports(*_LOADING) else ():
+            name = os.path.basename(each)
+            stem, ending = map(re.escape, os.path.splitext(name))
+            named = re.compile(rf"[\"'/]{stem}{ending}[\"']|\bconfig_name\s*=\s*[\"']{stem}[\"'.]")
+            yield any(named.search(self.source_of(path).text) for path in self.paths)
 
     def keeps_hashes(self) -> bool:
         """Whether something that may start it fixes the hashes of strings."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.cache import digest_of
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
-from detlint.kinds import is_data
+from detlint.kinds import is_data, kind_of_name
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _PACKAGING = "pyproject.toml"
+_CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 
 
 class Project:
@@ -77,7 +78,32 @@ class Project:
 
     def defined(self, path: str, name: str) -> list[Symbol]:
         """The functions and classes of the project that a file means by a qualified name."""
-        return self._definitions.meant(path, name)
+        return self._definitions.meant(path, name) or []
+
+    def may_mean(self, path: str, owner: str, method: Symbol) -> bool:
+        """Whether a method of an object that a file made of a class, by its qualified name, may be
+        one of the project's: not where that class has another one."""
+        name, _, word = method.part.partition(".")
+        asked = Symbol(method.path, name)
+        found = self._definitions.meant(path, owner)
+        if not found:  # a library's class, unless it is a function, or nothing is known of it
+            module, _, last = owner.rpartition(".")
+            return found is None or not (module == "builtins" or last[:1].isupper())
+        return any(self._may_have(each, asked, word) for each in found)
+
+    def _may_have(self, owner: Symbol, asked: Symbol, word: str) -> bool:
+        if owner.part not in self.index.outline(owner.path).classes:
+            return True
+        lineage = self._definitions.lineage(owner)
+        if asked in lineage or owner in self._definitions.lineage(asked):
+            return True
+        seen = [each for each in lineage if each is not None]
+        return not any(self.index.defines(each.path, f"{each.part}.{word}") for each in seen)
+
+    def is_called_unseen(self, method: Symbol) -> bool:
+        """Whether a base that is out of sight may call a method."""
+        owner = method.part.partition(".")[0]
+        return None in self._definitions.lineage(Symbol(method.path, owner))
 
     def configures(self, option: str) -> bool:
         """Whether a file of the project that is no Python may set an option."""
@@ -87,6 +113,25 @@ class Project:
                 option in text or flag in text for text in self._configurations
             )
         return self._configured[option]
+
+    @cached_property
+    def deterministic(self) -> list[str]:
+        """The configurations by which a trainer turns deterministic algorithms on."""
+        named = (each for each in self._files if kind_of_name(each) in _CONFIGURATIONS)
+        files = [each for each in named if not _is_data(each)]
+        ask = self.index.told
+        return [x for x in files if ask(x, "is deterministic", partial(self._is_deterministic, x))]
+
+    def _is_deterministic(self, path: str, text: str) -> bool:
+        if "determin" not in text.lower():
+            return False
+        from detlint.documents import Unreadable, read
+        from detlint.documents.settings import makes_trainer_deterministic
+
+        try:
+            return makes_trainer_deterministic(read(self.index.source(path)))
+        except Unreadable:
+            return False
 
     def flags_in(self, path: str) -> str:
         """The text of a file that may give a parser of the command line options, of others ""."""

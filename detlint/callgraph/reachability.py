@@ -14,7 +14,7 @@ from detlint.index.scan import MAIN
 from detlint.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
@@ -61,14 +61,17 @@ class Reachability:
 
     def may_run(self, program: str, path: str, part: str) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of
-        another file, nor a function or class that no code names but such."""
-        owner = part.partition(".")[0]
+        another file, nor a function or class that no code names but such, nor such a method of a
+        class that it uses, unless it looks names up."""
+        owner, _, method = part.partition(".")
         if not owner or owner == MAIN:
             return owner != MAIN or path == program
         # Most of what is asked about runs for certain, which the graph of calls tells as well.
-        return self.runs(program, path, part) or self._is_reached(
-            self._names, self._named, program, path, owner
-        )
+        if self.runs(program, path, part):
+            return True
+        if method and self.runs(program, path, owner):
+            return bool(self._look_up & self._bits[program])
+        return self._is_reached(self._names, self._named, program, path, owner)
 
     def is_in_workers(self, program: str, path: str, part: str) -> bool:
         """Whether a part only runs in what the workers of a loader call."""
@@ -92,6 +95,10 @@ class Reachability:
     def defining(self, name: str) -> list[str]:
         """The files that define a function or class of a name at their top."""
         return self._defining.get(name, [])
+
+    def deriving(self, name: str) -> Collection[str]:
+        """The files that have classes which derive from one of a name."""
+        return self._derived.get(name, ())
 
     def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
         """Whether a function that runs alone reaches a part of some files, or what runs when they
@@ -141,6 +148,15 @@ class Reachability:
         for path in self._files:
             for name in self._index.outline(path).uses:
                 found.setdefault(name, []).append(path)
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self._files:
+            for told in self._index.outline(path).classes.values():
+                for base in told:
+                    found.setdefault(base.rpartition(".")[2], set()).add(path)
         return found
 
     @cached_property

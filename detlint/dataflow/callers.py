@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.inference import decorators, stops
-from detlint.mentions import places
+from detlint.mentions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _PLAIN = frozenset(("builtins.staticmethod", "builtins.classmethod"))
 _PARTIAL = "functools.partial"
 _SELF = ("self", "cls")
-_QUOTES = ('"', "'")
 
 
 class Known(NamedTuple):
@@ -101,7 +100,7 @@ class Callers:
         key = bool(owner), name, inner
         if key not in self._known:
             calls: list[Op] = []
-            complete = not self._is_quoted(name)
+            complete = name not in quoted(self._unit.text)
             for read in self._reads(owner, name, function):
                 for use in read.uses:
                     if use.code == "call" and use.args[0] is read:
@@ -110,11 +109,6 @@ class Callers:
                         complete = False
             self._known[key] = Known(tuple(dict.fromkeys(calls)), complete and bool(calls))
         return self._known[key]
-
-    def _is_quoted(self, name: str) -> bool:
-        """Whether a text is the name, by which it may be looked up."""
-        text = self._unit.text
-        return any(text[place - 1 : place] in _QUOTES for place in places(text).get(name, ()))
 
     def _reads(self, owner: str, name: str, function: Function | None) -> Iterator[Op]:
         """Where code names it."""

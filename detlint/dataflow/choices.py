@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import given
-from detlint.dataflow.settings import entries
+from detlint.dataflow.settings import entries, merged_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,10 +57,10 @@ class Choices(Backwards[Constants]):
         return self.joined(held) or _UNKNOWN
 
     def _of_item(self, op: Op) -> Constants:
-        """``MODES[name]``: of a dict that is written out."""
+        """``MODES[name]``, ``self.options["mode"]``: of dicts that are written out."""
         values = op.function.unit.values
         key = values.constant(op.args[1])
-        held = entries(values, op.args[0])
+        held = (entries if key is ... else merged_entries)(values, op.args[0])
         return self.joined(each.value for each in held if key in (..., each.name)) or _UNKNOWN
 
 

@@ -651,8 +651,8 @@ def _uses(round_: Round) -> Iterator[Use]:
     if draw is not None and not round_.seeded:
         yield from looped(draw)
         return
-    variables = Variables(round_)
-    parts = Containers(round_), variables, Calls(round_)
+    variables, containers = Variables(round_), Containers(round_)
+    parts = containers, variables, Calls(round_, containers)
     for op in round_.ops:
         judges = (getattr(each, f"on_{op.code}", None) for each in parts)
         judge = next(filter(None, judges), None)

@@ -405,9 +405,39 @@ class _Reader:
         """Calls that start processes afresh, each with the function that runs there."""
         for op in function.coded("call"):
             if not randomness.SPAWNING.isdisjoint(self._called(op)):
-                started = op.given("fn", 0)
-                for name in self._values.qualified(started) if started is not None else ():
-                    yield Found(op, name)
+                yield from self._started(op, op.given("fn", 0))
+            elif word_of(op) == "Process" and self._is_of_fresh_context(op.args[0]):
+                yield from self._started(op, op.given("target", 1))
+
+    def processes(self, function: Function) -> Iterator[Found]:
+        """The same of those that start as the program says."""
+        for op in function.coded("call"):
+            if not randomness.PROCESSES.isdisjoint(self._called(op)):
+                yield from self._started(op, op.given("target", 1))
+
+    def _started(self, call: Op, started: Op | None) -> Iterator[Found]:
+        for name in self._values.qualified(started) if started is not None else ():
+            yield Found(call, name)
+
+    def _is_of_fresh_context(self, function: Op) -> bool:
+        """``context.Process`` where that is ``get_context("spawn")``."""
+        found = self._training.made(function.args[0]) if function.code == "attr" else ()
+        return any(
+            self._is_afresh(each.op)
+            for each in found
+            if not randomness.CONTEXTS.isdisjoint(each.names) and each.op.code == "call"
+        )
+
+    def _is_afresh(self, call: Op) -> bool:
+        method = call.given("method", 0)
+        return method is not None and self._values.constant(method) in randomness.AFRESH
+
+    def start_methods(self, function: Function) -> Iterator[Found]:
+        """Calls by which all processes start afresh."""
+        for op in function.coded("call"):
+            set_here = not randomness.START_METHODS.isdisjoint(self._called(op))
+            if set_here and self._is_afresh(op):
+                yield Found(op, "")
 
     # Epochs and ranks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
@@ -38,9 +39,11 @@ class Fate:
     restored  a state is assigned to it
     given     the calls that get it, each with the keyword
     escapes   it goes where the file does not show what happens to it
+    names     attributes, variables of the module and of a class that keep it
     """
 
     def __init__(self) -> None:
+        self.names: list[str] = []
         self.methods: list[tuple[str, Op]] = []
         self.restored = False
         self.given: list[tuple[Op, str]] = []
@@ -52,6 +55,11 @@ class Fate:
         self.restored |= other.restored
         self.given += other.given
         self.escapes |= other.escapes
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing happens to it in its file."""
+        return not (self.methods or self.restored or self.given or self.escapes)
 
 
 class Generators:
@@ -65,10 +73,17 @@ class Generators:
         """What happens to a generator."""
         return self._followed([made])
 
+    def _keep(self, code: str, name: str, fate: Fate) -> None:
+        fate.names.append(name)
+        fate.add(self._named(code, name))
+
     def _followed(self, starts: list[Op]) -> Fate:
         fate = Fate()
         pending, seen = list(starts), set(starts)
         for value in pending:  # grows
+            if isinstance(value.function.node, ast.ClassDef):
+                for name in value.function.names_of(value):
+                    self._keep("attr", name, fate)
             for use in value.uses:
                 for each in self._step(use, value, fate):
                     if each not in seen:
@@ -86,7 +101,7 @@ class Generators:
         elif use.code == "store_attr":
             self._stored(use, value, fate)
         elif use.code == "store_global":
-            fate.add(self._named("global", str(use.name)))
+            self._keep("global", str(use.name), fate)
         elif use.code == "call":
             yield from self._given(use, value, fate)
         elif use.code == "param":
@@ -98,7 +113,7 @@ class Generators:
         if use.args[0] is value:
             fate.restored |= use.name in ("state", "bit_generator")
         else:
-            fate.add(self._named("attr", str(use.name)))
+            self._keep("attr", str(use.name), fate)
 
     def _named(self, code: str, name: str) -> Fate:
         """What happens to all that is kept in an attribute or a global variable of a name."""

@@ -11,6 +11,7 @@ from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, t
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import names
 from detlint.models.libraries import DISTANCES
+from detlint.models.loading import FRAME
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ SET_METHODS = frozenset(
 )
 _ASSERTING = frozenset(["assertEqual", "assertListEqual", "assertNotEqual", "assertSequenceEqual"])
 _SORTING = "argsort"
+_ADDING = frozenset(["append", "appendleft", "insert", "setdefault"])
 _POSITIONS = frozenset(["argmax", "argmin", "argsort", "index", "nanargmax", "nanargmin"])
 
 
@@ -75,6 +77,9 @@ class GivenOrders:
         order = self._order_of(call)
         if order is not None:
             yield from self._modelled(call, keyword, value, flow, order)
+        elif flow.keyed and call.args[0].code == "attr" and word_of(call) in _ADDING:
+            for each in (each for each in call.uses if each.code == "change"):
+                yield from self._orders.follow(each, flow.held)
         else:
             yield from self._by_name(call, keyword, value, flow)
 
@@ -141,17 +146,25 @@ class GivenOrders:
 
     def _if_kept(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         numbered = flow.numbered or "builtins.enumerate" in self._values.called(call)
-        kept = flow._replace(keyed=flow.keyed and word_of(call) in ("copy", "deepcopy"))
+        if flow.keyed and lattice.may_be_of(self._values.types(call), FRAME):
+            if call.given("columns") is None:
+                yield from self._orders.follow(call, Flow(columns=True))
+            return
+        held = flow.keyed and (bool(flow.grouped) or word_of(call) in ("copy", "deepcopy"))
+        kept = flow._replace(keyed=held)
         yield from self._orders.follow(call, kept._replace(numbered=numbered))
 
     def _if_keyed(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if keyword is None:
-            yield from self._orders.follow(call, flow._replace(keyed=True))
+            kept = flow if flow.grouped else flow._replace(keyed=True)
+            yield from self._orders.follow(call, kept)
         else:
             yield from self._orders.escape(call, "stored", flow)
 
     def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
+        if flow.grouped and value.code == "call" and word_of(value) in ("items", "values"):
+            yield from self._orders.follow(call, flow)
+        elif sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
             for use in self._orders.follow(call, flow):
                 yield use._replace(how="sorted by a key, which leaves equals as they come")
 
@@ -295,9 +308,9 @@ class GivenOrders:
     def _given(self, call: Op, keyword: str | None, flow: Flow) -> Iterator[Use]:
         """What a function out of sight does with an order, as its name says it."""
         word = word_of(call)
-        if call.given("sort_keys") is not None:
+        if flow.keyed and self._sorts_keys(call):
             return
-        if flow.keyed and word in ("dump", "dumps"):
+        if flow.keyed and word in ("dump", "dumps", "safe_dump"):
             # What is kept of files is mostly looked up by their names.
             yield Use(call, f"passed to {described(call)}()", assumed=not self._orders.distinct)
             return
@@ -312,6 +325,13 @@ class GivenOrders:
         )
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
             yield use._replace(assumed=not seems)
+
+    def _sorts_keys(self, call: Op) -> bool:
+        """``json.dump(found, file, sort_keys=True)``; PyYAML does so unless told not to."""
+        asked = call.given("sort_keys")
+        if asked is None:
+            return any(each.startswith("yaml.") for each in self._values.called(call))
+        return self._values.constant(asked) is not False
 
     def _is_filter(self, call: Op) -> bool:
         """Whether a function gives back what seems to be some of what it gets: ``keep_images``."""

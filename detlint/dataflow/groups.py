@@ -1,4 +1,4 @@
-"""Lists in a dict, to which a loop adds: ``groups[key].append(x)``."""
+"""Lists and dicts in a dict, to which a loop adds: ``groups[key].append(x)``."""
 
 from __future__ import annotations
 
@@ -122,6 +122,8 @@ def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
         return use.args[0] is value and value not in states
     if use.code == "store_item" and use.args[0] is value and value in states:
         made = use.args[2]
+        if made.code == "call" and _word(made) in ("OrderedDict", "dict") and made.args[1:]:
+            made = made.args[1]
         return use.args[1].code != "const" and made.code == "call" and names.sorts(_word(made))
     return False
 

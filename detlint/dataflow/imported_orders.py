@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.order import Orders
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Flow
 
 _DEEPEST = 3  # files that hand the same order on
 _PASSED = "passed to "
+_KEPT = "assigned to self."
 
 
 class ImportedOrders:
-    """Follows orders from one file into others; ``find`` opens these."""
+    """Follows orders from one file into others."""
 
-    def __init__(self, orders: Orders, find: Find, depth: int = 0) -> None:
+    def __init__(self, orders: Orders, others: Others, depth: int = 0) -> None:
         self._orders = orders
-        self._find = find
         self._depth = depth
-        self._origins = Origins(find)
+        self._origins = Origins(others.find)
         self._opened: dict[Unit, Orders] = {}
 
     def entered(self, call: Op, value: Op, flow: Flow) -> list[Use] | None:
@@ -51,7 +51,7 @@ class ImportedOrders:
 
     def _of(self, unit: Unit) -> Orders:
         if unit not in self._opened:
-            self._opened[unit] = self._orders.opened(unit, self._find, self._depth + 1)
+            self._opened[unit] = self._orders.opened(unit, self._depth + 1)
         return self._opened[unit]
 
 
@@ -69,5 +69,5 @@ def _is_of_project(name: str) -> bool:
 
 
 def says_so(message: str) -> bool:
-    """The same by the message of a finding."""
-    return _PASSED in message
+    """The same by the message of a finding, and whether one of these may read an attribute."""
+    return _PASSED in message or _KEPT in message

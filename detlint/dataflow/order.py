@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -63,6 +63,9 @@ _READS = frozenset(
 )
 # Libraries whose functions yield to a window how far they are.
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
+# Methods of a table that take its columns by their names.
+_BY_COLUMN = frozenset(("drop", "get", "groupby", "pop", "query", "set_index"))
+_COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
 _EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
 _OF_ARRAYS = frozenset(
     [
@@ -84,7 +87,7 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file, and from there into those that ``find`` opens.
+    """Follows orders in one file, and from there into ``others``.
 
     distinct   no two elements are equal, as in a set
     finishing  elements are results as they come: to print each is to show progress, and which of
@@ -97,7 +100,7 @@ class Orders:
         *,
         distinct: bool = False,
         finishing: bool = False,
-        find: Find | None = None,
+        others: Others | None = None,
         depth: int = 0,
     ) -> None:
         self.values = values
@@ -108,7 +111,8 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
-        self.imported = ImportedOrders(self, find, depth) if find is not None else None
+        self.imported = ImportedOrders(self, others, depth) if others is not None else None
+        self._others = others
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
@@ -118,10 +122,15 @@ class Orders:
         self._ended = False  # the search, by its budget
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
-    def opened(self, unit: Unit, find: Find, depth: int) -> Orders:
+    def opened(self, unit: Unit, depth: int) -> Orders:
         """The same of another file, ``depth`` files away from the first."""
-        distinct, finishing = self.distinct, self.finishing
-        return Orders(unit.values, distinct=distinct, finishing=finishing, find=find, depth=depth)
+        return Orders(
+            unit.values,
+            distinct=self.distinct,
+            finishing=self.finishing,
+            others=self._others,
+            depth=depth,
+        )
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""
@@ -241,7 +250,8 @@ class Orders:
             if outer.code == "dict" or (outer.code == "call" and use.name == "**"):
                 yield from self.follow(outer, flow._replace(keyed=True))
             elif outer.code != "set":
-                yield from self.follow(outer, flow)
+                keyed = flow.keyed and bool(flow.grouped)
+                yield from self.follow(outer, flow._replace(keyed=keyed))
 
     def _in_format(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if flow.text or not self.distinct:
@@ -251,16 +261,18 @@ class Orders:
         yield from self.follow(use, flow._replace(text=True))
 
     def _in_binary(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if self.values.is_set(use) or (flow.keyed and use.name != "BitOr"):
+        keys = flow.keyed and not flow.grouped
+        if self.values.is_set(use) or (keys and use.name != "BitOr"):
             return
-        if use.name in ("Add", "Mult", "Mod") or flow.keyed or self._is_array(value):
+        if use.name in ("Add", "Mult", "Mod") or keys or self._is_array(value):
             yield from self.follow(use, flow)
 
     def _is_array(self, value: Op) -> bool:
         return lattice.may_be(self.values.types(value), "array")
 
     def _in_augment(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if not self.values.is_set(use) and not (flow.keyed and use.args[0] is not value):
+        keys = flow.keyed and not flow.grouped
+        if not self.values.is_set(use) and not (keys and use.args[0] is not value):
             yield from self.follow(use, flow._replace(filled=flow.filled or use.args[1] is value))
 
     # Containers
@@ -268,7 +280,9 @@ class Orders:
     def _in_list(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.code == "set" or not use.uses:
             return  # `a, b = x, y` makes no tuple
-        if all(each.code in ("return", "yield") for each in use.uses) and use.uses:
+        if flow.keyed:
+            yield from self.follow(use, flow.held)
+        elif all(each.code in ("return", "yield") for each in use.uses) and use.uses:
             yield from self.escape(use, "returned", flow)
         else:
             yield from self.escape(use, "stored", flow)
@@ -283,7 +297,12 @@ class Orders:
                     yield from self.follow(each, flow)
                 return
             key = use.args[0].name if use.args[0].code == "const" else ""
-            if not (isinstance(key, str) and names.says_little(key)):
+            if isinstance(key, str) and names.says_little(key):
+                return
+            if flow.keyed:
+                for made in use.uses:
+                    yield from self.follow(made, flow.held)
+            else:
                 yield from self.escape(use, "stored", flow)
 
     def _in_change(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -308,6 +327,8 @@ class Orders:
                 or self.effects.sorts_parts(use, use.place)
                 or self.effects.is_unread(container)
             ):
+                if flow.keyed:
+                    yield from self.follow(use, flow.held)
                 yield from self.escape(use, f"assigned to {spoken(container)}[…]", flow)
 
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -349,10 +370,17 @@ class Orders:
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         known = bool(reads) or self.references.reads_again(use)
         open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
-        if (asked or not known) and open_ and not name.startswith("__"):
+        open_ = open_ and not name.startswith("__") and not self._is_unread(name)
+        if (asked or not known) and open_:
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
         for read in reads:
             yield from self.follow(read, flow)
+
+    def _is_unread(self, name: str) -> bool:
+        """Whether nothing of the project reads an attribute of any object."""
+        if self._others is None or self.references.is_read(name):
+            return False
+        return not self._others.name(self.unit, name)
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)
@@ -382,8 +410,12 @@ class Orders:
             yield from self.effects.of_loop(use, flow)
 
     def _in_groups(self, head: Op, groups: Op, flow: Flow) -> Iterator[Use]:
-        """``for group in groups.values()``, ``for key, group in groups.items()``."""
-        inner = flow._replace(grouped=False)
+        """``for group in groups``, ``in groups.values()``, ``for key, group in groups.items()``."""
+        inner = flow.inner
+        if lattice.are(self.values.types(groups), "list"):
+            yield from self.follow(head, inner)
+        while not _COPYING.isdisjoint(self.values.called(groups)) and groups.args[1:]:
+            groups = groups.args[1]
         if groups.code != "call":
             return  # of a dict, its keys
         if word_of(groups) == "values":
@@ -427,6 +459,8 @@ class Orders:
             for each in joined:
                 yield from self.follow(each, flow)
         elif value not in heads and use.name != "set":
+            if flow.keyed:
+                yield from self.follow(use, flow.held)
             yield from self.escape(use, "collected", flow)
 
     def _joins_lists(self, call: Op) -> bool:
@@ -450,8 +484,10 @@ class Orders:
 
     def _in_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value and flow.grouped:
-            yield from self.follow(use, flow._replace(grouped=False))
+            yield from self.follow(use, flow.inner)
             return
+        if use.args[0] is value and flow.columns and not is_column(use):
+            return  # by its name
         if use.args[0] is not value and not flow.keyed and use.args[1] is value:
             yield from self._in_columns(use, value, flow)
         if use.args[0] is not value or flow.keyed:
@@ -511,9 +547,9 @@ class Orders:
         return False
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is not value or flow.keyed:
+        if use.args[0] is not value or (flow.keyed and not flow.grouped):
             return
-        if not any(use.name) or flow.text:
+        if not any(use.name) or flow.text or flow.keyed:
             yield from self.follow(use, flow)
         else:
             yield Use(use, "sliced", assumed=_is_part(use))
@@ -602,7 +638,7 @@ class Orders:
 
     def escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
-        if flow.text or flow.grouped or not flow.keyed:
+        if flow.text or not flow.keyed:
             yield Use(op, how)
 
     # Calls
@@ -638,7 +674,8 @@ class Orders:
         calls = [each for each in use.uses if each.code == "call" and each.args[0] is use]
         for call in calls:
             yield from self._method(call, use, flow)
-        if not calls and use.uses and str(use.name) in _OF_ARRAYS:
+        array = str(use.name) in _OF_ARRAYS or (flow.columns and use.name == "values")
+        if not calls and use.uses and array:
             yield Use(use, "read into an array")
 
     def _method(self, call: Op, attribute: Op, flow: Flow) -> Iterator[Use]:
@@ -647,7 +684,9 @@ class Orders:
             yield from self.follow(call, flow)
             return
         if flow.grouped and word in ("get", "pop", "setdefault"):
-            yield from self.follow(call, flow._replace(grouped=False))
+            yield from self.follow(call, flow.inner)
+            return
+        if flow.columns and word in _BY_COLUMN:
             return
         if self._ends(word, call, attribute.args[0]):
             return
@@ -656,7 +695,8 @@ class Orders:
             yield from (use._replace(how=_RANKED) for use in ranked)
             return
         if word in ("copy", "keys", "values", "items", "tolist"):
-            yield from self.follow(call, flow._replace(keyed=flow.keyed and word == "copy"))
+            keyed = flow.keyed and (word == "copy" or bool(flow.grouped))
+            yield from self.follow(call, flow._replace(keyed=keyed))
         elif word == "transpose" and self._is_frame(attribute.args[0]):
             yield from self.follow(call, flow)
         elif word in _OF_ARRAYS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from detlint.dataflow.callers import given
 from detlint.dataflow.declared import classes
@@ -31,6 +31,16 @@ _SELF = ("self", "cls")
 _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
 _HELD = frozenset(("list", "set", "tuple"))
 _SEQUENCES = frozenset(("list", "tuple"))
+
+
+class Others(Protocol):
+    """The other files of a project."""
+
+    find: Find
+
+    def name(self, unit: Unit, word: str) -> bool:
+        """Whether one of them but a file names something, for all that is known."""
+        ...
 
 
 class Place(NamedTuple):
@@ -226,15 +236,32 @@ class Origins:
         bound = unit.module.bindings.get(name) if name in unit.bound_names and not names else None
         if bound:
             yield from ((each, None, keys) for each in bound)
+        elif names:
+            yield from self._named(names, op, frame, keys)
         else:
-            yield self._named(names, op, frame) if names else None
+            yield None
 
-    def _of_import(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made | None]:
-        yield self._named((str(op.name),), op, frame)
+    def _of_import(
+        self, op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys]]:
+        yield from self._named((str(op.name),), op, frame, keys)
 
-    def _named(self, names: tuple[str, ...], op: Op, frame: Frame | None) -> Made:
+    def _named(
+        self, names: tuple[str, ...], op: Op, frame: Frame | None, keys: _Keys
+    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys]]:
+        """A class or function, or what a collection of another file holds."""
         place, function = self._defined(op.function.unit, names)
-        return self.made(names, op, frame, place, function, called=False)
+        if place is None and function is None:
+            found = [
+                each
+                for name in names
+                for home, part in self._places(op.function.unit, name)
+                for each in home.module.bindings.get(part, ())
+            ]
+            yield from ((each, None, keys) for each in found)
+            if found:
+                return
+        yield self.made(names, op, frame, place, function, called=False)
 
     def _defined(self, unit: Unit, names: tuple[str, ...]) -> tuple[Place | None, Function | None]:
         """The class or function of the project that a name means."""
@@ -314,7 +341,7 @@ class Origins:
     ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
         names = tuple(op.function.unit.values.qualified(op))
         if names:
-            yield self._named(names, op, frame)
+            yield from self._named(names, op, frame, keys)
             return
         for owner in self.of(op.args[0], frame):
             found = [] if owner is None else list(self.field(owner, str(op.name)))

@@ -7,13 +7,14 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.mentions import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
-_QUOTED = re.compile(r"(?=([\"'])(\w+)\1)")
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
@@ -35,6 +36,14 @@ class References:
                 for op in each.ops:
                     if op.code == "attr" and op.name == name and is_self(op.args[0]):
                         yield op
+
+    def is_read(self, name: str) -> bool:
+        """Whether something of the file reads an attribute of any object."""
+        return any(
+            each.reads("attr", name)
+            for outer in self.unit.functions_naming(name)
+            for each in outer.everything()
+        )
 
     @staticmethod
     def reads_again(stored: Op) -> bool:
@@ -99,7 +108,7 @@ class References:
         if function.outer is None and not (private or self._is_of_script(function)):
             return None
         naming = self.unit.functions_naming(name)
-        if name in self._quoted:
+        if name in quoted(self.unit.text):
             return None  # looked up by its name
         if any(name in self._handed_on_in(each) for each in naming):
             return None
@@ -107,11 +116,6 @@ class References:
         # What a script defines may still be imported, if only a test of it calls the function.
         tried = not private and any(op.function is self.unit.module for op in found)
         return None if tried or not (found or mangled) else found
-
-    @cached_property
-    def _quoted(self) -> frozenset[str]:
-        """The words that stand between quotes in the file."""
-        return frozenset(match[2] for match in _QUOTED.finditer(self.unit.text))
 
     def calls_in_file(self, function: Function) -> list[Op]:
         """The calls of a function that stand in its file."""

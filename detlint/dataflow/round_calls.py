@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.round_containers import Containers
     from detlint.dataflow.rounds import Round
     from detlint.dataflow.use import Use
 
@@ -38,7 +39,8 @@ _CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
 class Calls:
     """Judges what a round calls for its effect."""
 
-    def __init__(self, round_: Round) -> None:
+    def __init__(self, round_: Round, containers: Containers) -> None:
+        self._containers = containers
         self._round = round_
         self._orders = round_.orders
         self._effects = round_.effects
@@ -58,12 +60,14 @@ class Calls:
             yield from self._dropped(call)
 
     def _dropped(self, call: Op) -> Iterator[Use]:
-        if self._round.stops or (written(call) in BACKWARDS and self._steps()):
+        changes = any(each.code == "change" for each in call.uses)  # which is judged by itself
+        stops = self._round.stops and not (changes and written(call) in ADDING)
+        if stops or (written(call) in BACKWARDS and self._steps()):
             yield from looped(call)
         elif self._works_alone(call):
             if self._gives_number(call):
                 yield from numbered(call)
-        elif self._writes_shared(call):
+        elif self._writes_shared(call) or self._containers.keeps_first(call):
             yield from looped(call)
         else:
             yield from self._unknown(call)

@@ -16,7 +16,7 @@ from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.groups import Holder
     from detlint.dataflow.ir import Op
@@ -31,7 +31,10 @@ _DICTS = frozenset(("OrderedDict", "dict"))
 _PICKING = frozenset(("get", "pop", "setdefault"))
 # What reads settings, of which several files hold the same.
 _SETTINGS = ("json.load", "toml", "yaml.")
-_GROUPS, _KEYS = Flow(filled=True, grouped=True), Flow(filled=True, keyed=True)
+_GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
+_HELD = _KEYS.held
+_COUNTING = frozenset(("builtins.bool", "builtins.len"))
+_EMPTY = ("const", "dict", "list")  # how what is filled is written out
 _HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
 
@@ -47,7 +50,10 @@ class Containers:
     def on_change(self, op: Op) -> Iterator[Use]:
         owner, call = op.args
         if self._holds_group(owner):
-            yield from self._grouped(op, owner)
+            if op.name in ADDING:
+                yield from self._grouped(op, owner, call.args[1:], _GROUPS)
+            elif op.name == "update" and self._may_be_dict(owner):
+                yield from self._grouped(op, owner, call.args[1:], _HELD)
             return
         if self._effects.made(owner) in self._round.own or not self._round.outlives(owner):
             return
@@ -112,12 +118,34 @@ class Containers:
             yield from numbered(op)
             return
         if self._round.stops:
-            yield from looped(op)
+            if not (self._is_last(op) and self._is_only_tested(op)):
+                yield from looped(op)
             return
         if owner.code in ("item", "call"):
             yield from looped(op)
             return
         yield from self._kept(op, keyed=False)
+
+    def _is_last(self, op: Op) -> bool:
+        """Whether the loop ends where an operation ran, so that it runs at most once."""
+        return any(
+            self._round.breaks(each) and each.region is op.region for each in self._round.ops
+        )
+
+    def _is_only_tested(self, value: Op) -> bool:
+        """Whether nothing is asked of a container but whether, or how much, it holds."""
+        pending, seen = [value], {value}
+        for each in pending:  # grows
+            for use in each.uses:
+                if use.code == "phi" and use not in seen:
+                    seen.add(use)
+                    pending.append(use)
+                elif use.code == "call" and use.args[0] is not each:
+                    if _COUNTING.isdisjoint(self._values.called(use)):
+                        return False
+                elif use.code not in ("drop", "not", "phi", "test"):
+                    return False
+        return True
 
     def _holds_number(self, call: Op, owner: Op) -> bool:
         """``found.append((name, len(found)))``."""
@@ -137,14 +165,13 @@ class Containers:
         table = _table(owner)
         return table is not None and self._round.outlives(table)
 
-    def _grouped(self, op: Op, owner: Op) -> Iterator[Use]:
-        call = op.args[1]
-        given = [
-            each
-            for each in call.args[1:]
-            if each in self._round.own or each in self._round.counters
-        ]
-        if op.name not in ADDING or not (given or owner in self._round.own):
+    def _may_be_dict(self, owner: Op) -> bool:
+        return lattice.may_be(self._values.types(owner), "dict")
+
+    def _grouped(self, op: Op, owner: Op, values: Sequence[Op], flow: Flow) -> Iterator[Use]:
+        """What becomes of lists or dicts in a dict, to one of which an operation adds values."""
+        given = [each for each in values if each in self._round.own or each in self._round.counters]
+        if not (given or owner in self._round.own):
             return
         if not given and not any(self._round.counters):
             return
@@ -154,34 +181,36 @@ class Containers:
             yield from looped(op)
         elif self._is_of_job(owner):
             return
-        elif not self._is_apart(owner, call):
-            yield from self._of_groups(op, table)
+        elif not self._is_apart(owner, values):
+            yield from self._of_groups(op, table, flow)
         elif not self._has_own_lists(table):
-            yield from self._of_keys(table)
+            yield from self._of_keys(table, flow)
 
-    def _of_keys(self, table: Op) -> Iterator[Use]:
+    def _of_keys(self, table: Op, held: Flow) -> Iterator[Use]:
         """What is done with a dict to which rounds add a key each, but for looking keys up."""
         for each, value in self._effects.holders.of(table).reads:
             if each.place < self._round.region.end or each.code == "item":
                 continue
             if each.code == "attr" and each.name in _PICKING:
                 continue
-            for flow in (Flow(keyed=True, filled=True), Flow(filled=True, grouped=True)):
+            for flow in (_KEYS, held):
                 for use in self._orders.at(each, value, flow):
                     yield Use(use.op, "looped over", use.assumed)
                     return
 
-    def _of_groups(self, op: Op, table: Op) -> Iterator[Use]:
-        """What is done with the lists of a dict, to which an operation adds."""
+    def _of_groups(self, op: Op, table: Op, flow: Flow) -> Iterator[Use]:
+        """What is done with the lists or dicts in a dict, to which an operation adds."""
         holder = self._effects.holders.of(table)
         is_sorted = holder.sorted_at >= self._round.region.end
         if is_sorted and not self._grows(table):
             return
         # Where the lists are sorted, the keys still stand in the order in which they were met.
-        found = self._read_from(holder, _KEYS if is_sorted else _GROUPS)
+        found = self._read_from(holder, _KEYS if is_sorted else flow)
         if found is not None:
             yield Use(found.op, "looped over", found.assumed)
-        elif not is_sorted and any(each.code in ("attr", "param") for each in holder.states):
+        elif not (is_sorted or flow.keyed) and any(
+            each.code in ("attr", "param") for each in holder.states
+        ):
             yield from looped(op)
 
     def _read_from(self, holder: Holder, flow: Flow) -> Use | None:
@@ -198,13 +227,13 @@ class Containers:
             holder.silent_from[flow] = min(holder.silent_from.get(flow, math.inf), end)
         return None
 
-    def _is_apart(self, owner: Op, call: Op) -> bool:
+    def _is_apart(self, owner: Op, values: Sequence[Op]) -> bool:
         """Whether each round adds to a list of its own, and what it adds depends on no other."""
         if owner.code != "item" or owner.args[1] not in self._round.elements:
             return False
         table = self._effects.made(owner.args[0])
         makes = "collections.defaultdict" in self._values.called(table)
-        return (makes or self._has_own_lists(table)) and not self._depends(call, table)
+        return (makes or self._has_own_lists(table)) and not self._depends(values, table)
 
     def _is_of_job(self, owner: Op) -> bool:
         """``found[index_of[future]]``: what finishes was one job."""
@@ -215,16 +244,16 @@ class Containers:
         """``{"a": [], "b": []}``, one for each key."""
         made = self._effects.made(table)
         if made.code == "comprehension":
-            return made.name == "dict" and made.args[1].code in ("list", "const")
+            return made.name == "dict" and made.args[1].code in _EMPTY
         if made.code != "dict" or not made.args:
             return False
         held = [each.args[1] for each in made.args if each.code == "entry"]
-        own = all(each.code in ("list", "const") for each in held)
+        own = all(each.code in _EMPTY for each in held)
         return own and len(set(held)) == len(made.args)
 
-    def _depends(self, op: Op, table: Op) -> bool:
-        """Whether a value is made of what the rounds before left."""
-        pending, seen = list(op.args[1:]), set()
+    def _depends(self, values: Sequence[Op], table: Op) -> bool:
+        """Whether one of some values is made of what the rounds before left."""
+        pending, seen = list(values), set()
         while pending:
             each = pending.pop()
             if each in seen or each is self._round.head:
@@ -371,8 +400,16 @@ class Containers:
             and container.code != "phi"
         ):
             yield from numbered(op)
-        if self._effects.made(container) in self._round.own or not self._round.outlives(container):
-            return
+        grows = key in self._round.own and self._may_be_dict(container)
+        if grows and self._holds_group(container):
+            yield from self._grouped(op, container, (key, value), _HELD)
+        elif self._effects.made(container) not in self._round.own and self._round.outlives(
+            container
+        ):
+            yield from self._stored(op)
+
+    def _stored(self, op: Op) -> Iterator[Use]:
+        container, key, value = op.args
         if key.code == "range" and value in self._round.own and container not in self._round.own:
             yield from looped(op)
             return
@@ -390,7 +427,7 @@ class Containers:
             ):
                 yield from looped(op)
         elif self._adds_to_group(value, key):
-            yield from self._of_groups(op, container)
+            yield from self._of_groups(op, container, _GROUPS)
         elif self._is_first(op, key) and self._keeps_one(container, key, value):
             yield from looped(op)
         else:
@@ -404,6 +441,24 @@ class Containers:
             changes = each.code in ("change", "delete", "store_item") and each is not op
             if changes and self._effects.made(each.args[0]) is container:
                 return False
+        return self._is_lacking(op, key, container)
+
+    def keeps_first(self, call: Op) -> bool:
+        """The same of what a method puts there: ``if key not in file: file.create_dataset(key,
+        data=x)``."""
+        if call.args[0].code != "attr":
+            return False
+        container, given = self._effects.made(call.args[0].args[0]), call.args[1:]
+        return any(
+            self._is_lacking(call, key, container)
+            and self._round.is_cut(key)
+            and any(self._round.tells_more(each, key) for each in given if each is not key)
+            for key in given
+            if key in self._round.own
+        )
+
+    def _is_lacking(self, op: Op, key: Op, container: Op) -> bool:
+        """Whether an operation only runs where a container has no such key yet."""
         return any(
             self._lacks(test, key, container, holds=holds) and not self._refuses(test)
             for test, holds in decided(op)
@@ -418,7 +473,10 @@ class Containers:
             return (test.name == "And") == holds and any(sides)
         if test.code != "compare" or test.name not in (("In",), ("NotIn",)):
             return False
-        asked = is_same(test.args[0], key) and self._effects.made(test.args[1]) is container
+        keys = test.args[1]
+        if keys.code == "call" and word_of(keys) == "keys" and keys.args[0].code == "attr":
+            keys = keys.args[0].args[0]
+        asked = is_same(test.args[0], key) and self._effects.made(keys) is container
         return asked and (test.name == ("NotIn",)) == holds
 
     def _refuses(self, test: Op) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.lattice import Types
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Use
 
@@ -105,12 +105,12 @@ def read_at(by: Op, value: Op) -> ast.expr:
 
 
 class Sets:
-    """Looks for them in the functions of one file; ``find`` opens others."""
+    """Looks for them in the functions of one file; ``others`` are open."""
 
-    def __init__(self, unit: Unit, find: Find | None = None) -> None:
+    def __init__(self, unit: Unit, others: Others | None = None) -> None:
         self.unit = unit
         self.values = unit.values
-        self.orders = Orders(self.values, distinct=True, find=find)
+        self.orders = Orders(self.values, distinct=True, others=others)
 
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Methods that take a name and a value: ``config.patch("max_autotune", True)``.
 _NAMING = frozenset(("__setitem__", "patch", "setdefault"))
+_MOST_DICTS = 40  # of which another is made
+_JOINING = frozenset(("binary", "boolean", "choice", "declared", "free", "phi"))
 _DEEPEST = 50  # stores into a dict before it is handed on
 
 
@@ -509,6 +511,37 @@ def entries(values: Values, op: Op) -> Iterator[Item]:
         yield from own_entries(values, op)
     elif op.code == "call" and "builtins.dict" in values.called(op):
         yield from keywords(values, op)
+
+
+def merged_entries(values: Values, op: Op) -> list[Item]:
+    """The entries of all dicts of which one may be made: ``{**DEFAULTS, **options}``,
+    ``self.options = merged(self.DEFAULTS, options)``."""
+    found: list[Item] = []
+    pending, seen = [op], {op}
+    for each in pending:  # grows
+        found += entries(values, each)
+        behind = [x for x in _merged(values, each) if x not in seen]
+        seen.update(behind)
+        pending += behind if len(pending) < _MOST_DICTS else ()
+    return found
+
+
+def _merged(values: Values, op: Op) -> Iterator[Op]:
+    """What a dict may be, or is made of."""
+    if op.code == "attr":
+        owner = values.owner(op.args[0])
+        for each in values.unit.stored(owner, str(op.name)) if owner else ():
+            yield each.args[1] if each.code == "store_attr" else each
+    elif op.code == "global":
+        yield from values.unit.module.bindings.get(str(op.name), ())
+    elif op.code == "call":
+        yield from (value for _, value in op.arguments())
+    elif op.code == "change":
+        yield from (op.args[0], *(value for _, value in op.args[1].arguments()))
+    elif op.code in _JOINING:
+        yield from op.args
+    elif op.code == "dict":
+        yield from (each.args[0] for each in op.args if each.code == "star")
 
 
 def own_entries(values: Values, op: Op) -> Iterator[Item]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import given
+from detlint.dataflow.settings import merged_entries
 from detlint.dataflow.tensors import function_of, method_of
 
 if TYPE_CHECKING:
@@ -80,9 +81,16 @@ class _Sizes(Backwards[Facts]):
         return _OTHER if is_shape(owner) else _UNKNOWN
 
     def _of_item(self, op: Op) -> Facts:
-        return _OTHER if is_shape(op) else _UNKNOWN
+        """Of a shape, or of dicts that are written out: ``self.options["size"]``."""
+        if is_shape(op):
+            return _OTHER
+        values = op.function.unit.values
+        key = values.constant(op.args[1])
+        named = merged_entries(values, op.args[0]) if isinstance(key, str) else ()
+        return self.joined(each.value for each in named if each.name == key) or _UNKNOWN
 
-    _of_slice = _of_item
+    def _of_slice(self, op: Op) -> Facts:
+        return _OTHER if is_shape(op) else _UNKNOWN
 
     def _of_call(self, op: Op) -> Facts:
         if function_of(op) == "builtins.range" and self.is_of_elements:

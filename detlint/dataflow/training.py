@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
 
 _OBJECTS = ("self", "cls", "ctx")
@@ -114,9 +115,12 @@ class Training:
 
     def classes(self, owner: Op) -> Iterator[str]:
         """The names of the classes of which an object may be."""
-        for made in self._origins.of(owner):
-            if made is not None:
-                yield from made.names
+        for made in self.made(owner):
+            yield from made.names
+
+    def made(self, value: Op) -> list[Made]:
+        """What may have made a value, as far as that is seen."""
+        return [each for each in self._origins.of(value) if each is not None]
 
     def _fitted_with(self, call: Op, method: str) -> str | None:
         """Torch of ``model.fit(DataLoader(rows))``, in whatever library, and skorch's."""

@@ -13,6 +13,7 @@ from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
 from detlint.layout import layout_of
 from detlint.mentions import mentions, places
+from detlint.models.python import PLAIN_BASES
 from detlint.models.randomness import SAID
 from detlint.syntax import REFUSALS, parsed, parsed_at
 
@@ -35,7 +36,6 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
-_PLAIN_BASES = frozenset(("", "object", "ABC", "Module", "Generic"))
 _SORTED = re.compile(r"self\.(\w+)(?:\.sort\(|\s*=\s*(?:nat)?sorted\(\s*self\.\1\b)")
 _FARTHEST = 40  # blanks around a dot
 _FEW = 40  # words, each of which is looked for in the text
@@ -417,7 +417,7 @@ class Unit(Editable[ast.AST]):
 
     def has_unseen_base(self, owner: str) -> bool:
         """Whether a class has a base that is of no library, and not in the file."""
-        return not set(self.bases(owner)) <= _PLAIN_BASES | set(self.classes)
+        return not set(self.bases(owner)) <= PLAIN_BASES | set(self.classes)
 
     def hashes_by_value(self, owner: str) -> bool:
         """Whether objects of a class may be hashed by what they hold, and not by their address."""

@@ -46,14 +46,26 @@ class Flow(NamedTuple):
     filled    what took the elements over one by one
     text      a text that holds them
     numbered  it gives the elements' places, too
-    grouped   a container that holds lists in the order, by key
+    grouped   how many containers hold lists or dicts in the order: by key, or one after the other
+    columns   a table whose columns have it
     """
 
     keyed: bool = False
     filled: bool = False
     text: bool = False
     numbered: bool = False
-    grouped: bool = False
+    grouped: int = 0
+    columns: bool = False
+
+    @property
+    def inner(self) -> Flow:
+        """Of what a container holds."""
+        return self._replace(grouped=self.grouped - 1)
+
+    @property
+    def held(self) -> Flow:
+        """Of a container that holds it."""
+        return self._replace(grouped=self.grouped + 1)
 
 
 PLAIN = Flow()

@@ -116,6 +116,15 @@ def is_deterministic(document: Document) -> bool:
     )
 
 
+def makes_trainer_deterministic(document: Document) -> bool:
+    """Whether the configuration has a trainer turn deterministic algorithms on."""
+    return any(
+        entry.value is True and _is_switch(document, entry)
+        for entry in document.entries()
+        if entry.keys
+    )
+
+
 def trains(document: Document) -> bool:
     """Whether a key of the configuration is one of training."""
     return any(map(rows.trains, _words(document)))
@@ -144,9 +153,9 @@ def is_told(document: Document) -> bool:
 def _is_switch(document: Document, entry: Entry) -> bool:
     if spelled(entry.keys[-1]) != "deterministic":
         return False
-    if document.flavour in rows.LIGHTNING and rows.is_trainers(_keys(entry)):
+    if rows.is_trainers(_keys(entry)) or document.flavour in rows.DETERMINISTIC:
         return True
-    return document.flavour in rows.DETERMINISTIC or rows.is_in_trainer(beside(document, entry))
+    return rows.is_in_trainer(beside(document, entry))
 
 
 def _is_one_of(value: Scalar, values: tuple[Scalar, ...]) -> bool:

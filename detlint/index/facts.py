@@ -7,6 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.layout import layout_of
 from detlint.models import randomness, training
 
 if TYPE_CHECKING:
@@ -49,6 +50,19 @@ class Fact(NamedTuple):
     end_column: int
     needs: str = ""
     doubt: int = 0
+
+
+class Receiver(NamedTuple):
+    """What a method is looked up in.
+
+    owners  the qualified names of the classes that it is an object of; none where one of these is
+            not known
+    keeper  the class of the file that keeps it in an attribute
+    """
+
+    row: int
+    owners: list[str]
+    keeper: str
 
 
 def seed_needed(needs: str) -> tuple[str, str]:
@@ -128,7 +142,9 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "salts": (HASH_SEED,),
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
-    "spawns": ("spawn(", "start_processes("),
+    "spawns": ("spawn(", "start_processes(", ".Process("),
+    "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
+    "start_methods": ("set_start_method(",),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
@@ -141,6 +157,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
+# Of these nobody reads the operations, which would tell code from what texts say.
+_LOOKED_FOR = ("looks_up", "makes_unseen", "instantiates")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
 _CALLED = re.compile(rf"\w*(?:=(?!=|False\b|None\b)|[ \t]*(?:\((?!`)|{_ALIAS}))")
@@ -152,6 +170,7 @@ _SEARCHED = re.compile(
 # ``p -= lr * p.grad``, ``p.sub_(lr * g)``.
 _UPDATES = re.compile(r"[^\n]*\b(?:g|grads?|gradients?)\b")
 _FOLLOWED = {
+    "metaclass=": re.compile(r"\s*(?!(?:abc\.)?ABCMeta\b)"),  # which only asks for methods
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
@@ -169,10 +188,12 @@ def hints(text: str) -> dict[str, list[int]]:
         # The name of the builtin, which no "model.eval(" is, nor "zero_grad(" torch's function.
         if word == "eval(" and f"a{before}".replace(".", "_").isidentifier():
             continue
-        if word == "grad(" and f"a{before}".isidentifier() and before:
+        if word in ("grad(", "locate(") and f"a{before}".isidentifier() and before:
             continue
         if followed is None or followed.match(text, end):
             found[_KINDS[index]].append(start)
+    for kind in _LOOKED_FOR:
+        found[kind] = [each for each in found[kind] if not layout_of(text).says(each)]
     return found
 
 

@@ -6,6 +6,8 @@ import os
 
 # What an entry is; of a link there is the path that it leads to, and the same sign behind it.
 FILE, OTHER = "", "/"
+REQUIREMENTS = "requirements"
+_PACKAGING = frozenset({"pyproject.toml", "setup.cfg"})
 _COMPILED = "__pycache__"  # comes and goes
 # What pip leaves beside a package, and the folders that it takes if nobody says another.
 _INSTALLS = ".dist-info"
@@ -36,17 +38,30 @@ class Folders:
 
 
 def entries(folder: str) -> dict[str, str]:
-    """The names in a folder that an import may mean, and what each is."""
+    """The names in a folder that an import may mean, or that say what is required, and what each
+    is."""
     found = {}
     try:
         with os.scandir(folder) as scan:
             for entry in scan:
                 name = entry.name
-                if name != _COMPILED and ("." not in name or name.endswith((".py", _INSTALLS))):
+                if _counts(name, folder):
                     found[name] = _sort(entry)
     except OSError:
         return {}
     return found
+
+
+def _counts(name: str, folder: str) -> bool:
+    if "." not in name:
+        return name != _COMPILED
+    return name.endswith((".py", _INSTALLS)) or name in _PACKAGING or is_list(name, folder)
+
+
+def is_list(name: str, folder: str) -> bool:
+    """Whether a file lists what pip installs: ``requirements-a.txt``, ``requirements/a.txt``."""
+    named = name.startswith(REQUIREMENTS) or os.path.basename(folder) == REQUIREMENTS
+    return named and name.endswith(".txt")
 
 
 def _sort(entry: os.DirEntry[str]) -> str:

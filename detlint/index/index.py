@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from detlint.cache import content_digest
 from detlint.decoding import decode
 from detlint.index.entrypoints import is_program
-from detlint.index.facts import Fact, hints
+from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, imports
 from detlint.index.launched import Start, exports, starts
@@ -194,7 +194,7 @@ class Index:
                 self._learn(path, question, each)
 
     def defines(self, path: str, name: str) -> bool:
-        """Whether a file defines a function or class of a name at its top."""
+        """Whether a file defines a function, a class or its method of a name at its top."""
         return name in self.outline(path).uses
 
     def hands_on(self, path: str, name: str) -> bool:
@@ -296,6 +296,15 @@ class Index:
 
             self._learn(path, question, read_uses(self.source(path), name, default=default))
         return [(row, needs) for row, needs in answers[question]]
+
+    def receivers(self, path: str, name: str) -> list[Receiver]:
+        """What a file looks a method of a name up in."""
+        answers, question = self._of(path), f"receivers {name}"
+        if question not in answers:
+            from detlint.dataflow.receivers import read_receivers
+
+            self._learn(path, question, read_receivers(self.source(path), name))
+        return [Receiver(*each) for each in answers[question]]
 
     # What a configuration names
 

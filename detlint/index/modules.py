@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.index.folders import FILE, OTHER
 from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
+from detlint.models.python import PLAIN_BASES
 from detlint.paths import relative
 
 if TYPE_CHECKING:
@@ -208,12 +209,29 @@ class Definitions:
         self.of(path, name)
         return self._looking[0]
 
-    def meant(self, path: str, qualified: str) -> list[Symbol]:
+    def meant(self, path: str, qualified: str) -> list[Symbol] | None:
         """The same by the qualified name of a value, without a module of what is the file's."""
         module, _, last = qualified.rpartition(".")
-        if not module:
-            return [Symbol(path, last)]
-        return self.of(path, f"{module}:{last}") or []
+        return self.of(path, f"{module}:{last}") if module else [Symbol(path, last)]
+
+    def lineage(self, symbol: Symbol) -> list[Symbol | None]:
+        """A class and its bases; None stands for one that may call its methods, out of sight."""
+        found: list[Symbol | None] = [symbol]
+        for each in found:  # grows
+            if each is not None:
+                found += [base for base in self._bases(each) if base not in found]
+        return found
+
+    def _bases(self, symbol: Symbol) -> Iterator[Symbol | None]:
+        path, outline = symbol.path, self._index.outline(symbol.path)
+        for base in outline.classes.get(symbol.part, ()):
+            first, *others = base.split(".")
+            if first in outline.uses:
+                yield Symbol(path, first)
+            elif base.rpartition(".")[2] not in PLAIN_BASES:
+                # One that branches import from different places is all of these.
+                for each in outline.bound.get(first, ("",)):
+                    yield from self.of(path, _joined(each, others)) or (None,)
 
     def _look_up(self, path: str, name: str) -> list[Symbol] | None:
         module, _, chain = name.partition(_FROM)
@@ -240,7 +258,7 @@ class Definitions:
     def _module(self, path: str, wanted: Import, name: str) -> str | None:
         """The file of the module that an import names last."""
         found = self._modules.files(path, wanted)
-        return found[-1] if found and (not name or _module(found[-1]) == name) else None
+        return found[-1] if found and (not name or module_of(found[-1]) == name) else None
 
     def _held(self, path: str, names: list[str]) -> list[Symbol] | None:
         """What a chain of names means in a module."""
@@ -279,7 +297,7 @@ def _joined(target: str, names: list[str]) -> str:
     return module + _FROM + ".".join([name, *names] if name else names)
 
 
-def _module(path: str) -> str:
+def module_of(path: str) -> str:
     """What a module or package is called."""
     folder, file = os.path.split(path)
     return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")

@@ -40,6 +40,8 @@ _COLLECTION = re.compile(
     r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
 )
 _NAME = re.compile(r"[^\W\d]\w*")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_OPTION = re.compile(r"\w+\s*=[^,]*|\[[^\]]*\]")  # ``metaclass=Registry``, ``Base[Tensor]``
 # What a function takes, in brackets up to two deep, and the types that it says of that.
 _SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
 _TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
@@ -67,7 +69,8 @@ _WRAPS = re.compile(
 )
 # Methods that something else calls: Python, or a framework that the class plugs into.
 CALLED = re.compile(
-    r"__\w+__|_?forward\w*|call|build|setup|run|on_\w+|configure_\w+|\w*_dataloader|prepare_data"
+    r"__\w+__|_?forward\w*|call|build|set[uU]p|run|configure_\w+|\w*_dataloader|prepare_data"
+    r"|(?:on|before|after|begin)_\w+"
     r"|(?:training|validation|test|predict|optimizer)_step|compute_loss|lr_scheduler_step"
 )
 # Of these, what the workers of a loader call.
@@ -99,14 +102,14 @@ class Outline(NamedTuple):
     """The parts of a file.
 
     uses     what each names
-    classes  which of them are classes
+    classes  which of them are classes, each with the dotted names of its bases
     starts   (first row, part), in order: some parts lie in pieces
     quoted   names of classes that stand in strings
     bound    what each name that imports bind may stand for, as ``imports.bindings`` has it
     """
 
     uses: dict[str, Uses]
-    classes: list[str]
+    classes: dict[str, list[str]]
     starts: list[tuple[int, str]]
     quoted: list[str]
     bound: dict[str, list[str]]
@@ -128,7 +131,7 @@ class Outline(NamedTuple):
         uses, classes, starts, quoted, bound = kept
         return cls(
             {intern(part): Uses(*map(_interned, each)) for part, each in uses.items()},
-            _interned(classes),
+            {intern(name): _interned(bases) for name, bases in classes.items()},
             [(row, intern(part)) for row, part in starts],
             _interned(quoted),
             {intern(name): _interned(each) for name, each in bound.items()},
@@ -165,11 +168,16 @@ def outline(text: str) -> Outline:
             found[part].own.update(name for name in known if not name.startswith("_"))
         elif "main" in known and ".app.run(" in code and _APP.search(code):
             found[part].own.add("main")
+    said = "".join(text[start:end] for start, end in layout.code(0, len(text)))
     return Outline(
         {part: uses.told() for part, uses in found.items()},
-        sorted({each.name for each in layout.top if each.kind == "class"}),
+        {
+            each.name: _DOTTED.findall(_OPTION.sub("", each.bases))
+            for each in layout.top
+            if each.kind == "class"
+        },
         list(_starts(text, pieces)),
-        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{text}")))),
+        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{said}")))),
         reader.targets,
     )
 

@@ -15,6 +15,7 @@ FUNCTIONS = (
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
     *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
     *rows("pandas", "DataFrame Series", "instance[pandas.DataFrame]", Order.KEEPS),
+    *rows("pandas.DataFrame", "from_dict from_records", "instance[pandas.DataFrame]", Order.KEEPS),
     *rows(
         "pandas",
         """concat get_dummies melt merge pivot_table read_csv read_excel read_feather read_hdf

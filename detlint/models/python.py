@@ -185,4 +185,7 @@ MEMBERS = (
 # What names end in that hold names by convention.
 NAMESPACES = frozenset(("__all__", "__annotations__", "__dataclass_fields__", "__dict__"))
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "MEMBERS", "METHODS", "NAMESPACES", "Model"]
+# Bases that ask for no method of their own, and read no attribute that they do not set.
+PLAIN_BASES = frozenset(("", "object", "ABC", "Module", "Generic", "Dataset", "IterableDataset"))
+
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "MEMBERS", "METHODS", "NAMESPACES", "PLAIN_BASES", "Model"]

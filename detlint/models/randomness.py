@@ -151,6 +151,12 @@ TORCH_RESEEDING = frozenset(
 )
 # What starts processes with generators of their own, which no seed of this one reaches.
 SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
+# The same where processes start afresh: by ``set_start_method("spawn")``, ``get_context("spawn")``.
+_OF_PROCESSES = ("multiprocessing", "torch.multiprocessing")
+PROCESSES = frozenset(f"{each}.Process" for each in _OF_PROCESSES)
+START_METHODS = frozenset(f"{each}.set_start_method" for each in _OF_PROCESSES)
+CONTEXTS = frozenset(f"{each}.get_context" for each in _OF_PROCESSES)
+AFRESH = ("spawn", "forkserver")
 # What makes environments for reinforcement learning: each draws from a generator of its own, which
 # starts from the operating system until a reset is given a seed (gym 0.26, gymnasium 1.4).
 ENVIRONMENTS = frozenset(

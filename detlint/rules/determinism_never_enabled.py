@@ -19,6 +19,7 @@ _TORCH = (
     *("torchvision", "fastai", "composer", "super_gradients", "mmengine", "mmcv"),
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
+_OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
 class DeterminismNeverEnabled(Rule):
@@ -33,9 +34,12 @@ class DeterminismNeverEnabled(Rule):
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
+    - it has a trainer and reads configurations, of which one in the project turns determinism on,
+      as `trainer.deterministic: true` does: *possible*
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper
+    - one that names such a configuration
 
     What to do: Call `guard.enable(seed=0)` at the start of the program, or
     `torch.use_deterministic_algorithms(True)`.
@@ -88,6 +92,11 @@ class DeterminismNeverEnabled(Rule):
             first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
         if first is None:
             return
+        trainer = any(each in first.fact.text for each in _OF_TRAINERS)
+        for is_named in program.deterministic_settings() if trainer else ():
+            if is_named:
+                return
+            sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
             first,

@@ -45,8 +45,8 @@ class MissingWorkerInitFn(Rule):
       anything else than torch seeds
 
     Not reported:
-    - a dataset that draws nothing but from `random`, torch and NumPy's global generator, by what
-      calls pass
+    - a dataset that draws nothing but from `random`, torch and NumPy's global generator, as
+      albumentations does before 1.4.21, if the project's requirements ask for that
     - a generator that the dataset keeps on `self`: DET207 reports it where it is drawn from
     - a generator that code outside of `__init__` makes anew or seeds
     - a loader with a `worker_init_fn`, or without workers
@@ -185,7 +185,15 @@ class MissingWorkerInitFn(Rule):
         if collate is not None:
             found.append(workers.of_callable(collate, None))
         # What a data set keeps on itself is told where it draws, as DET207.
-        return (draw for draws in found for draw in draws if not draw.field)
+        return (x for draws in found for x in draws if not (x.field or self._is_seeded(x)))
+
+    def _is_seeded(self, draw: Draw) -> bool:
+        """Whether the project has a release of a library that draws from what torch seeds."""
+        library = draw.maker.partition(".")[0]
+        since = loading.SINCE.get(library)
+        seeds = self.settings.target_torch >= _SEEDS_NUMPY
+        others = self.others if since and seeds and not draw.kind else None
+        return others is not None and others.lacks(self.unit, library, since or "")
 
     def _tell(self, loader: Loader, draw: Draw) -> None:
         cured = not self.has_own_guard and (draw.is_numpys or draw.kind == "guard")

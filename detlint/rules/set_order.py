@@ -142,7 +142,7 @@ class SetOrder(Rule):
 
     @cached_property
     def _sets(self) -> Sets:
-        return Sets(self.unit, self.others.find if self.others is not None else None)
+        return Sets(self.unit, self.others)
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:

@@ -45,10 +45,10 @@ class UnorderedListing(Rule):
     - a file that asks a model for answers, and trains none
 
     Not reported:
-    - the order provably does not matter: sorted, counted, tested for membership, only printed
+    - the order provably does not matter: sorted, counted, tested for membership, only printed, or
+      kept in an attribute that nothing of the project reads
     - what a function returns or is given, where its callers in the project, or the function in
       another file, sort it or ignore the order
-
     What to do: Sort the listing: `sorted(os.listdir(folder))`. In `os.walk`, write `dirs.sort()`
     and use `sorted(files)`. With `topdown=False`, the folders are read before: write
     `sorted(os.walk(folder, topdown=False))`.
@@ -133,7 +133,7 @@ class UnorderedListing(Rule):
 
     @cached_property
     def _listings(self) -> Listings:
-        return Listings(self.unit, self.others.find if self.others is not None else None)
+        return Listings(self.unit, self.others)
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:

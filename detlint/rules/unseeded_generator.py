@@ -69,6 +69,7 @@ class UnseededGenerator(Rule):
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
     - a generator that is seeded later, or gets a saved state
     - one that only makes identifiers, names or ports: those have to differ
+    - one that nothing of the project draws from
 
     What to do: Pass the seed of the run: `np.random.default_rng(seed)`, `random.Random(seed)`,
     `torch.Generator().manual_seed(seed)`. `guard.generator("name")` gives a `torch.Generator` that
@@ -107,6 +108,7 @@ class UnseededGenerator(Rule):
         "Generator('",
         "Generator as",
     )
+    crosses_files = True
     source = "https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng"
     shown = "CPU"
     examples = (
@@ -255,13 +257,19 @@ class UnseededGenerator(Rule):
     def _tell(self, call: Op, name: str, state: str, edits: tuple[Edit, ...]) -> None:
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
         fate = self._generators.fate(call)
-        if is_seeded(fate) or is_shared(fate) or only_names(call, fate):
+        if is_seeded(fate) or is_shared(fate) or only_names(call, fate) or self._is_idle(fate):
             return
         if name.endswith("SeedGenerator"):
             state = "its seed is a draw from Python's global `random`"
         missing = fallback(call)
         advice = f"Require `{missing.subject}`." if missing else "Pass it the seed of the run."
         self._report(call, f"is given no seed: {state}", advice, edits)
+
+    def _is_idle(self, fate: Fate) -> bool:
+        """Whether nothing of the project does anything with a generator."""
+        if not fate.is_idle or (self.others is None and fate.names):
+            return False
+        return not any(self.others and self.others.name(self.unit, each) for each in fate.names)
 
     def _check_torch(self, call: Op) -> None:
         fate = self._generators.fate(call)

@@ -88,7 +88,8 @@ class UnseededGlobalRng(Rule):
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
-    - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
+    - processes that start afresh, as by `torch.multiprocessing.spawn` or after
+      `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file

@@ -788,3 +788,74 @@ def finish_all(parts, pool):
 
 def take_all(parts):
     return [DONE.get() for _ in parts]  # DET205
+
+
+# Dicts in a dict
+
+
+def merged_by_key(fs, file):
+    found = defaultdict(dict)
+    for f in as_completed(fs):  # DET205
+        key, part = f.result()
+        found[key].update(part)
+    for key, part in sorted(found.items()):
+        file.write(f"{key} {list(part)}")
+
+
+def filled_by_key(fs):
+    found = {"a": {}, "b": {}}
+    for f in as_completed(fs):  # DET205
+        key, name, part = f.result()
+        found[key][name] = part
+    return [[*part] for part in found.values()]
+
+
+def filled_by_default(fs, key):
+    found = {}
+    for f in as_completed(fs):  # DET205
+        name, part = f.result()
+        found.setdefault(key, {}).update({name: part})
+    return list(found[key])
+
+
+def merged_and_looked_up(fs, names):
+    found = defaultdict(dict)
+    for f in as_completed(fs):
+        key, part = f.result()
+        found[key].update(part)
+    return [found[key][name] for key, name in names]
+
+
+def merged_and_sorted(fs):
+    found = defaultdict(dict)
+    for f in as_completed(fs):
+        key, part = f.result()
+        found[key].update(part)
+    for key in found:
+        found[key] = dict(sorted(found[key].items()))
+    return [list(found[key]) for key in sorted(found)]
+
+
+def merged_sets(fs):
+    found = defaultdict(set)
+    for f in as_completed(fs):
+        key, part = f.result()
+        found[key].update(part)
+    return [len(part) for part in found.values()]
+
+
+def filled_tables(fs, n):
+    table = [[0] * n for _ in range(n)]
+    for f in as_completed(fs):
+        i, j, score = f.result()
+        table[i][j] = score
+    return [sum(row) for row in table]
+
+
+def filled_for_each_and_returned(fs):
+    found = defaultdict(dict)
+    for f in as_completed(fs):
+        found[f.name] = {}
+        for name in f.result():
+            found[f.name][name] = {}
+    return found

@@ -1025,3 +1025,25 @@ class WarpsLater(nn.Module):
 
     def forward(self, image, grid):
         return self.warp(self.conv(image), grid)
+
+
+MODES = {"mode": "bicubic", "flat": "nearest"}
+
+
+class TakesOptions(nn.Module):
+    DEFAULTS = {"size": 14, "one": 1}
+
+    def __init__(self, options):
+        super().__init__()
+        self.options = merged(self.DEFAULTS, options)
+        self.modes = {**MODES, **options}
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.pool = nn.AdaptiveAvgPool2d((self.options["size"], self.options["size"]))  # DET501
+        self.mean = nn.AdaptiveAvgPool2d(self.options["one"])
+        self.other = nn.AdaptiveAvgPool2d(self.options["other"])
+
+    def forward(self, image):
+        x = self.conv(image)
+        x = self.pool(x) + self.mean(x) + self.other(x)
+        x = F.interpolate(x, size=(9, 9), mode=self.modes["mode"])  # DET501
+        return F.interpolate(x, size=(7, 7), mode=self.modes["flat"])

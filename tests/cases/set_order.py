@@ -1,6 +1,7 @@
 """Cases of DET204."""
 
 import itertools
+import json
 import os
 import random
 import re
@@ -11,7 +12,9 @@ from typing import Dict, FrozenSet, List, Optional, Set
 
 import Levenshtein
 import editdistance
+import pandas as pd
 import torch
+import yaml
 from tqdm import tqdm
 
 # What people write: names made unique.
@@ -1359,3 +1362,101 @@ def reached_by_a_worklist(edges, starts: set[str]):
         seen.add(node)
         todo |= edges[node] - seen
     return seen
+
+
+# The keys of dicts that containers hold
+
+
+def dump_of_list_of_dicts(tags: set[str], file):
+    json.dump([{tag: len(tag) for tag in tags}], file)  # DET204
+
+
+def dump_of_nested_dicts(tags: set[str], file):
+    found = {"rows": [0, {tag: len(tag) for tag in tags}]}  # DET204
+    file.write(json.dumps({"all": found}))
+
+
+def dump_with_sorted_keys(tags: set[str], file):
+    json.dump([{tag: len(tag) for tag in tags}], file, sort_keys=True)
+
+
+def dump_with_keys_that_are_not_sorted(tags: set[str], file):
+    json.dump({tag: len(tag) for tag in tags}, file, sort_keys=False)  # DET204
+
+
+def dump_by_yaml(tags: set[str], file):
+    yaml.dump({tag: len(tag) for tag in tags}, file)
+
+
+def dump_by_yaml_as_it_is(tags: set[str], file):
+    yaml.safe_dump([{tag: 0 for tag in tags}], file, sort_keys=False)  # DET204
+
+
+def dump_of_appended_dicts(tags: set[str], n: int, file):
+    rows = []
+    for _ in range(n):
+        rows.append({tag: n for tag in tags})  # DET204
+    rows += [{"all": n}]
+    json.dump(rows[1:], file)
+
+
+def dump_of_dicts_filled_one_by_one(tags: set[str], n: int, file):
+    rows = []
+    for i in range(n):
+        row = {}
+        for tag in tags:  # DET204
+            row[tag] = i
+        rows.append(row)
+    json.dump(rows, file)
+
+
+def dicts_asked_for_their_keys(tags: set[str], key: str, file):
+    found = {"a": {tag: 0 for tag in tags}}
+    for row in found.values():
+        file.write(f"{row[key]} {len(row)}")
+    return [row[key] for row in [found["a"]]]
+
+
+def dicts_gone_through(tags: set[str], file):
+    found = {}
+    found["a"] = {tag: 0 for tag in tags}  # DET204
+    for row in found.values():
+        file.write(" ".join(row))
+
+
+class HoldsDicts:
+    def __init__(self, tags: set[str]):
+        self._tables = [{tag: 0 for tag in tags}]  # DET204
+
+    def save(self, file):
+        json.dump({"tables": self._tables}, file)
+
+
+# The columns of tables
+
+
+def table_of_columns(tags: set[str], path):
+    pd.DataFrame({tag: [1, 2] for tag in tags}).to_csv(path)  # DET204
+
+
+def table_of_rows(tags: set[str], n: int, path):
+    rows = [{tag: i for tag in tags} for i in range(n)]  # DET204
+    pd.DataFrame(rows).to_csv(path)
+
+
+def table_of_records(tags: set[str], path):
+    pd.DataFrame.from_records([dict.fromkeys(tags, 0)]).to_csv(path)  # DET204
+
+
+def table_with_columns_given(tags: set[str], path):
+    pd.DataFrame({tag: [1, 2] for tag in tags}, columns=sorted(tags)).to_csv(path)
+
+
+def table_asked_for_a_column(tags: set[str], key: str):
+    table = pd.DataFrame({tag: [1, 2] for tag in tags})
+    return table[key].sum(), table.groupby(key)
+
+
+def table_as_an_array(tags: set[str]):
+    table = pd.DataFrame({tag: [1, 2] for tag in tags})  # DET204
+    return torch.tensor(table.values)

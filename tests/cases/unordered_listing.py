@@ -4345,3 +4345,57 @@ def all_epochs(folder):
         scores.append((told["epoch"], told["loss"]))
     scores = np.array(scores)
     return scores[:, 0]
+
+
+# Loops that end at the first of a kind
+
+
+def tells_whether_one_is_wrong(d):
+    wrong = []
+    for name in os.listdir(d):
+        if not name.endswith(".png"):
+            wrong.append(name)
+            break
+    return not wrong
+
+
+def tells_which_one_is_wrong(d):
+    wrong = []
+    for name in os.listdir(d):  # DET203
+        if not name.endswith(".png"):
+            wrong.append(name)
+            break
+    return wrong
+
+
+def counts_up_to_one_that_is_wrong(d):
+    right = []
+    for name in os.listdir(d):  # DET203
+        if not name.endswith(".png"):
+            break
+        right.append(name)
+    return len(right)
+
+
+# What is put under a key, unless that is taken
+
+
+def keeps_the_first_of_a_kind(d, file, load):
+    for name in os.listdir(d):  # DET203
+        kind = name.split("_")[0]
+        if kind not in file:
+            file.create_dataset(kind, data=load(name))
+
+
+def keeps_one_for_each(d, file, load):
+    for name in os.listdir(d):
+        if name not in file:
+            file.create_dataset(name, data=load(name))
+
+
+def refuses_two_of_a_kind(d, file, load):
+    for name in os.listdir(d):
+        kind = name.split("_")[0]
+        if kind in file:
+            raise ValueError(name)
+        file.create_dataset(kind, data=load(name))

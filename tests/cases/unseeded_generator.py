@@ -166,7 +166,7 @@ def fall_back(x, rng=None, random_state=None, options=None):
         random_state = RandomState()  # DET101
     elif isinstance(random_state, int):
         random_state = RandomState(random_state)
-    return first, second, third, fourth
+    return first, second, third, fourth, random_state
 
 
 def default_argument(rng=np.random.default_rng()):  # DET101

@@ -1,0 +1,106 @@
+"""Which releases of libraries a project asks for, by the files that say it."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from detlint import configuration
+from detlint.errors import SettingsError
+from detlint.index.folders import REQUIREMENTS, entries, is_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_LISTS = ("requirements*.txt", os.path.join("requirements", "*.txt"))
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#@)]*)")
+_BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def requirements(
+    folder: str,
+    read: Callable[[str], str] = _text,
+    listed: Callable[[str], Iterable[str]] = entries,
+) -> Iterator[str]:
+    """What the files of a folder ask for, each as ``library==1.2``; ``read`` gives the text of a
+    file, and ``listed`` the names in a folder."""
+    names = frozenset(listed(folder))
+    if "pyproject.toml" in names:
+        yield from _of_packaging(_toml(read(os.path.join(folder, "pyproject.toml"))))
+    if "setup.cfg" in names:
+        parser = configparser.ConfigParser(interpolation=None)
+        with suppress(configparser.Error):
+            parser.read_string(read(os.path.join(folder, "setup.cfg")))
+            yield from parser.get("options", "install_requires", fallback="").splitlines()
+    for below in (folder, os.path.join(folder, REQUIREMENTS))[: 1 + (REQUIREMENTS in names)]:
+        for name in sorted(each for each in listed(below) if is_list(each, below)):
+            yield from read(os.path.join(below, name)).splitlines()
+
+
+def _of_packaging(content: dict[str, Any]) -> Iterator[str]:
+    project = _table(content, "project")
+    optional = _table(project, "optional-dependencies")
+    for wanted in (project.get("dependencies"), *optional.values()):
+        yield from filter(_is_text, wanted if isinstance(wanted, list) else ())
+    for name, release in _table(content, "tool", "poetry", "dependencies").items():
+        if isinstance(release, str):  # a bare release is that one
+            yield f"{name}=={release}" if release[:1].isdigit() else f"{name}{release}"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _table(content: dict[str, Any], *keys: str) -> dict[str, Any]:
+    for key in keys:
+        found = content.get(key)
+        content = found if isinstance(found, dict) else {}
+    return content
+
+
+def is_older(asked: Iterable[str], library: str, release: str) -> bool | None:
+    """Whether requirements ask for a library in releases that all come before one; None if they do
+    not ask for it."""
+    found = filter(None, map(_REQUIREMENT.match, asked))
+    bounds = [each[2] for each in found if _plain(each[1]) == _plain(library)]
+    return any(_ends_before(each, _parts(release)) for each in bounds) if bounds else None
+
+
+def _ends_before(bounds: str, release: tuple[int, ...]) -> bool:
+    for sign, written, rest in _BOUND.findall(bounds):
+        last, open_ = _parts(written), bool(rest) or sign in ("<", "~=", "^")
+        if rest:  # ``==1.4.*``
+            last = (*last[:-1], last[-1] + 1)
+        elif sign == "~=" and len(last) > 1:
+            last = (*last[:-2], last[-2] + 1)
+        elif sign == "^":
+            last = (last[0] + 1,)
+        if last < release or (open_ and last == release):
+            return True
+    return False
+
+
+def _parts(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return configuration.parse(text.encode(), "pyproject.toml").content or {}
+    except SettingsError:
+        return {}

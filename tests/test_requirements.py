@@ -1,0 +1,112 @@
+"""The releases of libraries that a project asks for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+from detlint.requirements import is_older, requirements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "requirements.txt",
+            "torch==2.1  # for us\nAlbumentations[imgaug]==1.0.3; python_version>'3'",
+        ),
+        ("requirements-dev.txt", "-r requirements.txt\nalbumentations==1.0.3"),
+        ("requirements/base.txt", "albumentations ~= 1.3.0"),
+        ("setup.cfg", "[options]\ninstall_requires =\n  torch\n  albumentations<1.4.21"),
+        ("pyproject.toml", '[project]\ndependencies = ["torch", "albumentations >=1.0,<1.4"]'),
+        ("pyproject.toml", '[project.optional-dependencies]\nall = ["albumentations<=1.4.20"]'),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nalbumentations = "1.3.1"'),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nalbumentations = "^0.5"'),
+        ("requirements.txt", "albumentations==1.3.*"),
+    ],
+)
+def test_all_releases_come_before_one(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    assert is_older(requirements(str(tmp_path)), "albumentations", "1.4.21")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("albumentations", False),
+        ("albumentations>=1.0", False),
+        ("albumentations==1.4.21", False),
+        ("albumentations==1.4.*", False),
+        ("albumentations~=1.3", False),
+        ("albumentations<2", False),
+        ("albumentations-extra==1.0\ntorch==1.0", None),
+        ("", None),
+    ],
+)
+def test_a_later_one_may_be_meant(tmp_path: Path, text: str, told: object) -> None:
+    (tmp_path / "requirements.txt").write_text(text)
+    assert is_older(requirements(str(tmp_path)), "albumentations", "1.4.21") is told
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", "project = 3"),
+        ("pyproject.toml", "[project]\ndependencies = 3"),
+        ("pyproject.toml", "[project"),
+        ("setup.cfg", "install_requires"),
+        ("requirements.txt", "\x00==\n???\n== 1\n"),
+    ],
+)
+def test_what_says_nothing_asks_for_nothing(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert is_older(str(tmp_path), "torch", "2.0") is None
+    assert [each for each in requirements(str(tmp_path)) if "torch" in each] == []
+
+
+TRAIN = """\
+import albumentations as A
+from torch.utils.data import DataLoader, Dataset
+
+class Images(Dataset):
+    def __init__(self, images):
+        self.change = A.Compose([A.HorizontalFlip()])
+        self.images = images
+
+    def __getitem__(self, index):
+        return self.change(image=self.images[index])
+
+    def __len__(self):
+        return len(self.images)
+
+loader = DataLoader(Images(images), num_workers=4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_found"),
+    [
+        ({}, True),
+        ({"requirements.txt": "albumentations==1.0.3"}, False),
+        ({"requirements.txt": "albumentations==2.0.8"}, True),
+        ({"lib/requirements.txt": "albumentations<1.4", "requirements.txt": "torch"}, False),
+        ({"other/requirements.txt": "albumentations<1.4"}, True),
+    ],
+)
+def test_a_library_draws_as_the_release_that_is_asked_for(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], *, is_found: bool
+) -> None:
+    project({"lib/train.py": TRAIN, **files})
+    main(["--no-cache", "--output-format", "json", "--select", "DET201", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [each["code"] for each in found] == ["DET201"] * is_found
