@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
-    from guard.diff.examination import examine
+    from guard.diff.comparer import examine
     from guard.trace import open_run
 
     runs = [open_run(each) for each in (options.first, options.second)]
@@ -60,10 +60,10 @@ def _names(options: argparse.Namespace) -> tuple[str, str]:
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     if options.json:
-        from guard.diff.json_form import as_json
+        from guard.diff.report import as_json
 
         return json.dumps(as_json(comparison), indent=2) + "\n"
-    from guard.diff.text import text
+    from guard.diff.report import text
 
     return text(comparison, sys.stdout)
 

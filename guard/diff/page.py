@@ -8,7 +8,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from guard.diff import phrases
+from guard.diff import report
 from guard.terminal import visible
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ def page(comparison: Comparison) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<link rel="icon" href="data:,">',
-            f"<title>{_escape(phrases.verdict(comparison))}</title><style>{STYLE}</style></head>",
+            f"<title>{_escape(report.verdict(comparison))}</title><style>{STYLE}</style></head>",
             f'<body><main><p class="soft">{_escape(title)}</p>',
-            f'<h1 class="{kind}">{_escape(phrases.verdict(comparison))}</h1>',
+            f'<h1 class="{kind}">{_escape(report.verdict(comparison))}</h1>',
             *_told(comparison),
             *_found(comparison),
             *_drawn(comparison),
@@ -138,23 +138,23 @@ def _told(comparison: Comparison) -> Iterator[str]:
     if difference is not None:
         rows = [
             ("Cause", difference.cause.value),
-            ("Where", phrases.placed(difference.place)),
+            ("Where", report.placed(difference.place)),
             ("Why", difference.why),
             ("Next", difference.advice),
             ("Only in one run", "; ".join(difference.parted)),
-            ("Apart", phrases.sized(difference.size)),
+            ("Apart", report.sized(difference.size)),
             ("Agreed before", "; ".join(difference.agreed)),
-            ("Then", phrases.aftermath(comparison)),
+            ("Then", report.aftermath(comparison)),
         ]
-    rows.append(("Compared", phrases.extent(comparison)))
+    rows.append(("Compared", report.extent(comparison)))
     yield f'<dl class="verdict">{_pairs(rows)}</dl>'
 
 
 def _found(comparison: Comparison) -> Iterator[str]:
     if comparison.operators:
-        yield f"<h2>Operator</h2><dl>{_pairs(map(phrases.operator, comparison.operators))}</dl>"
+        yield f"<h2>Operator</h2><dl>{_pairs(map(report.operator, comparison.operators))}</dl>"
     if comparison.suspects:
-        yield f"<h2>Suspects</h2><dl>{_pairs(map(phrases.suspect, comparison.suspects))}</dl>"
+        yield f"<h2>Suspects</h2><dl>{_pairs(map(report.suspect, comparison.suspects))}</dl>"
 
 
 def _drawn(comparison: Comparison) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparison, Confidence, examine
-from guard.diff.environments import for_kernels
+from guard.diff.situations import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.bisection import Bisection, bisect, is_of_an_operator

@@ -10,15 +10,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Source, Suspect
+from guard.diff.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
 from guard.digests.traits import OBJECTS, SETS, STRINGS
-from guard.statements.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
 from guard.verification.reasons import FROM_A_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guard.diff.statements import Node
     from guard.digests.traits import Traits
-    from guard.statements.matching import Node
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}

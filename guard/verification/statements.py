@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Link, examine
+from guard.diff.slices import compare, find, slice_of
 from guard.observe.places import Place
-from guard.statements.sinks import compare, find, slice_of
 from guard.verification.origins import suspect
 from guard.verification.plan import recording
 from guard.verification.settling import cause_of
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from guard.diff import Difference, Suspect
+    from guard.diff.flows import Flows
+    from guard.diff.slices import Found
+    from guard.diff.statements import Node
     from guard.digests.traits import Traits
-    from guard.statements.flows import Flows
-    from guard.statements.matching import Node
-    from guard.statements.sinks import Found
     from guard.verification.bisection import Bisection
     from guard.verification.processes import Process
     from guard.verification.sessions import Session

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.diff import Source
-from guard.statements.sources import LISTING, source_of
+from guard.diff.sources import LISTING, source_of
 from guard.verification.calls import calls, dotted, imported, last_name
 from guard.verification.checkpoints import changes_gradients, saved_names, unsaved
 from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.statements.sources import takes_any
+from guard.diff.sources import takes_any
 from guard.verification.calls import calls, dotted, imported, last_name, stored
 
 if TYPE_CHECKING:

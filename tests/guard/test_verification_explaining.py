@@ -20,10 +20,10 @@ from guard.diff import (
     Source,
     Suspect,
     as_json,
-    phrases,
+    report,
 )
-from guard.statements.sinks import slice_of
-from guard.statements.sources import source_of
+from guard.diff.slices import slice_of
+from guard.diff.sources import source_of
 from guard.verification import perturbations
 from guard.verification.explaining import Known, Shown, explanation
 from guard.verification.operators import Culprit
@@ -250,7 +250,7 @@ def test_a_cause_in_words_and_in_json() -> None:
 
 def test_a_long_slice_is_shortened() -> None:
     links = [Link("/a/train.py", line, "x = y") for line in range(9)]
-    told = [phrases.link(each) for each in phrases.shortened(links)]
+    told = [report.link(each) for each in report.shortened(links)]
 
     assert told[:2] == ["train.py:0  x = y", "train.py:1  x = y"]
     assert (len(told), told[3], told[-1]) == (7, "…", "train.py:8  x = y")

@@ -8,7 +8,7 @@ import pytest
 from programs import write
 
 from guard.diff import Cause, Change, Difference, Suspect
-from guard.diff.phrases import suspect
+from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what

@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
+from guard.diff.flows import Flows
+from guard.diff.sources import is_begun, is_clock
+from guard.diff.statements import DEEPEST, Pairing
 from guard.digests.traits import Traits
-from guard.statements.flows import Flows
-from guard.statements.matching import DEEPEST, Pairing
-from guard.statements.sources import is_begun, is_clock
-from guard.statements.syntax import Files
-from guard.statements.trees import recording
+from guard.observe.statements import Files
+from guard.trace.statements import recording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from guard.diff import Difference
+    from guard.diff.statements import Node
     from guard.observe.places import Place
-    from guard.statements.matching import Node
-    from guard.statements.paths import Path
+    from guard.observe.statements import Path
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements

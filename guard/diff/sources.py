@@ -9,7 +9,7 @@ from guard.diff import Source
 if TYPE_CHECKING:
     import ast
 
-    from guard.statements.syntax import Statement
+    from guard.observe.statements import Statement
 
 LISTING = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
 FILES = {"mkstemp", "mktemp", "NamedTemporaryFile"}

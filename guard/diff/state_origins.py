@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from guard.diff.sources import seeds
+from guard.diff.statements import NEVER, NOTHING
 from guard.digests.generators import NAMES
-from guard.statements.matching import NEVER, NOTHING
-from guard.statements.sources import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.statements.matching import Node, Origins
-    from guard.statements.trees import Ran
+    from guard.diff.statements import Node, Origins
+    from guard.trace.statements import Ran
 
 _NEARLY = 0.9
 
