@@ -153,10 +153,10 @@ def _text(report: Report, options: argparse.Namespace) -> str:
     if options.json:
         return json.dumps(report.as_dict(), indent=2) + "\n"
     if options.sarif:
-        from guard.rehearsal.sarif import log
+        from guard.rehearsal.reports import log
 
         return json.dumps(log(report), indent=2) + "\n"
-    from guard.rehearsal.text import render
+    from guard.rehearsal.reports import render
 
     return render(report, sys.stdout, verbose=options.verbose)
 

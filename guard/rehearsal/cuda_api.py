@@ -10,7 +10,7 @@ import torch
 from torch._subclasses import fake_tensor
 
 from guard.observe.patching import replace
-from guard.rehearsal.generators import FakeGenerator
+from guard.rehearsal.draws import FakeGenerator
 from guard.rehearsal.switches import capability
 
 if TYPE_CHECKING:

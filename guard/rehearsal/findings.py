@@ -151,7 +151,7 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         from io import StringIO
 
-        from guard.rehearsal.text import render
+        from guard.rehearsal.reports import render
 
         return render(self, StringIO()).rstrip("\n")
 

@@ -12,7 +12,7 @@ import torch
 
 from guard.errors import SettingsError
 from guard.rehearsal import gate
-from guard.rehearsal.outcome import report_of
+from guard.rehearsal.recorder import report_of
 from guard.setup.flags import held
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _judged(  # noqa: PLR0913, PLR0917
 ) -> Report:
     step, roots = _step(step_or_model, loss, optimizer)
     if gate.missing():
-        from guard.rehearsal.forward_only import traced
+        from guard.rehearsal.gate import traced
 
         with _as_found():
             return traced(step_or_model, example_inputs, gate.missing())

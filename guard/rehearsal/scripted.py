@@ -15,7 +15,7 @@ from torch.utils import _device as contexts
 from guard.observe import places
 from guard.observe.optimizers import follow_making, follow_steps
 from guard.observe.patching import replace
-from guard.rehearsal import absent, ranks, sharding, values, vision
+from guard.rehearsal import absent, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +48,10 @@ def install(
     _seeds(stack, recorder)
     install_optimizers(stack, recorder, enough)
     ranks.install(stack, world)
-    sharding.install(stack, recorder)
+    ranks.install_sharding(stack, recorder)
     install_numbers(stack)
     absent.install(stack, recorder)
-    vision.install(stack, recorder)
+    absent.install_vision(stack, recorder)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from guard.diff import Cause
 from guard.verification import circumstances
 from guard.verification.plan import recording
-from guard.verification.watching import Watch
+from guard.verification.runs import Watch
 
 if TYPE_CHECKING:
     from guard.diff import Difference
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
     from guard.verification.texts import Text
 

@@ -10,27 +10,31 @@ from guard.diff import Cause, Comparison, Confidence, examine
 from guard.diff.situations import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
-from guard.verification.bisection import Bisection, bisect, is_of_an_operator
-from guard.verification.explaining import FREE, Known, Shown, circumstance_of, explanation
-from guard.verification.origins import origin_of
+from guard.verification.explaining import (
+    FREE,
+    Known,
+    Shown,
+    circumstance_of,
+    explanation,
+    origin_of,
+)
+from guard.verification.operators import Bisection, bisect, is_of_an_operator
 from guard.verification.plan import recording
-from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.program_files import program_files
-from guard.verification.reasons import REMEDIES
+from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.settling import decided, drawn_in_threads, never_written, settled
 from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
-from guard.verification.suspects import suspects
+from guard.verification.suspects import REMEDIES, Asked, advised, suspects, with_possibilities
 from guard.verification.texts import Text
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
-from guard.verification.watching import Watch, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from guard.diff import Difference
     from guard.verification.plan import Plan
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")

@@ -8,22 +8,22 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparer, Comparison, examine
-from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
+from guard.verification.operators import Bisection
 from guard.verification.plan import recording
 from guard.verification.program_files import program_files
+from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.settling import kept_outside
 from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
-from guard.verification.watching import Watch, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from guard.trace import Step, Trace
     from guard.verification.plan import Plan
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _NAMES = ("uninterrupted", "resumed")

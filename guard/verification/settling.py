@@ -14,14 +14,14 @@ from guard.diff.names import listed
 from guard.diff.slices import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
 from guard.verification.circumstances import MEMORY
+from guard.verification.explaining import is_value
 from guard.verification.operators import READ, Culprit, unwritten
-from guard.verification.origins import is_value
 
 if TYPE_CHECKING:
     from guard.diff import Difference
     from guard.diff.flows import Flows
     from guard.diff.statements import Node
-    from guard.verification.bisection import Bisection
+    from guard.verification.operators import Bisection
     from guard.verification.texts import Text
 
 _DRAWN = (

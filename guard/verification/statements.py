@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Link, examine
 from guard.diff.slices import compare, find, slice_of
 from guard.observe.places import Place
-from guard.verification.origins import suspect
+from guard.verification.explaining import suspect
 from guard.verification.plan import recording
+from guard.verification.runs import Watch
 from guard.verification.settling import cause_of
-from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from guard.diff.slices import Found
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
-    from guard.verification.bisection import Bisection
-    from guard.verification.processes import Process
+    from guard.verification.operators import Bisection
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
     from guard.verification.settling import Decided
 

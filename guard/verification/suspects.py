@@ -1,4 +1,7 @@
-"""What the linter finds in the program's own files that fits the cause of a difference."""
+"""What the linter finds in the program's own files that fits the cause of a difference.
+
+And lines of the program that may be to blame, where running showed none and the linter has none.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,61 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.diff import Cause, Suspect
+from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
+from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
+from guard.verification.texts import Text, setters, states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.diff import Difference, Link
+    from guard.diff import Change, Difference, Link
+    from guard.verification.texts import Line
+
+FROM_A_THREAD = "a generator that is drawn from at any time"
+SET = "the program sets it itself"
+KEPT = "what the program keeps and does not save"
+SAVED = "what becomes of the state that was lost"
+WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
+REMEDIES = {
+    Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
+    "epochs in the place of seconds.",
+    Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
+    "random.Random(seed); a UUID or the system's entropy is another one in each run.",
+    Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
+    "a thread: the system gives another one in each run.",
+    Source.LOAD: "Take a fixed number in the place of what is measured of the machine.",
+    Source.DRAWN_NAME: "Name it by what is the same in each run, such as a running number: "
+    "tempfile draws another name in each.",
+    Source.STRING_HASH: "Sort what comes out of a set of strings, and use zlib.crc32 or hashlib in "
+    "the place of hash(); `python -m guard run` fixes PYTHONHASHSEED.",
+    Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
+    "name: id() and the default hash() are addresses, which no seed fixes. A dict or a list keeps "
+    "the order of insertion, where a set does not.",
+    Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
+    Source.THREAD_ORDER: "Let each thread keep its own part, and add or join the parts afterwards "
+    "in a fixed order, as with pool.map: sums of floats hang on the order of their parts, and what "
+    "threads hand over on which is first.",
+    Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
+    "a timeout, in the place of asking whether it is done by then.",
+    Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
+    "a context manager or close(), in the place of __del__ and weak references.",
+    Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
+    "torch.empty.",
+}
+# By why a line is told: the words of what it reads, or one of those above.
+ADVICE = {
+    **{source.value: remedy for source, remedy in REMEDIES.items()},
+    FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
+    "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    KEPT: "Save it with the checkpoint, and load it before the first step: what the program keeps "
+    "from step to step in Python is in no state_dict() of the model or the optimizer.",
+    SET: "The program sets it itself: give it the same value in each run there, and not one that "
+    "is measured or read from the machine.",
+}
 
 _SECONDS = 120
 _MOST = 5  # suspects that are told
@@ -50,7 +99,7 @@ _WHY = {
     ("DET",): "a kernel that adds or writes in no fixed order",
 }
 # Codes by cause, the likelier first.
-_CODES = {
+_CODES_OF = {
     Cause.INITIALISATION: "102 101 103 402 401 403 104 204 105 203",
     Cause.BATCH_ORDER: "204 203 205 101 103 102 104 105 206 202 802 207 201 106",
     Cause.BATCH_CONTENT: "101 103 102 104 204 203 205 105 207 201 403 401 206 202 106",
@@ -68,7 +117,7 @@ _CODES = {
 
 def _fitting(cause: Cause) -> tuple[tuple[str, str], ...]:
     """The codes of a cause, each with why it fits."""
-    codes = (f"DET{each}" for each in _CODES.get(cause, "").split())
+    codes = (f"DET{each}" for each in _CODES_OF.get(cause, "").split())
     return tuple(
         (code, next(why for starts, why in _WHY.items() if code.startswith(starts)))
         for code in codes
@@ -182,3 +231,120 @@ def _suspect(each: dict[str, Any], fitting: Sequence[tuple[str, str]]) -> Suspec
         line=each["location"]["row"],
         fits=_fit(each["code"], fitting)[1],
     )
+
+
+_LINES = 3  # lines that are told
+# What the linter says of these circumstances: where it says it, nothing is to be added.
+_CODES = {
+    HASHES.name: ("DET204", "DET105"),
+    LISTINGS.name: ("DET203",),
+    MEMORY.name: ("DET40", "DET305"),
+}
+_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
+_DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
+_COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
+_OF_ORDER = ("DET203", "DET204", "DET205")
+_SURE = 10  # ranks below are told before the linter's findings
+
+
+class _Found(NamedTuple):
+    """A line; the lower the rank, the likelier."""
+
+    rank: int
+    line: int
+    what: str
+    fits: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is known of a difference when the text is asked.
+
+    circumstance  that makes the difference, "none", or "" where it is not known
+    changes       of the environment
+    is_known      whether the operator is
+    """
+
+    difference: Difference
+    circumstance: str
+    text: Text
+    changes: Sequence[Change] = ()
+    is_known: bool = False
+
+
+def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
+    """The linter's suspects; lines that are surely of the cause come before them, others only if
+    none of the linter's fits the circumstance."""
+    fitting = _CODES.get(asked.circumstance, ("DET",))
+    special = [each.code for each in suspects if not each.code.startswith(GENERAL)]
+    fits = any(each.startswith(fitting) for each in special)
+    place = asked.difference.place
+    here, near = (os.path.realpath(place.filename), place.line) if place is not None else ("", 0)
+    ranked = []
+    for number, path in enumerate(asked.text.trees):
+        is_far = os.path.realpath(path) != here
+        for rank, line, what, why in _possible(path, asked, special):
+            if rank < _SURE or not fits:
+                order = (rank, is_far, number, abs(line - (0 if is_far else near)))
+                ranked.append((order, Suspect("", what, path, line, why)))
+    told_of: dict[tuple[str, int], Suspect] = {}
+    exact = {(each.file, each.line): each for each in reversed(suspects)}
+    for _, suspect in sorted(ranked, key=lambda each: each[0]):
+        at = (suspect.file, suspect.line)
+        told_of.setdefault(at, exact.get(at, suspect))
+    lines = list(told_of.values())[:_LINES]
+    return (*lines, *(each for each in suspects if each not in lines))
+
+
+def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
+    """What to do: what fits the first suspect, where it is a line of the text that tells."""
+    fits = suspects[0].fits if suspects else ""
+    if difference.cause is Cause.STATE and fits == SAVED:
+        return difference.advice + WHOLE
+    if circumstance in _CODES and difference.cause not in _CONDITIONS:
+        return difference.advice
+    return ADVICE.get(fits, difference.advice)
+
+
+def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+    """Lines of a file.
+
+    codes  of what the linter found, but for what it says of a whole program
+    """
+    tree, difference, cause = asked.text.trees[path], asked.difference, asked.difference.cause
+    if cause is Cause.ENVIRONMENT:
+        items = [each.name for each in asked.changes if each.decides]
+        yield from _lines(setters(tree, items), SET)
+    elif cause is Cause.STATE:
+        yield from _lines(states(tree, difference.lost), SAVED)
+        yield from _kept(path, asked)
+    elif cause in (Cause.GENERATOR, *_DATA):
+        drawn = asked.text.threads.draws(tree, difference.generators)
+        yield from _lines(drawn, FROM_A_THREAD)
+    if asked.circumstance not in _CODES:
+        yield from _of_threads(path, asked, codes)
+
+
+def _lines(lines: Iterable[Line], fits: str = "", rank: int = 0) -> Iterator[_Found]:
+    return (_Found(rank + each.rank, each.line, each.what, fits) for each in lines)
+
+
+def _kept(path: str, asked: Asked) -> Iterator[_Found]:
+    """What is not saved; later, where it is known what else was lost."""
+    lost = asked.difference.lost
+    rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
+    for each in asked.text.kept.get(path, ()):
+        what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
+        yield _Found(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
+
+
+def _of_threads(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+    """What threads or names that are drawn put in an order, or add up in one."""
+    tree, cause, text = asked.text.trees[path], asked.difference.cause, asked.text
+    by_threads = Source.THREAD_ORDER.value
+    if cause in _DATA:
+        sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
+        first = 0 if sure else _SURE
+        yield from _lines(text.threads.handed_over(tree), by_threads, first)
+    elif cause in _COMPUTED and not asked.is_known:
+        yield from _lines(text.threads.added_up(tree), by_threads)

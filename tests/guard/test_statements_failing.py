@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from guard.diff import Cause
 from guard.verification import statements
-from guard.verification.bisection import Bisection
+from guard.verification.operators import Bisection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.verification import circumstances, perturbations, turns, workplaces
+from guard.verification import circumstances, perturbations, sessions, subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +124,7 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
     (work / "latest").symlink_to(work / "config")
     (work / "elsewhere").symlink_to(tmp_path / "home" / "data")
     scratch = work / "kept"  # as with --keep kept, in the working folder itself
-    made = workplaces.copy(str(work), str(scratch / "0" / "files"), str(scratch))
+    made = sessions.copy_folder(str(work), str(scratch / "0" / "files"), str(scratch))
     assert sorted(os.listdir(made)) == [".git", "config", "elsewhere", "latest"]
     assert os.path.basename(made) == "project"
     write(work / "config" / "a.yaml", "a: 2")
@@ -136,10 +136,10 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
 
 
 def test_a_large_folder_is_not_copied(tmp_path: Path) -> None:
-    assert workplaces.size(str(tmp_path)).is_small
+    assert sessions.size_of(str(tmp_path)).is_small
     with open(tmp_path / "data.bin", "wb") as file:
-        file.truncate(workplaces.LARGEST + 1)
-    assert not workplaces.size(str(tmp_path)).is_small
+        file.truncate(sessions.LARGEST + 1)
+    assert not sessions.size_of(str(tmp_path)).is_small
 
 
 WRITES = """
@@ -186,7 +186,7 @@ def test_a_run_waits_for_its_turn_to_write(tmp_path: Path, way: str) -> None:
 
 
 def test_what_is_read_is_not_waited_for() -> None:
-    gate = turns._Gate("/nowhere", "/nowhere", [])
+    gate = subject._Gate("/nowhere", "/nowhere", [])
     gate.opening(__file__, "r", 0)
     gate.opening(__file__, None, os.O_RDONLY)
     gate.change("/dev/shm/x")  # noqa: S108 - not made

@@ -25,9 +25,8 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.verification import perturbations
-from guard.verification.explaining import Known, Shown, explanation
+from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of
 from guard.verification.operators import Culprit
-from guard.verification.origins import Origin, origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,15 +15,14 @@ from guard.verification import inquiry
 from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
-from guard.verification.texts import Text
-from guard.verification.threads import Threads
-from guard.verification.watching import Watched
+from guard.verification.runs import Watched
+from guard.verification.texts import Text, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 QUEUE = """\

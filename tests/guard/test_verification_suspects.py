@@ -12,8 +12,7 @@ from guard.diff import Cause, Difference, Link
 from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import program_files, suspects
-from guard.verification.bisection import Bisection
-from guard.verification.operators import culprit, row_of
+from guard.verification.operators import Bisection, culprit, row_of
 from guard.verification.settling import drawn_in_threads, never_written, settled
 from guard.verification.texts import Text
 
