@@ -29,48 +29,37 @@ class Circumstance(NamedTuple):
     name   by which it is switched off
     what   in words that follow "under another"
     means  what it means that a program depends on it
-    advice what to do about it
     """
 
     name: str
     what: str
     means: str
-    advice: str
 
 
 HASHES = Circumstance(
     "hashes",
     "order of sets and hashes of strings (PYTHONHASHSEED)",
     "something takes its order from a set of strings, or its value from hash()",
-    "Sort what comes out of a set before it is used in order; or start the program with "
-    "`python -m guard run`, which fixes PYTHONHASHSEED.",
 )
 MEMORY = Circumstance(
     "memory",
     "content of memory that nothing has written (MALLOC_PERTURB_)",
     "something reads memory that nothing has written, as of torch.empty",
-    "Write every element before it is read: torch.zeros in the place of torch.empty. Under "
-    "`python -m guard run` torch fills memory, so that at least it is the same in each run.",
 )
 TIMING = Circumstance(
     "timing",
     "timing of threads",
     "something depends on which thread or process is first",
-    "Take results in the order in which the work was given out: map in the place of "
-    "imap_unordered and as_completed, in_order=True for a DataLoader.",
 )
 LISTINGS = Circumstance(
     "listings",
     "order of directory listings",
     "something takes its order from os.listdir, os.scandir, glob or Path.iterdir",
-    "Sort what is listed: sorted(os.listdir(folder)).",
 )
 ADDRESSES = Circumstance(
     "addresses",
     "addresses of objects",
     "something takes its order or its value from id(), or from the default hash of objects",
-    "Sort by what the objects hold, such as a number or a name, in the place of id() and of the "
-    "order of a set of objects.",
 )
 CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES)
 NAMES = tuple(each.name for each in CIRCUMSTANCES)

@@ -18,8 +18,8 @@ from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
 from guard.digests.traits import OBJECTS, SETS, STRINGS
 from guard.verification.attribution import NONE
-from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING, named
-from guard.verification.suspects import FROM_A_THREAD, KEPT, SAVED
+from guard.verification.circumstances import HASHES, MEMORY, TIMING, named
+from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, SAVED, meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,16 +53,8 @@ class Origin(NamedTuple):
 
 def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
     """What a statement reads that is another in each run; else NOT_SHOWN."""
-    return (
-        _of_calls(node)
-        or _of_hashes(node, traits, circumstance)
-        or _of_listings(node)
-        or _of_unseeded(node)
-        or _of_arrivals(node)
-        or _of_threads(node)
-        or _of_generators(node)
-        or Origin(Source.NOT_SHOWN, node.statement.text)
-    )
+    unknown = Origin(Source.NOT_SHOWN, node.statement.text)
+    return next(_origins(node, traits, circumstance), unknown)
 
 
 def suspect(node: Node) -> Suspect:
@@ -93,31 +85,59 @@ def _why(node: Node) -> tuple[str, str]:
     return "gave something else in each run, though all that is known of what it reads agrees", RAN
 
 
-def _of_calls(node: Node) -> Origin | None:
-    sources = [(source_of(name), name) for name in node.statement.calls]
-    told = [(source, name) for source, name in sources if source not in _BY_ITS_VALUES]
-    told.sort(key=lambda each: each[0] is not Source.CLOCK)
-    return next((Origin(source, f"{name}()") for source, name in told if source), None)
+def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
+    """What it may be that differs, the surest first."""
+    statement, shown = node.statement, f"`{node.statement.text}`"
+    sources = [(source_of(name), name) for name in statement.calls]
+    for source, name in sorted(sources, key=lambda each: each[0] is not Source.CLOCK):
+        if source is not None and source not in _BY_ITS_VALUES:
+            yield Origin(source, f"{name}()")
+    yield from _of_hashes(node, traits.read | traits.gave, circumstance)
+    last = _last_names(node)
+    if last & LISTING and "sorted" not in statement.calls:
+        yield Origin(Source.LISTING, shown)
+    for name in statement.calls:  # another one for the same arguments: the system has seeded it
+        if name.rpartition(".")[2] in UNSEEDED:
+            yield Origin(Source.ENTROPY, f"{name}() without a seed")
+    for call in (each for each in _parts(statement.text) if isinstance(each, ast.Call)):
+        if takes_any(call, name := ast.unparse(call.func)):
+            yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
+    grows = _grows(node)
+    if node.is_in_thread and (grows or node.draws):
+        does = "runs" if grows else "draws"
+        yield Origin(Source.THREAD_ORDER, f"{shown} {does} in several threads")
+    if node.draws:
+        yield Origin(Source.GENERATOR, f"{shown} draws from it")
 
 
-def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Origin | None:
-    text = node.statement.text
-    parts = list(_parts(text))
+def _of_hashes(node: Node, held: int, circumstance: str) -> Iterator[Origin]:
+    """Addresses and hashes; ``held`` are the traits of what it reads and gives."""
+    shown, last = f"`{node.statement.text}`", _last_names(node)
+    parts = list(_parts(node.statement.text))
     names = {each.id for each in parts if isinstance(each, ast.Name)}
-    if "id" in names and not _is_own_name(node, "id"):
-        return Origin(Source.OBJECT_ADDRESS, f"id() in `{text}`")
-    held = traits.read | traits.gave
-    calls = _last_names(node)
-    is_hash = "hash" in names or "__hash__" in calls
-    is_set = bool(held & SETS) or not _SET_CALLS.isdisjoint(calls)
-    is_set = is_set or any(isinstance(each, _SETS) for each in parts)
-    is_ordered = not _ORDERED.isdisjoint(calls) or any(isinstance(each, _LOOPS) for each in parts)
-    if not is_hash and not (is_set and is_ordered):
-        return None
-    shown = "hash()" if is_hash else "the order of a set"
-    if circumstance == "hashes" or not held & OBJECTS:
-        return Origin(Source.STRING_HASH, f"{shown} in `{text}`") if held & STRINGS else None
-    return Origin(Source.OBJECT_ADDRESS, f"{shown} in `{text}`")
+    is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
+    if "id" in names and not is_own:
+        yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}")
+    is_set = held & SETS or last & _SET_CALLS or any(isinstance(each, _SETS) for each in parts)
+    what = "hash()" if "hash" in names or "__hash__" in last else ""
+    if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
+        what = what or "the order of a set"
+    if what and held & OBJECTS and circumstance != HASHES.name:
+        yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}")
+    elif what and held & STRINGS:
+        yield Origin(Source.STRING_HASH, f"{what} in {shown}")
+
+
+def _grows(node: Node) -> bool:
+    """Whether it adds to something: torch's methods in place end with an underscore."""
+    statement, last = node.statement, _last_names(node)
+    in_place = any(each.endswith("_") and not each.endswith("__") for each in last)
+    is_both = statement.kind == "AugAssign" or bool({*statement.writes} & {*statement.reads})
+    return is_both or in_place or not _GROWING.isdisjoint(last)
+
+
+def _last_names(node: Node) -> set[str]:
+    return {each.rpartition(".")[2] for each in node.statement.calls}
 
 
 def _parts(text: str) -> Iterator[ast.AST]:
@@ -126,80 +146,6 @@ def _parts(text: str) -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text))
 
 
-def _is_own_name(node: Node, name: str) -> bool:
-    """Whether a name that Python has is the program's own there."""
-    return (name,) in node.statement.writes or name in node.within.call.names
-
-
-def _of_listings(node: Node) -> Origin | None:
-    if LISTING.isdisjoint(_last_names(node)) or "sorted" in node.statement.calls:
-        return None
-    return Origin(Source.LISTING, f"`{node.statement.text}`")
-
-
-def _of_unseeded(node: Node) -> Origin | None:
-    """A generator that is another one for the same arguments: the system has seeded it."""
-    made = (each for each in node.statement.calls if each.rpartition(".")[2] in UNSEEDED)
-    return next((Origin(Source.ENTROPY, f"{each}() without a seed") for each in made), None)
-
-
-def _of_arrivals(node: Node) -> Origin | None:
-    """What comes first from any rank."""
-    found = (each for each in _parts(node.statement.text) if isinstance(each, ast.Call))
-    named = ((each, ast.unparse(each.func)) for each in found)
-    names = (name for each, name in named if takes_any(each, name))
-    return next(
-        (
-            Origin(Source.THREAD_ORDER, f"{each}() takes what comes first, from any rank")
-            for each in names
-        ),
-        None,
-    )
-
-
-def _of_threads(node: Node) -> Origin | None:
-    if not node.is_in_thread:
-        return None
-    statement = node.statement
-    grows = statement.kind == "AugAssign" or bool(set(statement.writes) & set(statement.reads))
-    names = _last_names(node)
-    in_place = any(each.endswith("_") and not each.endswith("__") for each in names)  # torch's
-    grows = grows or in_place or not _GROWING.isdisjoint(names)
-    if not grows and not node.draws:
-        return None
-    does = "draws" if node.draws and not grows else "runs"
-    return Origin(Source.THREAD_ORDER, f"`{statement.text}` {does} in several threads")
-
-
-def _of_generators(node: Node) -> Origin | None:
-    if not node.draws:
-        return None
-    return Origin(Source.GENERATOR, f"`{node.statement.text}` draws from it")
-
-
-def _last_names(node: Node) -> set[str]:
-    return {each.rpartition(".")[2] for each in node.statement.calls}
-
-
-_OF_CIRCUMSTANCES = {
-    HASHES.name: Source.STRING_HASH,
-    MEMORY.name: Source.UNWRITTEN_MEMORY,
-    TIMING.name: Source.THREAD_ORDER,
-    LISTINGS.name: Source.LISTING,
-    ADDRESSES.name: Source.OBJECT_ADDRESS,
-}
-# By the linter's codes; one covers those that begin with it.
-_OF_CODES = (
-    ("DET105", Source.STRING_HASH),
-    ("DET203", Source.LISTING),
-    ("DET205", Source.THREAD_ORDER),
-    ("DET206", Source.THREAD_ORDER),
-    ("DET10", Source.GENERATOR),
-    ("DET20", Source.GENERATOR),
-    ("DET40", Source.UNWRITTEN_MEMORY),
-    ("DET5", Source.KERNEL),
-    ("DET6", Source.KERNEL),
-)
 _OF_REASONS = {
     **{each.value: each for each in Source},
     FROM_A_THREAD: Source.THREAD_ORDER,
@@ -213,17 +159,18 @@ _OF_OPERATORS = {
 }
 # What verify does not vary, so that runs differ by it whatever the circumstances.
 FREE = frozenset(
-    {
+    (
         *(Source.CLOCK, Source.ENTROPY, Source.PROCESS, Source.LOAD, Source.DRAWN_NAME),
-        *(Source.OBJECT_ADDRESS,),
-    }
+        Source.OBJECT_ADDRESS,
+    )
 )
 
 
 def circumstance_of(shown: Shown | None) -> str:
     """The circumstance that a line depends on which running has shown from end to end; or ""."""
-    names = (name for name, each in _OF_CIRCUMSTANCES.items() if shown and each is shown.source)
-    return next(names, "") if shown is not None and shown.is_whole else ""
+    if shown is None or not shown.is_whole:
+        return ""
+    return next((name for name, each in OF_CIRCUMSTANCES.items() if each is shown.source), "")
 
 
 class Shown(NamedTuple):
@@ -271,14 +218,14 @@ def explanation(known: Known) -> Explanation:
 
 
 def _of_state(known: Known) -> Explanation | None:
-    difference = known.difference
-    if difference.cause is not Cause.STATE:
+    if known.difference.cause is not Cause.STATE:
         return None
+    lost = known.difference.lost
     first = known.suspects[0] if known.suspects else None
-    kept = first is not None and first.fits == KEPT
-    what = first.message.partition(" ")[0] if kept and first else ", ".join(difference.lost)
-    sure = bool(difference.lost) and not kept
-    return Explanation(Source.STATE, Confidence.CERTAIN if sure else Confidence.LIKELY, what)
+    if first is not None and first.fits == KEPT:
+        return Explanation(Source.STATE, Confidence.LIKELY, first.message.partition(" ")[0])
+    sure = Confidence.CERTAIN if lost else Confidence.LIKELY
+    return Explanation(Source.STATE, sure, ", ".join(lost))
 
 
 def _of_statements(known: Known) -> Explanation | None:
@@ -291,7 +238,7 @@ def _of_statements(known: Known) -> Explanation | None:
         if other is None:
             return told._replace(confidence=Confidence.LIKELY)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
-    other_circumstance = _OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
+    other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
     sure = shown.is_whole and agrees
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
@@ -321,7 +268,7 @@ def _of_operator(known: Known) -> Explanation | None:
 
 
 def _of_circumstance(known: Known) -> Explanation | None:
-    source = _OF_CIRCUMSTANCES.get(known.circumstance)
+    source = OF_CIRCUMSTANCES.get(known.circumstance)
     if source is None:
         return None
     return Explanation(source, Confidence.LIKELY, named(known.circumstance).what)
@@ -336,9 +283,7 @@ def _of_differing(known: Known) -> Explanation | None:
 
 def _of_text(known: Known) -> Explanation | None:
     for each in known.suspects[:1]:
-        source = _OF_REASONS.get(each.fits)
-        coded = (found for code, found in _OF_CODES if each.code.startswith(code))
-        source = source or next(coded, None)
+        source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
         if source is not None:
             return Explanation(source, Confidence.POSSIBLE, each.message)
     return None
@@ -349,7 +294,7 @@ def _excluded(known: Known, source: Source) -> list[str]:
     found = []
     if "Every recorded generator agrees" in known.difference.why:
         found.append("generators: every recorded one agrees")
-    if known.circumstance == NONE and source not in _OF_CIRCUMSTANCES.values():
+    if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
         found.append(
             "hashes of strings, unwritten memory and the order of listings: the runs differ with "
             "these the same"

@@ -32,6 +32,8 @@ from guard.verification.circumstances import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from guard.verification.texts import Text
+
 _PAUSE = 0.02  # seconds between two looks at whether a run has ended
 _GRACE = 3.0  # seconds in which a run that was asked for is begun
 _GONE = -9
@@ -52,16 +54,13 @@ class Imported(NamedTuple):
     name: str = ""
 
 
-def imported_ahead(files: Sequence[str], *, ranks: int = 1) -> tuple[Imported, ...]:
+def imported_ahead(text: Text, *, ranks: int = 1) -> tuple[Imported, ...]:
     """What a program's files import of libraries; nothing where they write to the environment."""
-    trees = []
-    for path in files:
-        with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
-            trees.append(ast.parse(file.read()))
+    trees = text.trees.values()
     if any(_writes_environment(node) for tree in trees for node in ast.walk(tree)):
         return ()
     wanted = _SAME_IN_RANKS if ranks > 1 else _LIBRARIES
-    roots = [os.getcwd(), *(os.path.dirname(path) for path in files[:1])]
+    roots = [os.getcwd(), *(os.path.dirname(path) for path in text.files[:1])]
     found = [each for tree in trees for node in tree.body for each in _imported(node)]
     kept = [
         each

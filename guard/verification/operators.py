@@ -14,14 +14,14 @@ from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
 from guard.diff import Cause, Operator
 from guard.verification.plan import recording
-from guard.verification.runs import Watch
+from guard.verification.runs import rerun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.diff import Difference
     from guard.trace import Event, Step
-    from guard.verification.runs import Process, Watched
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _SWITCH = "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on"
@@ -249,7 +249,7 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
     seen: list[str] = []
     pool: list[Process] = []
     while result.runs + 2 <= budget:
-        watched = _rerun(session, other, step)
+        watched = rerun(session, (0, other), recording(step, operators=step))
         result = replace(result, runs=result.runs + 2)
         found = watched.difference
         if found is not None and found.step != step:
@@ -269,16 +269,6 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
         f"difference came {', then '.join(seen)}; --budget allows more"
     )
     return replace(result, reproduced=bool(result.reproduced), notes=(note,))
-
-
-def _rerun(session: Session, other: int, step: int) -> Watched:
-    options = recording(step, operators=step)
-    plan = session.plan
-
-    def start(run: int) -> Process:
-        return session.start(plan.circumstances(run), options)
-
-    return Watch(session, [lambda: start(0), lambda: start(other)], limited=True).run()
 
 
 def _parted(pool: list[Process], rank: int, number: int) -> tuple[Step, Step] | None:

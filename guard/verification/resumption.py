@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,9 @@ from guard.diff import Cause, Comparer, Comparison, examine
 from guard.verification.inquiry import failure_of, with_findings, with_notes
 from guard.verification.operators import Bisection
 from guard.verification.plan import recording
-from guard.verification.program_files import program_files
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.settling import kept_outside
-from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
 
 if TYPE_CHECKING:
@@ -96,24 +95,17 @@ class _Resumption:
         stop = self._interruption.stop
         limit = recording(self._at - 1)
         extra = [] if stop is None else shlex.split(stop)
-        varied = plan.circumstances(0)
-        watched = _run(
-            opened,
-            lambda: opened.start(varied, recording(plan.until)),
-            lambda: opened.start(varied, limit, arguments=extra, leaves=stop is None),
-        )
+        start = partial(opened.start, plan.circumstances(0))
+        before = partial(start, limit, arguments=extra, leaves=stop is None)
+        watched = _run(opened, partial(start, recording(plan.until)), before)
         return watched.processes[0], watched.processes[1]
 
     def _resume(self, before: Process) -> Process:
         opened, plan = self._session, self._session.plan
         options = recording(plan.until, first_step=self._at)
         arguments = shlex.split(self._interruption.resume)
-
-        def start() -> Process:
-            varied = plan.circumstances(0)
-            return opened.start(varied, options, arguments=arguments, place=before.folder)
-
-        return _run(opened, start).processes[0]
+        start = partial(opened.start, arguments=arguments, place=before.folder)
+        return _run(opened, partial(start, plan.circumstances(0), options)).processes[0]
 
     def _failure(self, whole: Process, before: Process) -> Failure | None:
         if failure := self._failed(whole) or self._failed(before):
@@ -147,8 +139,7 @@ class _Resumption:
         verdict = Verdict(comparison, 2, self._isolation, reruns=1, resume=self._told(start))
         if comparison.difference is not None:
             is_first = comparison.difference.step == number_of(whole.traces[0], start)
-            plan = self._session.plan
-            text = Text(program_files(plan.program, module=plan.module))
+            text = self._session.text
             found = kept_outside(comparison.difference, text, is_first=is_first)
             verdict = with_findings(verdict, text, found, Bisection())
         return with_notes(verdict, self._note(start, expected))

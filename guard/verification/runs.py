@@ -9,6 +9,7 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Comparer
@@ -316,3 +317,10 @@ def _is_aside(difference: Difference) -> bool:
     """Whether one run has an evaluation where the other trains, and no more is known of it."""
     is_other = difference.cause is Cause.CONTROL_FLOW and difference.first is None
     return is_other and any(each.endswith("a step of evaluation") for each in difference.parted)
+
+
+def rerun(session: Session, runs: Sequence[int], options: Sequence[str]) -> Watched:
+    """Run again in the circumstances of some runs, side by side, as far as is recorded."""
+    plan = session.plan
+    starts = [partial(session.start, plan.circumstances(run), options) for run in runs]
+    return Watch(session, starts, limited=True).run()

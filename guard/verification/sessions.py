@@ -24,6 +24,7 @@ from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended, stop
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -154,16 +155,17 @@ class Session:
     """Starts runs, each in a process with folders of its own.
 
     isolated  whether each run works in a copy of the working folder
+    text      the program's own files
     """
 
     def __init__(self, plan: Plan, scratch: str, executor: Executor) -> None:
         self.plan = plan
         self._executor = executor
         self._board = Board(plan.runs)
-        self._files: bytes | None = None
         self.isolated = _isolates(plan)
         self._scratch = scratch
-        self._hash_seeds = HashSeeds(plan.program, module=plan.module)
+        self.text = Text(program_files(plan.program, module=plan.module))
+        self._hash_seeds = HashSeeds(self.text)
         self._started: list[Process] = []
         self._servers: dict[tuple[object, ...], ForkServer] = {}
 
@@ -234,7 +236,7 @@ class Session:
         plan = self.plan
         if plan.guard or sys.platform != "linux" or not self._executor.is_local:
             return ()
-        return imported_ahead(program_files(plan.program, module=plan.module), ranks=plan.ranks)
+        return imported_ahead(self.text, ranks=plan.ranks)
 
     def _told(self, folder: str, place: str, *, leaves: bool) -> dict[str, object]:
         """What the process of a run is to know, besides its circumstances."""
@@ -253,11 +255,13 @@ class Session:
             told["folder"] = self._workplace(place or folder)
         return told
 
+    @cached_property
+    def _files(self) -> bytes:
+        return digest_of(self.text.files)
+
     def _key(self, command: Sequence[str], varied: Mapping[str, int]) -> str:
         """A digest of what a run depends on, as far as it is known."""
         plan = self.plan
-        if self._files is None:
-            self._files = digest_of(program_files(plan.program, module=plan.module))
         settings = sorted(each for each in os.environ.items() if each[0].startswith("GUARD_"))
         told = [list(command), sorted(varied.items()), plan.seed, plan.ranks, settings]
         return hashlib.sha256(json.dumps(told).encode() + self._files).hexdigest()

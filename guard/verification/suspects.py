@@ -12,18 +12,17 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
-from guard.verification.circumstances import HASHES, LISTINGS, MEMORY
-from guard.verification.texts import Text, setters, states
+from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
+from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from guard.diff import Change, Difference, Link
-    from guard.verification.texts import Line
 
 FROM_A_THREAD = "a generator that is drawn from at any time"
 SET = "the program sets it itself"
@@ -46,15 +45,17 @@ REMEDIES = {
     "name: id() and the default hash() are addresses, which no seed fixes. A dict or a list keeps "
     "the order of insertion, where a set does not.",
     Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
-    Source.THREAD_ORDER: "Let each thread keep its own part, and add or join the parts afterwards "
-    "in a fixed order, as with pool.map: sums of floats hang on the order of their parts, and what "
-    "threads hand over on which is first.",
+    Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
+    "place of imap_unordered and as_completed, in_order=True for a DataLoader. Let each thread "
+    "keep its own part, and add or join the parts afterwards in a fixed order, as with pool.map: "
+    "sums of floats hang on the order of their parts, what threads hand over on which is first.",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
     "a timeout, in the place of asking whether it is done by then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty.",
+    "torch.empty. Under `python -m guard run` torch fills memory, so that at least it is the same "
+    "in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {
@@ -67,39 +68,50 @@ ADVICE = {
     "is measured or read from the machine.",
 }
 
+# What is another in each run where a circumstance alone makes the difference.
+OF_CIRCUMSTANCES = {
+    HASHES.name: Source.STRING_HASH,
+    MEMORY.name: Source.UNWRITTEN_MEMORY,
+    TIMING.name: Source.THREAD_ORDER,
+    LISTINGS.name: Source.LISTING,
+    ADDRESSES.name: Source.OBJECT_ADDRESS,
+}
 _SECONDS = 120
 _MOST = 5  # suspects that are told
+_LINES = 3  # lines of the text that are told
 _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
-
-GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
-
+_GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
 _SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order where it is seeded
 _SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
-
 _OWNER = re.compile(r"\b(\w+)'s global")  # in what the linter says
 _OWNERS = {"python", "numpy", "torch"}
 _OBJECTS = "DET101"  # of generators of the program's own
 _GLOBALS = ("DET102", "DET104")
-
-# Why a code fits; a code covers those that begin with it, and the first that covers one counts.
-_WHY = {
-    ("DET101", "DET102", "DET103", "DET104", "DET202"): "a generator without a fixed seed",
-    ("DET106", "DET203", "DET204", "DET205", "DET206", "DET802"): "an order that nothing fixes",
-    ("DET201", "DET207"): "generators in the loader's workers",
-    ("DET301", "DET302", "DET307"): "a kernel that is chosen anew in each run",
-    (
-        "DET305",
-        "DET401",
-        "DET402",
-        "DET403",
-    ): "memory that is read before anything has written to it",
-    ("DET105",): "a value that is another one in each run",
-    ("DET",): "a kernel that adds or writes in no fixed order",
+_ORDER, _UNSEEDED = "an order that nothing fixes", "a generator without a fixed seed"
+# What differs, and why a code fits: a code covers those that begin with it, the first counts.
+_OF_CODES: dict[str, tuple[Source | None, str]] = {
+    "DET105": (Source.STRING_HASH, "a value that is another one in each run"),
+    "DET203": (Source.LISTING, _ORDER),
+    "DET204": (Source.STRING_HASH, _ORDER),
+    **dict.fromkeys(("DET205", "DET206"), (Source.THREAD_ORDER, _ORDER)),
+    "DET106": (Source.GENERATOR, _ORDER),
+    "DET802": (None, _ORDER),
+    **dict.fromkeys(("DET201", "DET207"), (Source.GENERATOR, "generators in the loader's workers")),
+    **dict.fromkeys(("DET10", "DET202"), (Source.GENERATOR, _UNSEEDED)),
+    **dict.fromkeys(
+        ("DET301", "DET302", "DET307"), (None, "a kernel that is chosen anew in each run")
+    ),
+    "DET40": (Source.UNWRITTEN_MEMORY, "memory that is read before anything has written to it"),
+    "DET305": (None, "memory that is read before anything has written to it"),
+    **dict.fromkeys(
+        ("DET5", "DET6"), (Source.KERNEL, "a kernel that adds or writes in no fixed order")
+    ),
+    "DET": (None, "a kernel that adds or writes in no fixed order"),
 }
 # Codes by cause, the likelier first.
-_CODES_OF = {
+_CODES = {
     Cause.INITIALISATION: "102 101 103 402 401 403 104 204 105 203",
     Cause.BATCH_ORDER: "204 203 205 101 103 102 104 105 206 202 802 207 201 106",
     Cause.BATCH_CONTENT: "101 103 102 104 204 203 205 105 207 201 403 401 206 202 106",
@@ -115,13 +127,28 @@ _CODES_OF = {
 }
 
 
+# What the linter says of these circumstances: where it says it, nothing is to be added.
+_SAYS = {
+    HASHES.name: ("DET204", "DET105"),
+    LISTINGS.name: ("DET203",),
+    MEMORY.name: ("DET40", "DET305"),
+}
+_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
+_DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
+_COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
+_OF_ORDER = ("DET203", "DET204", "DET205")
+_SURE = 10  # ranks below are told before the linter's findings
+
+
+def meaning(code: str) -> tuple[Source | None, str]:
+    """What is another in each run by a finding of that code, and in words why it fits."""
+    return next((found for start, found in _OF_CODES.items() if code.startswith(start)), (None, ""))
+
+
 def _fitting(cause: Cause) -> tuple[tuple[str, str], ...]:
     """The codes of a cause, each with why it fits."""
-    codes = (f"DET{each}" for each in _CODES_OF.get(cause, "").split())
-    return tuple(
-        (code, next(why for starts, why in _WHY.items() if code.startswith(starts)))
-        for code in codes
-    )
+    codes = (f"DET{each}" for each in _CODES.get(cause, "").split())
+    return tuple((code, meaning(code)[1]) for code in codes)
 
 
 def suspects(
@@ -174,24 +201,36 @@ def rank(
     the whole program last: the line it is said at is of no consequence. The file of the place is
     the nearest; then those that define a dataset, and the one that was started; then the others.
     """
-    place = difference.place
-    here = os.path.realpath(place.filename) if place is not None else ""
-    line = place.line if place is not None else 0
+    here, line = _at(difference)
     known = {(os.path.realpath(each.file), each.line) for each in links} | {(here, line)}
-    near = {os.path.realpath(each) for each in files if each == files[0] or _has_data(each)}
+    near = {
+        os.path.realpath(each) for each in files if each == files[0] or "Dataset" in _read(each)
+    }
+    ranked = []
+    for each in found:
+        code, row, name = each["code"], each["location"]["row"], os.path.realpath(each["filename"])
+        fits = (pair for pair in enumerate(fitting) if code.startswith(pair[1][0]))
+        order, (start, why) = next(fits, (0, ("", "")))
+        if not start:
+            continue
+        far = min(abs(row - line) / _FAR, 1) if name == here else 1 + (name not in near)
+        key = (
+            code.startswith(_GENERAL),
+            _is_of_another(each, difference.generators),
+            (name, row) not in known,
+            each.get("confidence") == "possible",
+            order + _FILE_COUNTS * far,
+            name,
+            row,
+        )
+        ranked.append((key, Suspect(code, each["message"], each["filename"], row, why)))
+    ranked.sort(key=lambda each: each[0])
+    return tuple(suspect for _, suspect in ranked[:_MOST])
 
-    def key(each: dict[str, Any]) -> tuple[Any, ...]:
-        name, row = os.path.realpath(each["filename"]), each["location"]["row"]
-        distance = abs(row - line)
-        far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
-        weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
-        is_general = each["code"].startswith(GENERAL)
-        is_other = _is_of_another(each, difference.generators)
-        is_possible = each.get("confidence") == "possible"
-        return is_general, is_other, (name, row) not in known, is_possible, weight, name, row
 
-    fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
-    return tuple(_suspect(each, fitting) for each in fit[:_MOST])
+def _at(difference: Difference) -> tuple[str, int]:
+    place = difference.place
+    return ("", 0) if place is None else (os.path.realpath(place.filename), place.line)
 
 
 def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
@@ -206,54 +245,10 @@ def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
     return code == _OBJECTS or (owner is not None and owner[1].lower() not in held)
 
 
-def _has_data(path: str) -> bool:
-    return "Dataset" in _read(path)
-
-
 def _read(path: str) -> str:
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
     return ""
-
-
-def _fit(code: str, fitting: Sequence[tuple[str, str]]) -> tuple[int, str]:
-    for order, (start, why) in enumerate(fitting):
-        if code.startswith(start):
-            return order, why
-    return len(fitting), ""
-
-
-def _suspect(each: dict[str, Any], fitting: Sequence[tuple[str, str]]) -> Suspect:
-    return Suspect(
-        code=each["code"],
-        message=each["message"],
-        file=each["filename"],
-        line=each["location"]["row"],
-        fits=_fit(each["code"], fitting)[1],
-    )
-
-
-_LINES = 3  # lines that are told
-# What the linter says of these circumstances: where it says it, nothing is to be added.
-_CODES = {
-    HASHES.name: ("DET204", "DET105"),
-    LISTINGS.name: ("DET203",),
-    MEMORY.name: ("DET40", "DET305"),
-}
-_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
-_DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
-_COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
-_OF_ORDER = ("DET203", "DET204", "DET205")
-_SURE = 10  # ranks below are told before the linter's findings
-
-
-class _Found(NamedTuple):
-    """A line; the lower the rank, the likelier."""
-
-    rank: int
-    line: int
-    what: str
-    fits: str = ""
 
 
 @dataclass(frozen=True)
@@ -275,23 +270,23 @@ class Asked:
 def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
     """The linter's suspects; lines that are surely of the cause come before them, others only if
     none of the linter's fits the circumstance."""
-    fitting = _CODES.get(asked.circumstance, ("DET",))
-    special = [each.code for each in suspects if not each.code.startswith(GENERAL)]
+    fitting = _SAYS.get(asked.circumstance, ("DET",))
+    special = [each.code for each in suspects if not each.code.startswith(_GENERAL)]
     fits = any(each.startswith(fitting) for each in special)
-    place = asked.difference.place
-    here, near = (os.path.realpath(place.filename), place.line) if place is not None else ("", 0)
+    here, near = _at(asked.difference)
+    exact = {(each.file, each.line): each for each in reversed(suspects)}
     ranked = []
     for number, path in enumerate(asked.text.trees):
         is_far = os.path.realpath(path) != here
-        for rank, line, what, why in _possible(path, asked, special):
-            if rank < _SURE or not fits:
-                order = (rank, is_far, number, abs(line - (0 if is_far else near)))
-                ranked.append((order, Suspect("", what, path, line, why)))
+        for each in _possible(path, asked, special):
+            if each.rank < _SURE or not fits:
+                order = (each.rank, is_far, number, abs(each.line - (0 if is_far else near)))
+                told = Suspect("", each.what, path, each.line, each.fits)
+                ranked.append((order, exact.get((path, each.line), told)))
+    ranked.sort(key=lambda each: each[0])
     told_of: dict[tuple[str, int], Suspect] = {}
-    exact = {(each.file, each.line): each for each in reversed(suspects)}
-    for _, suspect in sorted(ranked, key=lambda each: each[0]):
-        at = (suspect.file, suspect.line)
-        told_of.setdefault(at, exact.get(at, suspect))
+    for _, suspect in ranked:
+        told_of.setdefault((suspect.file, suspect.line), suspect)
     lines = list(told_of.values())[:_LINES]
     return (*lines, *(each for each in suspects if each not in lines))
 
@@ -301,50 +296,40 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     fits = suspects[0].fits if suspects else ""
     if difference.cause is Cause.STATE and fits == SAVED:
         return difference.advice + WHOLE
-    if circumstance in _CODES and difference.cause not in _CONDITIONS:
+    if circumstance in _SAYS and difference.cause not in _CONDITIONS:
         return difference.advice
     return ADVICE.get(fits, difference.advice)
 
 
-def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
+def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
     """Lines of a file.
 
     codes  of what the linter found, but for what it says of a whole program
     """
-    tree, difference, cause = asked.text.trees[path], asked.difference, asked.difference.cause
+    text, tree = asked.text, asked.text.trees[path]
+    difference, cause = asked.difference, asked.difference.cause
     if cause is Cause.ENVIRONMENT:
         items = [each.name for each in asked.changes if each.decides]
-        yield from _lines(setters(tree, items), SET)
+        yield from _fit(setters(tree, items), SET)
     elif cause is Cause.STATE:
-        yield from _lines(states(tree, difference.lost), SAVED)
-        yield from _kept(path, asked)
+        yield from _fit(states(tree, difference.lost), SAVED)
+        # Later, where it is known what else was lost.
+        lost = difference.lost
+        rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
+        for each in text.kept.get(path, ()):
+            what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
+            yield Line(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
     elif cause in (Cause.GENERATOR, *_DATA):
-        drawn = asked.text.threads.draws(tree, difference.generators)
-        yield from _lines(drawn, FROM_A_THREAD)
-    if asked.circumstance not in _CODES:
-        yield from _of_threads(path, asked, codes)
-
-
-def _lines(lines: Iterable[Line], fits: str = "", rank: int = 0) -> Iterator[_Found]:
-    return (_Found(rank + each.rank, each.line, each.what, fits) for each in lines)
-
-
-def _kept(path: str, asked: Asked) -> Iterator[_Found]:
-    """What is not saved; later, where it is known what else was lost."""
-    lost = asked.difference.lost
-    rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
-    for each in asked.text.kept.get(path, ()):
-        what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
-        yield _Found(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
-
-
-def _of_threads(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[_Found]:
-    """What threads or names that are drawn put in an order, or add up in one."""
-    tree, cause, text = asked.text.trees[path], asked.difference.cause, asked.text
-    by_threads = Source.THREAD_ORDER.value
+        yield from _fit(text.threads.draws(tree, difference.generators), FROM_A_THREAD)
+    if asked.circumstance in _SAYS:
+        return
     if cause in _DATA:
         sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-        first = 0 if sure else _SURE
-        yield from _lines(text.threads.handed_over(tree), by_threads, first)
+        handed = text.threads.handed_over(tree)
+        yield from _fit(handed, Source.THREAD_ORDER.value, 0 if sure else _SURE)
     elif cause in _COMPUTED and not asked.is_known:
-        yield from _lines(text.threads.added_up(tree), by_threads)
+        yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
+
+
+def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:
+    return (each._replace(rank=rank + each.rank, fits=fits) for each in lines)

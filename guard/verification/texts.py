@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.diff import Source
 from guard.diff.sources import LISTING, source_of, takes_any
@@ -19,50 +19,6 @@ from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-
-
-def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Calls by name, as the text has it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            yield node, ast.unparse(node.func)
-
-
-def imported(tree: ast.AST) -> dict[str, str]:
-    """Dotted names of what a file imports, by the names it has there."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {each.asname: each.name for each in node.names if each.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
-    return {"np": "numpy", **found}
-
-
-def dotted(call: ast.Call, names: dict[str, str]) -> str:
-    """What is called, with what is imported in the place of the first name; "" of no name."""
-    if not isinstance(call.func, (ast.Name, ast.Attribute)):
-        return ""
-    start, dot, rest = ast.unparse(call.func).partition(".")
-    return f"{names.get(start, start)}{dot}{rest}"
-
-
-def last_name(node: ast.AST) -> str:
-    """The last word of a dotted name: ``save`` of ``torch.save``; "" for another expression."""
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def stored(node: ast.AST) -> list[ast.expr]:
-    """What an assignment stores into, one by one."""
-    if isinstance(node, ast.Assign):
-        tuples = [t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t] for t in node.targets]
-        return [each for group in tuples for each in group]
-    if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-        return [node.target]
-    return []
-
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
@@ -82,149 +38,11 @@ _NO_DRAWS = (
     *("seed", "getstate", "setstate", "get_state", "set_state", "Random", "SystemRandom"),
     *("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64"),
 )
-
-
-class Line(NamedTuple):
-    """A line of a file; the lower the rank, the likelier."""
-
-    rank: int
-    line: int
-    what: str
-
-
-class Threads:
-    """Functions of a program that run in threads or processes of its own, by name.
-
-    threaded  in threads
-    handing   in processes as well
-    queues    whether it makes queues
-    others    whether it takes what is ready first in another way
-    """
-
-    def __init__(self, trees: Collection[ast.AST]) -> None:
-        self.threaded = _handed(trees)
-        self.handing = _handed(trees, _PROCESSES)
-        named = [(call, name.rpartition(".")[2]) for tree in trees for call, name in calls(tree)]
-        self.queues = any(name in _QUEUES for _, name in named)
-        self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
-        self.others |= any(takes_any(each, name) for tree in trees for each, name in calls(tree))
-
-    def __bool__(self) -> bool:
-        """Whether something can come first or last."""
-        return bool(self.threaded or self.queues or self.others)
-
-    def handed_over(self, tree: ast.AST) -> Iterator[Line]:
-        """Where threads hand over what they have made, in the order in which they come to it; then
-        where it is taken."""
-        for function in _functions(tree, self.handing):
-            own = _own(function)
-            for call, name in calls(function):
-                holder, _, method = name.rpartition(".")
-                if method in _PUTS and holder and holder not in own:
-                    yield Line(
-                        0, call.lineno, f"{name}() in a thread: whichever comes first is first"
-                    )
-        for call, name in calls(tree) if self.queues and self.handing else ():
-            if name.rpartition(".")[2] in _TAKES and not call.args:
-                yield Line(1, call.lineno, f"{name}() gives what a thread has put there first")
-
-    def added_up(self, tree: ast.AST) -> Iterator[Line]:
-        """Where threads add to what they share: sums are rounded by their order."""
-        for function in _functions(tree, self.threaded):
-            own = _own(function)
-            for node in ast.walk(function):
-                target = _grown(node)
-                if target and target not in own:
-                    what = f"{target} grows in threads, in the order they come to it"
-                    yield Line(0, getattr(node, "lineno", 0), what)
-
-    def draws(self, tree: ast.AST, generators: Iterable[str] = ()) -> Iterator[Line]:
-        """Draws of threads from a generator of the whole process.
-
-        generators  names of those that it can be, as a trace has them; none where it can be any
-        """
-        held = list(generators)
-        groups = [_DRAWN_BY.get(each[:5], ()) for each in held] if held else _DRAWN_BY.values()
-        wanted = tuple(start for group in groups for start in group)
-        names = imported(tree)
-        for function in _functions(tree, self.threaded) if wanted else ():
-            for call, name in calls(function):
-                full = dotted(call, names)
-                own = any(each.arg == "generator" for each in call.keywords)
-                if full.startswith(wanted) and not own and last_name(call.func) not in _NO_DRAWS:
-                    what = "draws from the generator of the whole process, in a thread"
-                    yield Line(0, call.lineno, f"{name}() {what}")
-
-
-def _is_off(call: ast.Call, name: str) -> bool:
-    given = [each.value for each in call.keywords if each.arg == name]
-    return any(isinstance(each, ast.Constant) and not each.value for each in given)
-
-
-def _handed(trees: Collection[ast.AST], others: tuple[str, ...] = ()) -> set[str]:
-    """Names of functions that are handed to threads, ``Class.run`` for classes that are one.
-
-    others  names of what else they are handed to, such as processes
-    """
-    found: set[str] = set()
-    takers = [*_GIVEN_TO_THREADS, *others]
-    if any(name.endswith(_POOLS) for tree in trees for _, name in calls(tree)):
-        takers.append("map")  # data sets have one as well
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                bases = (ast.unparse(each) for each in node.bases)
-                if any(each.endswith(("Thread", "Timer", *others)) for each in bases):
-                    found.add(f"{node.name}.run")
-        for call, name in calls(tree):
-            if name != "map" and name.rpartition(".")[2] in takers:
-                given = [*call.args, *(each.value for each in call.keywords)]
-                found |= {last_name(each) for each in given} - {""}
-    return found
-
-
-def _functions(tree: ast.AST, names: Collection[str]) -> Iterator[ast.FunctionDef]:
-    """Those of a file with these names; ``Class.run`` is the one of that class alone."""
-    for node in ast.walk(tree):
-        inside = node.name if isinstance(node, ast.ClassDef) else ""
-        for each in ast.iter_child_nodes(node):
-            if isinstance(each, ast.FunctionDef) and (
-                each.name in names or f"{inside}.{each.name}" in names
-            ):
-                yield each
-
-
-def _grown(node: ast.AST) -> str:
-    """What an assignment adds to: "self.total"."""
-    target = ""
-    if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(
-        stored(node)[0], (ast.Name, ast.Attribute)
-    ):
-        target = ast.unparse(stored(node)[0])
-    if isinstance(node, ast.Assign):
-        read = (ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr))
-        return target if isinstance(node.value, ast.BinOp) and target in read else ""
-    return target
-
-
-def _own(function: ast.FunctionDef) -> set[str]:
-    """The names of a function's own."""
-    nodes = list(ast.walk(function))
-    shared = {
-        name
-        for node in nodes
-        if isinstance(node, (ast.Global, ast.Nonlocal))
-        for name in node.names
-    }
-    own = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    return {node.id for node in own} - shared
-
-
 _SAVES = {"save", "dump", "save_checkpoint", "save_state", "save_state_dict", "dumps"}
 _SAVERS = {"torch", "pickle", "joblib", "json", "dcp", "accelerator", "fabric", "trainer"}
 _STATES = {
     *("state_dict", "get_state", "__getstate__", "__reduce__", "on_save_checkpoint"),
-    *("get_extra_state", "save", "save_checkpoint"),
+    "get_extra_state",
 }
 _EMPTY = {"list", "dict", "set", "deque", "defaultdict", "Counter", "float", "int"}
 _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
@@ -243,6 +61,36 @@ _HOLDERS = {
     "generator": ("rng", "generator"),
 }
 _RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
+_OF_SETS = {
+    *("set", "frozenset", "hash", "union", "intersection", "difference", "symmetric_difference"),
+}
+_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
+_TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS}
+_TF32 = ("set_float32_matmul_precision", "allow_tf32", "fp32_precision")
+# Words of an item of the environment, and what sets it from within a program.
+_SETTERS = {
+    "thread": (
+        *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+        *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
+    ),
+    "dtype": ("set_default_dtype", "set_default_tensor_type"),
+    "device": ("set_default_device", "set_device", "CUDA_VISIBLE_DEVICES"),
+    "matmul": _TF32,
+    "tf32": _TF32,
+    "deterministic": ("use_deterministic_algorithms", "deterministic"),
+    "benchmark": ("benchmark",),
+    "mkldnn": ("mkldnn",),
+    "denormal": ("set_flush_denormal",),
+}
+
+
+class Line(NamedTuple):
+    """A line of a file, and why it is told; the lower the rank, the likelier."""
+
+    rank: int
+    line: int
+    what: str
+    fits: str = ""
 
 
 class Kept(NamedTuple):
@@ -257,24 +105,303 @@ class Kept(NamedTuple):
     begun: int
 
 
+class Text:
+    """The program's own files, read once, the one that is started first."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self.files = tuple(files)
+
+    @cached_property
+    def trees(self) -> dict[str, ast.Module]:
+        """By file, those that can be read."""
+        found: dict[str, ast.Module] = {}
+        for path in self.files:
+            with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
+                found[path] = ast.parse(file.read())
+        return found
+
+    @property
+    def _all(self) -> Collection[ast.Module]:
+        return self.trees.values()
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Its threads and processes, which can come first or last."""
+        return Threads(self._all)
+
+    @cached_property
+    def kept(self) -> dict[str, list[Kept]]:
+        """Of each file, what it keeps from step to step and is not saved, if the program saves."""
+        saved = saved_names(self._all)
+        if saved is None:
+            return {}
+        return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
+
+    @cached_property
+    def allocates(self) -> bool:
+        """Whether it has memory that nothing has written."""
+        given = (call.args[0] for call, name in self._calls if name in _TENSORS and call.args)
+        sized = any(not isinstance(each, (ast.List, ast.Tuple)) for each in given)
+        return sized or Source.UNWRITTEN_MEMORY in self._sources
+
+    @cached_property
+    def _calls(self) -> list[tuple[ast.Call, str]]:
+        return [each for tree in self._all for each in calls(tree)]
+
+    @cached_property
+    def _sources(self) -> set[Source | None]:
+        """What is called, of what gives something else in each run."""
+        named = ((tree, imported(tree)) for tree in self._all)
+        return {source_of(dotted(call, names)) for tree, names in named for call, _ in calls(tree)}
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether its threads add to what they share, or hand over what they have made."""
+        ways = (self.threads.added_up, self.threads.handed_over)
+        return any(True for tree in self._all for way in ways for _ in way(tree))
+
+    @cached_property
+    def draws_in_threads(self) -> bool:
+        """Whether its threads draw from torch's generator of the whole process."""
+        return any(True for tree in self._all for _ in self.threads.draws(tree, ("torch.cpu",)))
+
+    @cached_property
+    def changes_gradients(self) -> bool:
+        """Whether it changes gradients in place, as clipping does, between backward and the
+        optimizer's step."""
+        named = ((name, name.rpartition(".")[2]) for _, name in self._calls)
+        return any(
+            method.startswith(_CLIPS) or (method in _IN_PLACE and ".grad." in name)
+            for name, method in named
+        ) or any(
+            last_name(each) == "grad"
+            for tree in self._all
+            for node in _all(tree, ast.Assign, ast.AugAssign)
+            for each in stored(node)
+        )
+
+    def speaks_for(self, circumstance: str) -> bool:
+        """Whether there is something on which the circumstance acts."""
+        if circumstance == MEMORY.name:
+            return self.allocates
+        test = _ACTS_ON.get(circumstance)
+        return test is None or any(map(test, self._all))
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether something may depend on who or what is first."""
+        limits = (each.arg for call, _ in self._calls for each in call.keywords)
+        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or "max_time" in limits
+
+
+def _hashes(tree: ast.AST) -> bool:
+    """Whether it has sets, or asks for hashes; ``a.keys() & b.keys()`` makes one."""
+    return (
+        any(_all(tree, ast.Set, ast.SetComp))
+        or any(_is_keys(each.left) and _is_keys(each.right) for each in _all(tree, ast.BinOp))
+        or any(last_name(each.func) in _OF_SETS for each in _all(tree, ast.Call))
+    )
+
+
+def _is_keys(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in ("keys", "items")
+
+
+def _asks_address(tree: ast.AST) -> bool:
+    asked = ("id", "WeakSet", "WeakKeyDictionary")
+    return any(each.id in asked for each in _all(tree, ast.Name)) or _hashes(tree)
+
+
+def _lists(tree: ast.AST) -> bool:
+    """Whether it lists folders, and does not sort what it gets at once."""
+    ordered = (arg for call, name in calls(tree) if name == "sorted" for arg in call.args)
+    in_order = {each for argument in ordered for each in ast.walk(argument)}
+    return any(last_name(call.func) in LISTING and call not in in_order for call, _ in calls(tree))
+
+
+_ACTS_ON = {HASHES.name: _hashes, ADDRESSES.name: _asks_address, LISTINGS.name: _lists}
+
+
+# Calls and names
+
+
+def _all(tree: ast.AST, *kinds: type[ast.AST]) -> Iterator[Any]:
+    return (each for each in ast.walk(tree) if isinstance(each, kinds))
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    """Calls by name, as the text has it."""
+    for node in _all(tree, ast.Call):
+        if isinstance(node.func, (ast.Name, ast.Attribute)):
+            yield node, ast.unparse(node.func)
+
+
+def imported(tree: ast.AST) -> dict[str, str]:
+    """Dotted names of what a file imports, by the names it has there."""
+    found = {"np": "numpy"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {each.asname: each.name for each in node.names if each.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+    return found
+
+
+def dotted(call: ast.Call, names: dict[str, str]) -> str:
+    """What is called, with what is imported in the place of the first name."""
+    start, dot, rest = ast.unparse(call.func).partition(".")
+    return f"{names.get(start, start)}{dot}{rest}"
+
+
+def last_name(node: ast.AST) -> str:
+    """The last word of a dotted name: ``save`` of ``torch.save``; "" for another expression."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def stored(node: ast.AST) -> list[ast.expr]:
+    """What an assignment stores into, one by one."""
+    if isinstance(node, ast.Assign):
+        tuples = [t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t] for t in node.targets]
+        return [each for group in tuples for each in group]
+    return [node.target] if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else []
+
+
+# Threads
+
+
+class Threads:
+    """Functions of a program that run in threads or processes of its own, by name.
+
+    threaded  in threads
+    handing   in processes as well
+    queues    whether it makes queues
+    others    whether it takes what is ready first in another way
+    """
+
+    def __init__(self, trees: Collection[ast.AST]) -> None:
+        self.threaded = _handed(trees)
+        self.handing = _handed(trees, _PROCESSES)
+        every = [each for tree in trees for each in calls(tree)]
+        named = [(call, name.rpartition(".")[2]) for call, name in every]
+        self.queues = any(name in _QUEUES for _, name in named)
+        self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
+        self.others |= any(takes_any(call, name) for call, name in every)
+
+    def __bool__(self) -> bool:
+        """Whether something can come first or last."""
+        return bool(self.threaded or self.queues or self.others)
+
+    def handed_over(self, tree: ast.AST) -> Iterator[Line]:
+        """Where threads hand over what they have made, in the order in which they come to it; then
+        where it is taken."""
+        for function in _functions(tree, self.handing):
+            own = _own(function)
+            for call, name in calls(function):
+                holder, _, method = name.rpartition(".")
+                if method in _PUTS and holder and holder not in own:
+                    what = f"{name}() in a thread: whichever comes first is first"
+                    yield Line(0, call.lineno, what)
+        for call, name in calls(tree) if self.queues and self.handing else ():
+            if name.rpartition(".")[2] in _TAKES and not call.args:
+                yield Line(1, call.lineno, f"{name}() gives what a thread has put there first")
+
+    def added_up(self, tree: ast.AST) -> Iterator[Line]:
+        """Where threads add to what they share: sums are rounded by their order."""
+        for function in _functions(tree, self.threaded):
+            own = _own(function)
+            for node in _all(function, ast.Assign, ast.AugAssign):
+                target = _grown(node)
+                if target and target not in own:
+                    what = f"{target} grows in threads, in the order they come to it"
+                    yield Line(0, node.lineno, what)
+
+    def draws(self, tree: ast.AST, generators: Iterable[str] = ()) -> Iterator[Line]:
+        """Draws of threads from a generator of the whole process.
+
+        generators  names of those that it can be, as a trace has them; none where it can be any
+        """
+        kinds = [each[:5] for each in generators] or list(_DRAWN_BY)
+        wanted = tuple(start for kind in kinds for start in _DRAWN_BY.get(kind, ()))
+        names = imported(tree)
+        for function in _functions(tree, self.threaded):
+            for call, name in calls(function):
+                own = any(each.arg == "generator" for each in call.keywords)
+                is_draw = dotted(call, names).startswith(wanted)
+                if is_draw and not own and last_name(call.func) not in _NO_DRAWS:
+                    what = "draws from the generator of the whole process, in a thread"
+                    yield Line(0, call.lineno, f"{name}() {what}")
+
+
+def _is_off(call: ast.Call, name: str) -> bool:
+    given = (each.value for each in call.keywords if each.arg == name)
+    return any(isinstance(each, ast.Constant) and not each.value for each in given)
+
+
+def _handed(trees: Collection[ast.AST], others: tuple[str, ...] = ()) -> set[str]:
+    """Names of functions that are handed to threads, ``Class.run`` for classes that are one.
+
+    others  names of what else they are handed to, such as processes
+    """
+    every = [each for tree in trees for each in calls(tree)]
+    takers = [*_GIVEN_TO_THREADS, *others]
+    if any(name.endswith(_POOLS) for _, name in every):
+        takers.append("map")  # data sets have one as well
+    found = {
+        f"{node.name}.run"
+        for tree in trees
+        for node in _all(tree, ast.ClassDef)
+        if any(ast.unparse(each).endswith(("Thread", "Timer", *others)) for each in node.bases)
+    }
+    for call, name in every:
+        if name != "map" and name.rpartition(".")[2] in takers:
+            found |= {last_name(each) for each in (*call.args, *_values(call))}
+    return found - {""}
+
+
+def _functions(tree: ast.AST, names: Collection[str]) -> Iterator[ast.FunctionDef]:
+    """Those of a file with these names; ``Class.run`` is the one of that class alone."""
+    for node in ast.walk(tree):
+        inside = f"{node.name}." if isinstance(node, ast.ClassDef) else "."
+        for each in ast.iter_child_nodes(node):
+            if isinstance(each, ast.FunctionDef) and not {each.name, inside + each.name}.isdisjoint(
+                names
+            ):
+                yield each
+
+
+def _grown(node: ast.Assign | ast.AugAssign) -> str:
+    """What an assignment adds to: "self.total"."""
+    target = _dotted(stored(node)[0])
+    if isinstance(node, ast.AugAssign) or not isinstance(node.value, ast.BinOp):
+        return target if isinstance(node, ast.AugAssign) else ""
+    return target if any(_dotted(each) == target for each in ast.walk(node.value)) else ""
+
+
+def _own(function: ast.FunctionDef) -> set[str]:
+    """The names of a function's own."""
+    shared = {name for n in _all(function, ast.Global, ast.Nonlocal) for name in n.names}
+    names = _all(function, ast.Name)
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)} - shared
+
+
+# Checkpoints
+
+
 def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
     """What saves and loads a state of a kind that was lost; else what saves a checkpoint, for what
     is not in it cannot be loaded; then what loads it."""
     kinds = tuple(lost)
     holders = tuple(word for kind in kinds for word in _HOLDERS.get(kind, ()))
-    in_part = {
-        id(value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values, strict=True)
-        if key is None
-    }
+    pairs = (pair for d in _all(tree, ast.Dict) for pair in zip(d.keys, d.values, strict=True))
+    in_part = {value for key, value in pairs if key is None}
     for call, name in calls(tree):
         holder, _, method = name.rpartition(".")
         is_rng = "generator" in kinds and method.startswith(_RNG)
         if is_rng or any(word in holder.lower() for word in holders):
             if method == "state_dict" or (is_rng and "get" in method):
-                changed = id(call) in in_part
+                changed = call in in_part
                 more = ", and something is put in the place of a part of it" if changed else ""
                 yield Line(0 if changed else 1, call.lineno, f"{name}() is saved here{more}")
             elif method == "load_state_dict" or is_rng:
@@ -300,72 +427,54 @@ def saved_names(trees: Collection[ast.Module]) -> set[str] | None:
     """
     found: set[str] = set()
     saves = False
-    own = {each.name for tree in trees for each in _all_functions(tree)}
-    for tree in trees:
-        for function in (tree, *_all_functions(tree)):
-            given = [each for each in _calls(function) if _is_save(each, own)]
+    functions = {tree: list(_all(tree, *_FUNCTIONS)) for tree in trees}
+    own = {each.name for some in functions.values() for each in some}
+    for tree, inner in functions.items():
+        for function in (tree, *inner):
+            given = [each for each in _all(function, ast.Call) if _is_save(each, own)]
             saves = saves or bool(given)
             names = {name for each in given for name in _names([*each.args, *_values(each)])}
             for _ in range(_DEEP):
-                names |= {name for value in _stored(function, names) for name in _names([value])}
+                names |= set(_names(_stored_in(function, names)))
             found |= names
-        for function in _all_functions(tree):
-            if function.name in _STATES - {"save", "save_checkpoint"}:
-                found |= set(_names([function]))
+        found |= set(_names(each for each in inner if each.name in _STATES))
     return found if saves else None
-
-
-def changes_gradients(trees: Collection[ast.Module]) -> bool:
-    """Whether a program changes gradients in place, between backward and the optimizer's step."""
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                name = ast.unparse(node.func)
-                method = name.rpartition(".")[2]
-                if method.startswith(_CLIPS) or (method in _IN_PLACE and ".grad." in name):
-                    return True
-            elif isinstance(node, (ast.Assign, ast.AugAssign)):
-                for each in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    if last_name(each) == "grad":
-                        return True
-    return False
 
 
 def _attributes(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
     """Attributes that a class makes of Python values, changes and reads in other methods."""
-    for owner in ast.walk(tree):
-        if not isinstance(owner, ast.ClassDef):
+    for owner in _all(tree, ast.ClassDef):
+        methods = [each for each in owner.body if isinstance(each, _FUNCTIONS)]
+        first = [each for each in methods if each.name == "__init__"]
+        made = {
+            target.attr: target.lineno
+            for each in first
+            for target, value in _assigned(each)
+            if isinstance(target, ast.Attribute) and _is_plain(value)
+        }
+        held = (
+            last_name(target)
+            for target, value in _assigned(tree)
+            if isinstance(value, ast.Call) and last_name(value.func) == owner.name
+        )
+        if any(each in saved for each in held):
             continue
-        made = _made(owner)
-        for method in owner.body:
-            if not isinstance(method, _FUNCTIONS) or method.name == "__init__":
-                continue
+        for method in (each for each in methods if each not in first):
             for name, line in _changes(method):
-                key = name.removeprefix("self.")
-                held = key in saved or _instances(tree, owner.name) & set(saved)
-                if name.startswith("self.") and key in made and not held:
+                start, _, key = name.partition(".")
+                if start == "self" and key in made and key not in saved:
                     yield Kept(name, line, made[key])
-
-
-def _made(owner: ast.ClassDef) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for method in owner.body:
-        if isinstance(method, _FUNCTIONS) and method.name == "__init__":
-            for target, value in _assigned(method):
-                if isinstance(target, ast.Attribute) and _is_plain(value):
-                    found[target.attr] = target.lineno
-    return found
 
 
 def _variables(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
     """Variables that a loop changes, and that are made before it and read in it."""
-    for function in (tree, *_all_functions(tree)):
+    for function in (tree, *_all(tree, *_FUNCTIONS)):
         before = {
             target.id: target.lineno
             for target, value in _assigned(function)
             if isinstance(target, ast.Name) and _is_plain(value)
         }
-        for loop in (each for each in ast.walk(function) if isinstance(each, _LOOPS)):
+        for loop in _all(function, *_LOOPS):
             for name, line in _changes(loop):
                 begun = before.get(name, line)
                 if begun < loop.lineno and name not in saved and _decides(loop, name):
@@ -374,32 +483,22 @@ def _variables(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
 
 def _decides(loop: ast.AST, name: str) -> bool:
     """Whether what a loop changes is read there by a condition, or goes into something else."""
-    for node in ast.walk(loop):
-        read = node.test if isinstance(node, (ast.If, ast.While, ast.IfExp)) else None
-        if isinstance(node, (ast.Assign, ast.AugAssign)) and not any(
-            _dotted(each) == name
-            for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        ):
-            read = node.value
-        if read is not None and any(_dotted(each) == name for each in ast.walk(read)):
-            return True
-    return False
+    stores = _all(loop, ast.Assign, ast.AugAssign)
+    others = (each.value for each in stores if name not in map(_dotted, stored(each)))
+    tests = (each.test for each in _all(loop, ast.If, ast.While, ast.IfExp))
+    return any(_dotted(each) == name for part in (*tests, *others) for each in ast.walk(part))
 
 
 def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
     """Names and attributes that grow or are stored anew."""
-    for node in ast.walk(part):
+    for node in _all(part, ast.Call, ast.Assign, ast.AugAssign):
+        targets = stored(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name = _dotted(node.func.value)
-            if node.func.attr in _GROWS and name:
+            targets = [node.func.value] if node.func.attr in _GROWS else []
+        for each in targets:
+            inner = each.value if isinstance(each, ast.Subscript) else each
+            if name := _dotted(inner):
                 yield name, node.lineno
-        elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            for each in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                parts = each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each]
-                for target in parts:
-                    inner = target.value if isinstance(target, ast.Subscript) else target
-                    if name := _dotted(inner):
-                        yield name, node.lineno
 
 
 def _is_plain(value: ast.expr) -> bool:
@@ -413,49 +512,34 @@ def _is_plain(value: ast.expr) -> bool:
     return isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Set))
 
 
-def _instances(tree: ast.AST, owner: str) -> set[str]:
-    """Names that hold what a class makes."""
-    return {
-        last_name(target)
-        for target, value in _assigned(tree)
-        if isinstance(value, ast.Call) and last_name(value.func) == owner
-    }
-
-
 def _assigned(part: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in ast.walk(part):
-        if isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield node.target, node.value
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    yield from zip(target.elts, node.value.elts, strict=False)
-                else:
-                    yield target, node.value
+    for node in _all(part, ast.Assign, ast.AnnAssign):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                yield from zip(target.elts, node.value.elts, strict=False)
+            elif node.value is not None:
+                yield target, node.value
 
 
-def _stored(part: ast.AST, names: Collection[str]) -> Iterator[ast.expr]:
+def _stored_in(part: ast.AST, names: Collection[str]) -> Iterator[ast.expr]:
     """Dictionaries that are stored under names, and what is put into them."""
     for target, value in _assigned(part):
-        if isinstance(target, ast.Subscript):
-            if last_name(target.value) in names:
-                yield value
-        elif last_name(target) in names and _is_dict(value):
+        is_item = isinstance(target, ast.Subscript)
+        made = value.func if isinstance(value, ast.Call) else value
+        is_dict = isinstance(value, ast.Dict) or last_name(made) == "dict"
+        held = target.value if isinstance(target, ast.Subscript) else target
+        if last_name(held) in names and (is_item or is_dict):
             yield value
-
-
-def _is_dict(value: ast.expr) -> bool:
-    return isinstance(value, ast.Dict) or (
-        isinstance(value, ast.Call) and last_name(value.func) == "dict"
-    )
 
 
 def _is_save(call: ast.Call, own: Collection[str]) -> bool:
     """Whether a call saves; functions of the program's own are looked at themselves."""
     name = last_name(call.func)
+    if name not in _SAVES:
+        return False
     if not isinstance(call.func, ast.Attribute):
-        return name in _SAVES and name not in own
-    return name in _SAVES and (last_name(call.func.value) in _SAVERS or name not in {"save", *own})
+        return name not in own
+    return last_name(call.func.value) in _SAVERS or name not in {"save", *own}
 
 
 def _names(parts: Iterable[ast.AST]) -> Iterator[str]:
@@ -480,144 +564,11 @@ def _values(call: ast.Call) -> list[ast.expr]:
     return [each.value for each in call.keywords]
 
 
-def _all_functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [each for each in ast.walk(tree) if isinstance(each, _FUNCTIONS)]
-
-
-def _calls(part: ast.AST) -> Iterator[ast.Call]:
-    return (each for each in ast.walk(part) if isinstance(each, ast.Call))
-
-
 def _dotted(node: ast.AST) -> str:
     return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
 
 
-_OF_SETS = {
-    "set",
-    "frozenset",
-    "hash",
-    "union",
-    "intersection",
-    "difference",
-    "symmetric_difference",
-}
-_TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
-_TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS}
-# Words of an item of the environment, and what sets it from within a program.
-_SETTERS = {
-    "thread": (
-        *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
-        *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
-    ),
-    "dtype": ("set_default_dtype", "set_default_tensor_type"),
-    "device": ("set_default_device", "set_device", "CUDA_VISIBLE_DEVICES"),
-    "matmul": ("set_float32_matmul_precision", "allow_tf32", "fp32_precision"),
-    "tf32": ("set_float32_matmul_precision", "allow_tf32", "fp32_precision"),
-    "deterministic": ("use_deterministic_algorithms", "deterministic"),
-    "benchmark": ("benchmark",),
-    "mkldnn": ("mkldnn",),
-    "denormal": ("set_flush_denormal",),
-}
-
-
-class Text:
-    """The program's own files, read once; those that cannot be read are left out."""
-
-    def __init__(self, files: Iterable[str]) -> None:
-        self.files = tuple(files)
-        self.trees: dict[str, ast.Module] = {}
-        for path in self.files:
-            with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
-                self.trees[path] = ast.parse(file.read())
-
-    @property
-    def _all(self) -> Collection[ast.Module]:
-        return self.trees.values()
-
-    @cached_property
-    def threads(self) -> Threads:
-        """Its threads and processes, which can come first or last."""
-        return Threads(self._all)
-
-    @cached_property
-    def kept(self) -> dict[str, list[Kept]]:
-        """Of each file, what it keeps from step to step and is not saved, if the program saves."""
-        saved = saved_names(self._all)
-        if saved is None:
-            return {}
-        return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
-
-    @cached_property
-    def allocates(self) -> bool:
-        """Whether it has memory that nothing has written."""
-        return any(
-            name in _TENSORS and call.args and not isinstance(call.args[0], (ast.List, ast.Tuple))
-            for tree in self._all
-            for call, name in calls(tree)
-        ) or any(source is Source.UNWRITTEN_MEMORY for source in self._sources)
-
-    @cached_property
-    def _sources(self) -> set[Source | None]:
-        """What is called, of what gives something else in each run."""
-        return {
-            source_of(dotted(call, names))
-            for tree in self._all
-            for names in (imported(tree),)
-            for call, _ in calls(tree)
-        }
-
-    @cached_property
-    def shares(self) -> bool:
-        """Whether its threads add to what they share, or hand over what they have made."""
-        ways = (self.threads.added_up, self.threads.handed_over)
-        return any(True for tree in self._all for way in ways for _ in way(tree))
-
-    @cached_property
-    def draws_in_threads(self) -> bool:
-        """Whether its threads draw from torch's generator of the whole process."""
-        return any(True for tree in self._all for _ in self.threads.draws(tree, ("torch.cpu",)))
-
-    @cached_property
-    def changes_gradients(self) -> bool:
-        """Whether it changes gradients in place, as clipping does."""
-        return changes_gradients(self._all)
-
-    def speaks_for(self, circumstance: str) -> bool:
-        """Whether there is something on which the circumstance acts."""
-        if circumstance == HASHES.name:
-            return any(map(_hashes, self._all))
-        if circumstance == ADDRESSES.name:
-            return any(_asks_address(tree) or _hashes(tree) for tree in self._all)
-        if circumstance == LISTINGS.name:
-            return any(map(_lists, self._all))
-        return self.allocates if circumstance == MEMORY.name else True
-
-    @cached_property
-    def timed(self) -> bool:
-        """Whether something may depend on who or what is first."""
-        limits = (
-            each.arg for tree in self._all for call, _ in calls(tree) for each in call.keywords
-        )
-        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or "max_time" in limits
-
-
-def _hashes(tree: ast.AST) -> bool:
-    """Whether it has sets, or asks for hashes."""
-    return any(
-        isinstance(node, (ast.Set, ast.SetComp))
-        or (isinstance(node, ast.BinOp) and _is_keys(node.left, node.right))
-        or (isinstance(node, ast.Call) and last_name(node.func) in _OF_SETS)
-        for node in ast.walk(tree)
-    )
-
-
-def _lists(tree: ast.AST) -> bool:
-    """Whether it lists folders, and does not sort what it gets at once."""
-    ordered = (arg for call, name in calls(tree) if name == "sorted" for arg in call.args)
-    in_order = {id(each) for argument in ordered for each in ast.walk(argument)}
-    return any(
-        last_name(call.func) in LISTING and id(call) not in in_order for call, _ in calls(tree)
-    )
+# The environment
 
 
 def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
@@ -630,15 +581,13 @@ def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
         if part in item.lower()
         for each in (*names, item.rpartition(": ")[2])
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
+    for node in _all(tree, ast.Call, ast.Assign):
+        if isinstance(node, ast.Assign):
+            name, values = _word(node.targets[0]), [node.value]
+        else:
             name, values = last_name(node.func), node.args
             if name in ("setdefault", "putenv") and node.args:  # of os.environ
                 name, values = _word(node.args[0]), node.args[1:]
-        elif isinstance(node, ast.Assign):
-            name, values = _word(node.targets[0]), [node.value]
-        else:
-            continue
         if name in words:
             fixed = all(isinstance(each, ast.Constant) for each in values)
             yield Line(1 if fixed else 0, node.lineno, f"{name} is set here")
@@ -651,13 +600,3 @@ def _word(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _asks_address(tree: ast.AST) -> bool:
-    names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
-    return any(each in ("id", "WeakSet", "WeakKeyDictionary") for each in names)
-
-
-def _is_keys(*nodes: ast.expr) -> bool:
-    """Whether each is ``d.keys()``, of which operators make sets."""
-    return all(isinstance(n, ast.Call) and last_name(n.func) in ("keys", "items") for n in nodes)

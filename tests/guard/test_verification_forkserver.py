@@ -12,6 +12,7 @@ from programs import write
 from guard.verification import sessions
 from guard.verification.forkserver import Imported, imported_ahead
 from guard.verification.plan import Plan
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ STEP = Imported("torch._dynamo")
 
 def _ahead(folder: Path, code: str, *, ranks: int = 1) -> tuple[Imported, ...]:
     write(folder / "train.py", code)
-    return imported_ahead((str(folder / "train.py"),), ranks=ranks)
+    return imported_ahead(Text([str(folder / "train.py")]), ranks=ranks)
 
 
 def test_libraries_are_imported_ahead(tmp_path: Path) -> None:

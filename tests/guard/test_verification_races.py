@@ -59,7 +59,7 @@ data.map(produce)
 )
 def test_what_threads_hand_over(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in Threads([tree]).handed_over(tree)] == lines
+    assert [each.line for each in Threads([tree]).handed_over(tree)] == lines
 
 
 SUMS = """\
@@ -88,7 +88,7 @@ threading.Thread(target=slots)
 @pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3])])
 def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in Threads([tree]).added_up(tree)] == lines
+    assert [each.line for each in Threads([tree]).added_up(tree)] == lines
 
 
 def text_of(folder: Path, text: str) -> Text:
