@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
@@ -55,6 +56,20 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make only the runs that the folder of --keep lacks",
     )
+
+
+def kept_folder(folder: str, *, goes_on: bool) -> str:
+    """The folder of --keep, made; one that holds something only if it is to be gone on with. Raises
+    GuardError."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder) and not goes_on:
+            raise GuardError(
+                f"--keep: {folder!r} is not empty; --continue makes the runs that it lacks"
+            )
+    except OSError as error:
+        raise GuardError(f"--keep: cannot use {folder!r}: {error.strerror}") from None
+    return os.path.realpath(folder)
 
 
 def check_executor(options: argparse.Namespace) -> None:

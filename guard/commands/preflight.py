@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.commands.options import FAILED, FOUND, add_program, at_least
 from guard.errors import GuardError
-from guard.program import Program, flags
+from guard.program import Program, beside_guard, flags
 from guard.rehearsal.findings import UNKNOWN
 from guard.rehearsal.switches import GPUS
 from guard.terminal import write
@@ -121,11 +121,8 @@ def _died(status: int, options: argparse.Namespace) -> str:
 def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:
     from guard.rehearsal.side_effects import QUIET
 
-    environ = os.environ | QUIET | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch)
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (environ.get("PYTHONPATH"), folder) if each
-    )
+    environ = beside_guard({**os.environ, **QUIET})
+    environ |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch)
     if options.ranks > 1:
         environ |= {
             "RANK": "0",

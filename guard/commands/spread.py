@@ -19,6 +19,7 @@ from guard.commands.options import (
     add_program,
     at_least,
     check_executor,
+    kept_folder,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals, executor
@@ -128,7 +129,8 @@ def _run(plans: Sequence[Plan], options: argparse.Namespace) -> list[Arm]:
 
 @contextmanager
 def _runs(options: argparse.Namespace) -> Iterator[Runs]:
-    kept = Kept(options.keep, goes_on=options.goes_on) if options.keep else None
+    keep = options.keep and kept_folder(options.keep, goes_on=options.goes_on)
+    kept = Kept(keep) if keep else None
     with tempfile.TemporaryDirectory(prefix="guard-spread-") as own:
         folder = os.path.abspath(options.keep or own)
         with closing(executor(options.executor, dict(options.executor_option), folder)) as used:

@@ -20,6 +20,7 @@ from guard.commands.options import (
     add_replicas,
     at_least,
     check_executor,
+    kept_folder,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals
@@ -140,16 +141,7 @@ def _scratch(keep: str | None, *, goes_on: bool) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as own:
             yield os.path.realpath(own)
         return
-    try:
-        os.makedirs(keep, exist_ok=True)
-        if os.listdir(keep) and not goes_on:
-            raise GuardError(
-                f"--keep: {keep!r} is not empty, and nothing in it is overwritten; "
-                "--continue makes the runs that it lacks"
-            )
-    except OSError as error:
-        raise GuardError(f"--keep: cannot use {keep!r}: {error.strerror}") from None
-    yield os.path.realpath(keep)
+    yield kept_folder(keep, goes_on=goes_on)
 
 
 def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:

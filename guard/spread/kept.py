@@ -8,7 +8,6 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from guard.errors import GuardError
 from guard.spread.runs import Outcome
 from guard.verification.program_files import digest_of, program_files
 
@@ -19,17 +18,8 @@ if TYPE_CHECKING:
 class Kept:
     """The results of a folder. One holds for the same program, as its files now are."""
 
-    def __init__(self, folder: str, *, goes_on: bool) -> None:
-        """Raises GuardError for a folder that holds something, unless it is to be gone on with."""
+    def __init__(self, folder: str) -> None:
         self._folder = folder
-        try:
-            os.makedirs(folder, exist_ok=True)
-            if os.listdir(folder) and not goes_on:
-                raise GuardError(
-                    f"--keep: {folder!r} is not empty; --continue makes the runs that it lacks"
-                )
-        except OSError as error:
-            raise GuardError(f"--keep: cannot use {folder!r}: {error.strerror}") from None
 
     def load(self, plan: Plan, index: int, seed: int) -> Outcome | None:
         """The result of that run, if it is there."""

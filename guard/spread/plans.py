@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import glob
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
-from guard.program import Program
+from guard.program import Program, flags
 from guard.spread import metrics
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ class Plan:
     def command(self, seed: int) -> list[str]:
         """The command line of a run."""
         program = [each.replace(PLACEHOLDER, str(seed)) for each in self.program]
-        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001
-        start = [sys.executable, *flags]
+        start = [sys.executable, *flags()]
         if self.seed_arg is not None:
             return [*start, *program, *_option(self.seed_arg, seed)]
         return [*start, *([] if self.as_is else _under_guard(seed)), *program]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
-from guard.executors import Task
+from guard.executors import Task, stop
 from guard.executors.board import Row
+from guard.program import beside_guard
 from guard.spread import plans
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _TAIL = 20  # lines of a run that failed
 _PAUSE, _PAUSE_AWAY = 0.02, 0.2  # seconds between two looks, here and at a cluster
-_GRACE = 3.0  # seconds between asking runs to end and ending them
 
 
 class Outcome(NamedTuple):
@@ -114,7 +113,7 @@ class Runs:
                 board.show(self._rows(programs, waiting), len(done))
                 time.sleep(_PAUSE if self._executor.is_local else _PAUSE_AWAY)
         finally:
-            self._stop()
+            stop([each.job for each in self._running.values()])
         return [[done[index, seed] for seed in seeds] for index in range(len(programs))]
 
     def _rows(self, programs: Sequence[Plan], waiting: Sequence[tuple[int, int]]) -> list[Row]:
@@ -142,18 +141,6 @@ class Runs:
                 if self._kept:
                     self._kept.save(run.plan, *key, outcome)
                 yield key, outcome
-
-    def _stop(self) -> None:
-        """End what still runs: asked first, so that it can flush and clean up."""
-        for which in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            for run in self._running.values():
-                if run.job.poll() is None:
-                    run.job.end(which)
-            until = time.monotonic() + _GRACE
-            while time.monotonic() < until and any(
-                each.job.poll() is None for each in self._running.values()
-            ):
-                time.sleep(_PAUSE)
 
 
 def _outcome(run: _Run, status: int) -> Outcome:
@@ -193,9 +180,7 @@ def _environment(plan: Plan, seed: int) -> dict[str, str]:
     environ = dict(os.environ)
     if plan.seed_arg is None and not plan.as_is:
         environ.setdefault("PYTHONHASHSEED", str(seed))  # the order of sets is chance as well
-        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        paths = (environ.get("PYTHONPATH"), folder)
-        environ["PYTHONPATH"] = os.pathsep.join(each for each in paths if each)
+        return beside_guard(environ)
     return environ
 
 

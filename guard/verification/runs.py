@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Comparer
+from guard.executors import stop
 from guard.trace import Trace, TraceError, open_trace
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     Start = Callable[[], "Process"]
 
-_GRACE = 3.0  # seconds between asking a process to end and ending it
-_WAIT = 0.02
 _ENDED = "ended"  # the file that a run which ended well has in its folder
 _LINES, _LINES_OF_RANKS = 12, 60  # of its output that are told
 _LOOK = 4096  # bytes of a line of output, on average no more
@@ -135,36 +134,20 @@ class Process:
             text = file.read().decode("utf-8", "replace")
         return tuple(text.rstrip().splitlines()[-lines:])
 
+    def poll(self) -> int | None:
+        """Its status, as of any job."""
+        return self.status
+
     def end(self, which: int) -> None:
         """Send a signal to it and to all that it has started in its group, if it still runs."""
         if self.status is None:
             self.was_stopped = True
             self._job.end(which)
 
-    def wait(self, seconds: float) -> bool:
-        """Whether it has ended, within so many seconds."""
-        until = time.monotonic() + seconds
-        while self.status is None and time.monotonic() < until:
-            time.sleep(_WAIT)
-        return self.status is not None
-
 
 def has_ended(folder: str, key: str) -> bool:
     """Whether a run of that key ended well in a folder, at an earlier time."""
     return bool(key) and _content(os.path.join(folder, _ENDED)) == key
-
-
-def stop(processes: Sequence[Process]) -> None:
-    """End them and what they have started: asked first, so that they can flush and clean up."""
-    for each in processes:
-        each.end(signal.SIGTERM)
-    until = time.monotonic() + _GRACE
-    for each in processes:
-        each.wait(max(0.0, until - time.monotonic()))
-    for each in processes:
-        each.end(getattr(signal, "SIGKILL", signal.SIGTERM))
-    for each in processes:
-        each.wait(_GRACE)
 
 
 def _content(path: str) -> str:

@@ -15,15 +15,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
-from guard.executors import Ended, Task, executor
+from guard.executors import Ended, Task, executor, stop
 from guard.executors.board import Board, Row
-from guard.program import flags
+from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
 from guard.verification import circumstances
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.program_files import digest_of, program_files
-from guard.verification.runs import Process, has_ended, stop
+from guard.verification.runs import Process, has_ended
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
@@ -359,8 +359,4 @@ def _environment(plan: Plan, temporary: str) -> dict[str, str]:
         environ = {**QUIET, **environ}
     if sys.platform == "linux":  # elsewhere its path is too long for sockets
         environ |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (environ.get("PYTHONPATH"), folder) if each
-    )
-    return environ
+    return beside_guard(environ)
