@@ -6,7 +6,6 @@ not what Python's own modules draw for themselves, such as names of temporary fi
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 import os
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.observe import places
-from guard.observe.patching import replace
+from guard.observe import patching, places
+from guard.observe.patching import around, replace
 from guard.rehearsal.findings import OtherSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
     from types import FrameType
 
@@ -116,7 +115,10 @@ def _draws(run: Run) -> bool:
     return bool(given.get("p", 1)) and given.get("train", True) is not False
 
 
-_OWN = (os.path.abspath(__file__), os.path.abspath(random.__file__), "<frozen", "<__array")
+_OWN = (
+    *(os.path.abspath(each) for each in (__file__, patching.__file__, random.__file__)),
+    *("<frozen", "<__array"),
+)
 _NO_DRAWS = {
     *("seed", "getstate", "setstate", "get_state", "set_state", "default_rng", "test"),
     *("get_bit_generator", "set_bit_generator"),
@@ -175,49 +177,53 @@ class HostDraws:
     # Python
 
     def _watch_python(self, stack: ExitStack) -> None:
-        for name in random.__all__:
-            function = getattr(random, name)
-            if not isinstance(function, type) and name not in _NO_DRAWS:
-                self._watch_global(stack, random, name, "random")
-        replace(stack, random, "setstate", self._seeding(random.setstate, "random", None))
-        replace(stack, random, "seed", self._seeding(random.seed, "random", "random.seed"))
-        original = random.Random.seed
+        self._watch_global(stack, random, random.__all__, "setstate")
 
-        @functools.wraps(original)
-        def seed(generator: random.Random, a: Any = None, *args: Any, **options: Any) -> None:  # noqa: ANN401
-            original(generator, a, *args, **options)
+        @around(stack, random.Random, "seed")
+        def _(original: Function, generator: random.Random, a: Any = None, *args: Any) -> None:  # noqa: ANN401
+            original(generator, a, *args)
             if a is not None:
                 self._check_seed(a, "random.Random")
             elif type(generator) is random.Random:
                 self._draw("object", "random.Random() is given no seed")
 
-        replace(stack, random.Random, "seed", seed)
         for name in ("random", "getrandbits"):
             self._watch_entropy(stack, random.SystemRandom, name, "random.SystemRandom")
 
-    def _watch_global(self, stack: ExitStack, module: Any, name: str, kind: str) -> None:  # noqa: ANN401
-        original = getattr(module, name)
+    def _watch_global(
+        self,
+        stack: ExitStack,
+        module: Any,  # noqa: ANN401
+        names: Iterable[str],
+        setting: str,
+    ) -> None:
+        """The functions of a module that draw from its generator, and those that seed it and
+        (``setting``) put it into a state."""
+        kind = module.__name__
 
-        @functools.wraps(original)
-        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        def draw(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             if not self._seeded[kind]:
                 self._draw(kind, f"random numbers are drawn from {kind}, which nobody has seeded")
             return original(*args, **options)
 
-        replace(stack, module, name, draw)
-
-    def _seeding(self, original: Function, kind: str, name: str | None) -> Function:
-        """A function that seeds a global generator; without a name it sets its state."""
-
-        @functools.wraps(original)
-        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        def seed(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             given = [*args, *options.values()]
-            self._seeded[kind] = name is None or bool(given and given[0] is not None)
-            if name is not None and given:
-                self._check_seed(given[0], name)
+            self._seeded[kind] = bool(given and given[0] is not None)
+            for each in given[:1]:
+                self._check_seed(each, f"{kind}.seed")
             return original(*args, **options)
 
-        return seed
+        def set_state(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            self._seeded[kind] = True
+            return original(*args, **options)
+
+        for name in names:
+            found = getattr(module, name)
+            is_function = callable(found) and not isinstance(found, type)
+            if is_function and not name.startswith("_") and name not in _NO_DRAWS:
+                around(stack, module, name)(draw)
+        around(stack, module, setting)(set_state)
+        around(stack, module, "seed")(seed)
 
     # NumPy
 
@@ -226,14 +232,7 @@ class HostDraws:
             numpy: Any = import_module("numpy.random")
         except ImportError:
             return
-        for name, function in list(vars(numpy).items()):
-            draws = callable(function) and not isinstance(function, type)
-            if draws and not name.startswith("_") and name not in _NO_DRAWS:
-                self._watch_global(stack, numpy, name, "numpy.random")
-        replace(
-            stack, numpy, "seed", self._seeding(numpy.seed, "numpy.random", "numpy.random.seed")
-        )
-        replace(stack, numpy, "set_state", self._seeding(numpy.set_state, "numpy.random", None))
+        self._watch_global(stack, numpy, list(vars(numpy)), "set_state")
         self._watch_seed(stack, numpy, "default_rng", "numpy.random.default_rng")
         self._watch_objects(stack, numpy)
 
@@ -276,15 +275,11 @@ class HostDraws:
             self._watch_seed(stack, torch.cuda, name, f"torch.cuda.{name}")
 
     def _watch_seed(self, stack: ExitStack, module: Any, name: str, shown: str) -> None:  # noqa: ANN401
-        original = getattr(module, name)
-
-        @functools.wraps(original)
-        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, module, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             for each in (*args, *options.values())[:1]:
                 self._check_seed(each, shown)
             return original(*args, **options)
-
-        replace(stack, module, name, seed)
 
     def _check_seed(self, seed: Any, name: str) -> None:  # noqa: ANN401
         """Whether a seed is a number that the clock or the system gave before."""
@@ -303,10 +298,8 @@ class HostDraws:
                 self._watch_passing(stack, owner, name)
 
     def _watch_entropy(self, stack: ExitStack, owner: Any, name: str, of: str) -> None:  # noqa: ANN401
-        original = getattr(owner, name)
-
-        @functools.wraps(original)
-        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, owner, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             if self._is_drawing or not _is_of_program():
                 return original(*args, **options)
             self._is_drawing = True  # one of these may be made of another
@@ -318,23 +311,18 @@ class HostDraws:
             self._remember(value, f"{of}.{name}")
             return value
 
-        replace(stack, owner, name, draw)
-
     def _watch_passing(self, stack: ExitStack, owner: Any, name: str) -> None:  # noqa: ANN401
         """What is mostly no part of a training: the time of day, a name for a run."""
-        original = getattr(owner, name)
         shown = f"{owner.__name__}.{name}"
 
-        @functools.wraps(original)
-        def read(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, owner, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             value = original(*args, **options)
             if _is_of_program():
                 self._remember(getattr(value, "int", value), shown)
                 if owner is uuid:
                     self._passing[shown, places.here()] += 1
             return value
-
-        replace(stack, owner, name, read)
 
     def _remember(self, value: Any, source: str) -> None:  # noqa: ANN401
         for each in _numbers(value):

@@ -5,7 +5,6 @@ FSDP and tensor parallelism are left out: one process holds all of a model, and 
 
 from __future__ import annotations
 
-import functools
 import sys
 from contextlib import contextmanager, nullcontext
 from multiprocessing.process import BaseProcess
@@ -16,7 +15,7 @@ from torch import distributed
 from torch.utils._pytree import tree_map_only
 
 from guard.observe.arrival import when_imported
-from guard.observe.patching import replace
+from guard.observe.patching import around, replace
 from guard.observe.places import is_installed
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from guard.rehearsal.recorder import Recorder
+
+    Function = Callable[..., Any]
 
 _NOTHING = (
     "all_reduce", "broadcast", "reduce", "barrier", "monitored_barrier", "broadcast_object_list",
@@ -47,8 +48,16 @@ def install(stack: ExitStack, world: int) -> None:
     """Have a group of so many ranks that is none, and wrappers that add nothing."""
     if not distributed.is_available():
         return
-    begun = _initialized(distributed.init_process_group, world)
-    for owner in (distributed, distributed.distributed_c10d, distributed.device_mesh):
+
+    @around(stack, distributed, "init_process_group")
+    def begun(original: Function, *_: Any, **options: Any) -> None:
+        from torch.testing._internal.distributed.fake_pg import FakeStore
+
+        if not distributed.is_initialized():
+            size = max(world, options.get("world_size") or 1)
+            original(backend="fake", rank=0, world_size=size, store=FakeStore())
+
+    for owner in (distributed.distributed_c10d, distributed.device_mesh):
         replace(stack, owner, "init_process_group", begun)
     for name in _NOTHING:
         replace(stack, distributed, name, lambda *_, **__: _Work())
@@ -66,39 +75,24 @@ def install(stack: ExitStack, world: int) -> None:
 
 def _start_here(stack: ExitStack) -> None:
     """Processes that run a function of the program's own run it here, one after the other."""
-    start: Any = BaseProcess.start
 
-    def start_(process: Any) -> None:  # noqa: ANN401
+    @around(stack, BaseProcess, "start")
+    def _(original: Function, process: Any) -> None:  # noqa: ANN401
         target = process._target  # noqa: SLF001 - it is not told otherwise
         code = getattr(target, "__code__", None)
         if code is None or is_installed(code.co_filename):
-            start(process)
+            original(process)
             return
         process._run_here = True  # noqa: SLF001 - ours
         target(*process._args, **process._kwargs)  # noqa: SLF001
 
-    replace(stack, BaseProcess, "start", start_)
-    for name, value in (("join", None), ("is_alive", False), ("terminate", None), ("kill", None)):
-        replace(stack, BaseProcess, name, _unless_run(getattr(BaseProcess, name), value))
+    def unless_run(original: Function, process: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        if "_run_here" in vars(process):
+            return False if original.__name__ == "is_alive" else None
+        return original(process, *args, **options)
 
-
-def _unless_run(original: Callable[..., Any], value: Any) -> Callable[..., Any]:  # noqa: ANN401
-    def call(process: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        return value if "_run_here" in vars(process) else original(process, *args, **options)
-
-    return call
-
-
-def _initialized(original: Callable[..., None], world: int) -> Callable[..., None]:
-    @functools.wraps(original)
-    def init_process_group(*_: Any, **options: Any) -> None:
-        from torch.testing._internal.distributed.fake_pg import FakeStore
-
-        if not distributed.is_initialized():
-            size = max(world, options.get("world_size") or 1)
-            original(backend="fake", rank=0, world_size=size, store=FakeStore())
-
-    return init_process_group
+    for name in ("join", "is_alive", "terminate", "kill"):
+        around(stack, BaseProcess, name)(unless_run)
 
 
 def _spawned(function: Callable[..., None], args: tuple[Any, ...] = (), *_: Any, **__: Any) -> None:
