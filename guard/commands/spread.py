@@ -26,10 +26,9 @@ from guard.executors import ended_by_signals, executor
 from guard.executors.board import Board
 from guard.settings import LARGEST_SEED
 from guard.spread import text
-from guard.spread.kept import Kept
 from guard.spread.plans import PLACEHOLDER, Plan
 from guard.spread.results import Arm, document, load
-from guard.spread.runs import Runs
+from guard.spread.runs import Kept, Runs
 from guard.spread.text import marks_for
 
 if TYPE_CHECKING:

@@ -1,7 +1,12 @@
-"""Running a program once for each seed, and reading its metric."""
+"""Running a program once for each seed, and reading its metric.
+
+Results outlive an interruption: a file for each run that gave a value.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
 import time
@@ -14,13 +19,13 @@ from guard.executors import Task, stop
 from guard.executors.board import Row
 from guard.program import beside_guard
 from guard.spread import plans
+from guard.verification.program_files import digest_of, program_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.executors import Executor, Job
     from guard.executors.board import Board
-    from guard.spread.kept import Kept
     from guard.spread.plans import Plan
 
 _TAIL = 20  # lines of a run that failed
@@ -186,3 +191,41 @@ def _environment(plan: Plan, seed: int) -> dict[str, str]:
 
 def _tail(text: str) -> str:
     return "\n".join(text.rstrip().splitlines()[-_TAIL:])
+
+
+class Kept:
+    """The results of a folder. One holds for the same program, as its files now are."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def load(self, plan: Plan, index: int, seed: int) -> Outcome | None:
+        """The result of that run, if it is there."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            with open(self._path(index, seed), encoding="utf-8") as file:
+                read = json.load(file)
+            if read["key"] == _key(plan, seed):
+                return Outcome(**read["outcome"])
+        return None
+
+    def save(self, plan: Plan, index: int, seed: int, outcome: Outcome) -> None:
+        """Keep a result; a run without one is to be made again."""
+        if outcome.value is None:
+            return
+        path = self._path(index, seed)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            json.dump({"key": _key(plan, seed), "outcome": outcome._asdict()}, file, indent=2)
+        os.replace(f"{path}.new", path)
+
+    def _path(self, index: int, seed: int) -> str:
+        return os.path.join(self._folder, "ab"[index], f"seed{seed}.json")
+
+
+def _key(plan: Plan, seed: int) -> str:
+    """A digest of what a result depends on, as far as it is known."""
+    is_module = plan.program[0] == "-m"
+    told: list[object] = [plan.command(seed), plan.metric, plan.source, plan.seeding]
+    told.append(sorted(each for each in os.environ.items() if each[0].startswith("GUARD_")))
+    files = digest_of(program_files(plan.program[is_module], module=is_module))
+    return hashlib.sha256(json.dumps(told).encode() + files).hexdigest()
