@@ -4,9 +4,9 @@ A statement whose inputs agree in both runs and whose result does not is an orig
 inputs differ has the origins of these. Where a differing input was made by nothing that differs,
 it was made at another time by another thread, or it came through what is not followed.
 
-``Flows`` follows what differs forward, in the order of the first run. ``Backward`` traces one
-statement back: to those that wrote what it was given, to what was called below it, to generators
-that it draws from, and to what other threads wrote meanwhile; the surest first. What a statement
+What differs is followed forward, in the order of the first run. Each statement is traced back to
+those that wrote what it was given, to what was called below it, to generators that it draws from,
+and to what other threads wrote meanwhile; the surest first. What a statement
 wrote is found by a name and what it holds in the same frame; from other frames, by an attribute's
 name alone, and by a name and its file.
 """
@@ -14,7 +14,7 @@ name alone, and by a name and its file.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from guard.diff.sources import allocates, draws_file, draws_name, fills, is_begun, is_clock, lists
 from guard.diff.state_origins import StateOrigins
@@ -37,40 +37,189 @@ _OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
-class Seen(NamedTuple):
-    """What was seen of two runs.
-
-    nodes   all statements, in the order of the first run
-    either  all that was written, by run
-    states  of generators and the like
-    traits  of statements, by their files and lines
-    """
-
-    nodes: list[Node]
-    either: tuple[Written, Written]
-    states: StateOrigins
-    traits: dict[tuple[str, int], Traits]
+def _first(origins: Iterable[Node]) -> Origins:
+    """The first of each line, and the first few of these."""
+    lines: dict[tuple[str, int], Node] = {}
+    for each in sorted(origins, key=lambda each: each.order):
+        lines.setdefault(each.key, each)
+    return frozenset(list(lines.values())[:_MOST])
 
 
-class Backward:
-    """Of two runs, whose statements are gone through forward meanwhile.
+class Written:
+    """What was written where, in order: found again by the time before which it was."""
 
-    seen     what both runs did
-    written  what differs, up to here
-    escapes  when results that differ went to a library, whose, and their origins; up to here
-    """
+    def __init__(self) -> None:
+        self._orders: dict[object, list[int]] = {}
+        self._nodes: dict[object, list[Node]] = {}
 
-    def __init__(self, seen: Seen, written: Written, escapes: Escapes) -> None:
-        self._written = written
-        self._any = seen.either
-        self._escapes = escapes
-        self._states = seen.states
-        self._traits = seen.traits
-        self._drawers = [each for each in seen.nodes if draws_file(each.statement)]
+    def add(self, key: object, order: int, node: Node) -> None:
+        """A statement wrote there."""
+        self._orders.setdefault(key, []).append(order)
+        self._nodes.setdefault(key, []).append(node)
+
+    def last(self, key: object, until: int) -> Node | None:
+        """The last statement that wrote there by then."""
+        orders = self._orders.get(key)
+        at = bisect_right(orders, until) if orders else 0
+        return self._nodes[key][at - 1] if at else None
+
+    def all_of(self, key: object) -> list[Node]:
+        """All of them, in order."""
+        return self._nodes.get(key, [])
+
+
+def keys(node: Node, path: Path) -> Iterator[object]:
+    """Under what a write is found again."""
+    frame = node.within.call.frame, node.within.role
+    yield (*frame, path)
+    yield from shared_keys(node, path)
+    for size in range(1, len(path)):
+        yield from part_keys(node, path[:size])
+
+
+def part_keys(node: Node, path: Path) -> Iterator[object]:
+    """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
+    frame = node.within.call.frame, node.within.role
+    for key in ((*frame, path), *shared_keys(node, path)):
+        yield ("part", key)
+
+
+def local_keys(node: Node, path: Path) -> Iterator[object]:
+    """A path in the same frame, then what holds it."""
+    frame = node.within.call.frame, node.within.role
+    for size in range(len(path), 0, -1):
+        if size == 1 and len(path) > 1 and path[0] == "self":
+            break
+        yield (*frame, path[:size])
+
+
+def shared_keys(node: Node, path: Path) -> Iterator[object]:
+    """An attribute or a key by its name; a name by its file."""
+    last = path[-1]
+    if len(path) > 1:
+        yield ("attribute", last)
+    elif path[0] != "self":
+        yield ("name", node.file, last)
+
+
+class Flows:
+    """Origins of all that differs between two recordings."""
+
+    def __init__(
+        self, nodes: list[Node], traits: dict[tuple[str, int], Traits] | None = None
+    ) -> None:
+        self.nodes = nodes
+        self._traits = traits or {}
+        self.origins: list[Node] = []  # in order
+        self.tainted: list[Node] = []
+        self.written = Written()  # what differs
+        self._any = (Written(), Written())  # all, by run
+        self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
+        self._states = StateOrigins(nodes)
+        self.moves = self._states.moves  # statements after which a state differs
+        self._drawers = [each for each in nodes if draws_file(each.statement)]
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
+        for run in (0, 1):
+            self._note_run(run)
+        for node in self.nodes:
+            self._follow(node)
 
-    def of(self, node: Node) -> Origins:
+    def traits(self, node: Node) -> Traits:
+        """What a statement's values are made of."""
+        return self._traits.get((node.file, node.statement.line), Traits())
+
+    def of_states(self, node: Node) -> Origins:
+        """The origins of a generator's state, if it draws from one whose states differ."""
+        return self._states.of(node)
+
+    def _follow(self, node: Node) -> None:
+        first, second = node.first, node.second
+        if first is None or second is None:
+            self._follow_extra(node)
+            return
+        gives = self._changed(node)
+        moved = self._states.is_moved(node)  # noted, whatever else it does
+        effects = moved or bool(gives) or node.branches
+        effects = effects or (node.is_last and node.within.differs)
+        effects = effects or first.raised != second.raised
+        if not effects:
+            return
+        node.is_tainted = True
+        node.origins = self._of(node)
+        if node in node.origins:
+            self.origins.append(node)
+        self.tainted.append(node)
+        for path, pair in gives:
+            self._write(node, path, pair)
+        self._escape(node)
+
+    def _follow_extra(self, node: Node) -> None:
+        """What only one run did has the origins of what decided it."""
+        node.is_tainted = True
+        cause = node.cause
+        if cause is not None:
+            node.origins = cause.origins or self._decided(cause)
+        self.tainted.append(node)
+        ran = node.ran
+        for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
+            touched = at - len(node.statement.writes)
+            if touched < 0 or ran.gave[at] != ran.touched[touched]:
+                self._write(node, path, None)
+        self._escape(node)
+
+    def _decided(self, cause: Node) -> Origins:
+        """The origins of a statement that has not ended yet: it decides what is done within."""
+        if cause.is_tainted:
+            return cause.origins
+        return self._of(cause)
+
+    def _escape(self, node: Node) -> None:
+        root = node.within
+        if node.origins and node.is_last and root.above is None and root.differs:
+            self.escapes.append((node.order, root.role, node.origins))
+
+    def _changed(self, node: Node) -> list[tuple[Path, tuple[int, int]]]:
+        """Paths whose values differ after it, and which it has made so in one of the runs."""
+        first, second, statement = node.first, node.second, node.statement
+        if first is None or second is None:
+            return []
+        found = []
+        bound = len(statement.writes)
+        for at, (path, one, other) in enumerate(
+            zip(statement.gives, first.gave, second.gave, strict=False)
+        ):
+            if not differ(one, other):
+                continue
+            if at >= bound:
+                same = first.touched[at - bound] == one and second.touched[at - bound] == other
+                if same:
+                    continue
+            found.append((path, (one, other)))
+        return found
+
+    def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
+        order = node.order
+        for key in keys(node, path):
+            self.written.add(key, order, node)
+        if pair is not None and pair[0] & 1 and pair[1] & 1:
+            self.written.add(pair, order, node)
+
+    def _note_run(self, run: int) -> None:
+        """What a run wrote that several threads may share, and what moved its generators."""
+        ran_then = [(each.ran_in(run), each) for each in self.nodes]
+        known = [(ran, node) for ran, node in ran_then if ran is not None]
+        for ran, node in sorted(known, key=lambda each: each[0].ended or NEVER):
+            bound = len(node.statement.writes)
+            for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
+                if at < bound or ran.gave[at] != ran.touched[at - bound]:
+                    for key in shared_keys(node, path):
+                        self._any[run].add(key, ran.ended or NEVER, node)
+            self._states.note(node, run)
+
+    # Back from one statement
+
+    def _of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
         if is_clock(node.statement) and not is_begun(node.statement):
             return frozenset((node,))
@@ -104,7 +253,7 @@ class Backward:
             yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
 
     def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
-        found = (self._written.last(key, until) for key in keys)
+        found = (self.written.last(key, until) for key in keys)
         yield from (each for each in found if each is not None)
 
     def _of_drawn_names(self, node: Node, deep: int) -> Origins:
@@ -114,12 +263,12 @@ class Backward:
             return NOTHING
         if lists(node.statement):
             return self._of_sorted_names(node)
-        if not self._traits_of(node).read & DRAWN:
+        if not self.traits(node).read & DRAWN:
             return NOTHING
         for each in self.makers(node):
             if draws_name(each.statement):
                 return frozenset((each,))
-            if self._traits_of(each).gave & DRAWN and each is not node:
+            if self.traits(each).gave & DRAWN and each is not node:
                 found = self._of_drawn_names(each, deep - 1)
                 if found:
                     return found
@@ -131,9 +280,6 @@ class Backward:
             return NOTHING
         before = [each for each in self._drawers if each.order <= node.ran.began]
         return frozenset(before[-1:])
-
-    def _traits_of(self, node: Node) -> Traits:
-        return self._traits.get((node.file, node.statement.line), Traits())
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()
@@ -160,8 +306,8 @@ class Backward:
             return NOTHING
         role = node.within.role
         seen, found = self._elsewhere.get(role, (0, {}))
-        while seen < len(self._escapes) and self._escapes[seen][0] <= node.order:
-            _, other, origins = self._escapes[seen]
+        while seen < len(self.escapes) and self.escapes[seen][0] <= node.order:
+            _, other, origins = self.escapes[seen]
             seen += 1
             for each in origins if other != role else ():
                 if each.order < found.setdefault(each.key, each).order:
@@ -255,7 +401,7 @@ class Backward:
     def _written_to(self, keys: Iterable[object], until: int) -> Origins:
         """The origins of what was written last under the first of these keys."""
         for key in keys:
-            found = self._written.last(key, until)
+            found = self.written.last(key, until)
             if found is not None and found.origins:
                 return found.origins
         return NOTHING
@@ -275,195 +421,3 @@ class Backward:
                 others.sort(key=lambda each: not each.is_in_thread)
                 return frozenset(others[:1] or (node,))
         return NOTHING
-
-
-def _first(origins: Iterable[Node]) -> Origins:
-    """The first of each line, and the first few of these."""
-    lines: dict[tuple[str, int], Node] = {}
-    for each in sorted(origins, key=lambda each: each.order):
-        lines.setdefault(each.key, each)
-    return frozenset(list(lines.values())[:_MOST])
-
-
-class Written:
-    """What was written where, in order: found again by the time before which it was."""
-
-    def __init__(self) -> None:
-        self._orders: dict[object, list[int]] = {}
-        self._nodes: dict[object, list[Node]] = {}
-
-    def add(self, key: object, order: int, node: Node) -> None:
-        """A statement wrote there."""
-        self._orders.setdefault(key, []).append(order)
-        self._nodes.setdefault(key, []).append(node)
-
-    def last(self, key: object, until: int) -> Node | None:
-        """The last statement that wrote there by then."""
-        orders = self._orders.get(key)
-        at = bisect_right(orders, until) if orders else 0
-        return self._nodes[key][at - 1] if at else None
-
-    def all_of(self, key: object) -> list[Node]:
-        """All of them, in order."""
-        return self._nodes.get(key, [])
-
-
-def keys(node: Node, path: Path) -> Iterator[object]:
-    """Under what a write is found again."""
-    frame = node.within.call.frame, node.within.role
-    yield (*frame, path)
-    yield from shared_keys(node, path)
-    for size in range(1, len(path)):
-        yield from part_keys(node, path[:size])
-
-
-def part_keys(node: Node, path: Path) -> Iterator[object]:
-    """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
-    frame = node.within.call.frame, node.within.role
-    for key in ((*frame, path), *shared_keys(node, path)):
-        yield ("part", key)
-
-
-def local_keys(node: Node, path: Path) -> Iterator[object]:
-    """A path in the same frame, then what holds it."""
-    frame = node.within.call.frame, node.within.role
-    for size in range(len(path), 0, -1):
-        if size == 1 and len(path) > 1 and path[0] == "self":
-            break
-        yield (*frame, path[:size])
-
-
-def shared_keys(node: Node, path: Path) -> Iterator[object]:
-    """An attribute or a key by its name; a name by its file."""
-    last = path[-1]
-    if len(path) > 1:
-        yield ("attribute", last)
-    elif path[0] != "self":
-        yield ("name", node.file, last)
-
-
-class Flows:
-    """Origins of all that differs between two recordings."""
-
-    def __init__(
-        self, nodes: list[Node], traits: dict[tuple[str, int], Traits] | None = None
-    ) -> None:
-        self.nodes = nodes
-        self._traits = traits or {}
-        self.origins: list[Node] = []  # in order
-        self.tainted: list[Node] = []
-        self.written = Written()  # what differs
-        self._any = (Written(), Written())  # all, by run
-        self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
-        self._states = StateOrigins(nodes)
-        self.moves = self._states.moves  # statements after which a state differs
-        seen = Seen(nodes, self._any, self._states, self._traits)
-        self._back = Backward(seen, self.written, self.escapes)
-        for run in (0, 1):
-            self._note_run(run)
-        for node in self.nodes:
-            self._follow(node)
-
-    def given(self, node: Node) -> Origins:
-        """The origins of all that differs of what a statement reads."""
-        return self._back.given(node)
-
-    def before(self, node: Node) -> Iterator[Node]:
-        """Statements that what differs of a statement's inputs comes from, the surest first."""
-        return self._back.before(node)
-
-    def traits(self, node: Node) -> Traits:
-        """What a statement's values are made of."""
-        return self._traits.get((node.file, node.statement.line), Traits())
-
-    def makers(self, node: Node) -> list[Node]:
-        """What made the things that a statement uses, each the last before it."""
-        return self._back.makers(node)
-
-    def of_states(self, node: Node) -> Origins:
-        """The origins of a generator's state, if it draws from one whose states differ."""
-        return self._states.of(node)
-
-    def _follow(self, node: Node) -> None:
-        first, second = node.first, node.second
-        if first is None or second is None:
-            self._follow_extra(node)
-            return
-        gives = self._changed(node)
-        moved = self._states.is_moved(node)  # noted, whatever else it does
-        effects = moved or bool(gives) or node.branches
-        effects = effects or (node.is_last and node.within.differs)
-        effects = effects or first.raised != second.raised
-        if not effects:
-            return
-        node.is_tainted = True
-        node.origins = self._back.of(node)
-        if node in node.origins:
-            self.origins.append(node)
-        self.tainted.append(node)
-        for path, pair in gives:
-            self._write(node, path, pair)
-        self._escape(node)
-
-    def _follow_extra(self, node: Node) -> None:
-        """What only one run did has the origins of what decided it."""
-        node.is_tainted = True
-        cause = node.cause
-        if cause is not None:
-            node.origins = cause.origins or self._decided(cause)
-        self.tainted.append(node)
-        ran = node.ran
-        for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
-            touched = at - len(node.statement.writes)
-            if touched < 0 or ran.gave[at] != ran.touched[touched]:
-                self._write(node, path, None)
-        self._escape(node)
-
-    def _decided(self, cause: Node) -> Origins:
-        """The origins of a statement that has not ended yet: it decides what is done within."""
-        if cause.is_tainted:
-            return cause.origins
-        return self._back.of(cause)
-
-    def _escape(self, node: Node) -> None:
-        root = node.within
-        if node.origins and node.is_last and root.above is None and root.differs:
-            self.escapes.append((node.order, root.role, node.origins))
-
-    def _changed(self, node: Node) -> list[tuple[Path, tuple[int, int]]]:
-        """Paths whose values differ after it, and which it has made so in one of the runs."""
-        first, second, statement = node.first, node.second, node.statement
-        if first is None or second is None:
-            return []
-        found = []
-        bound = len(statement.writes)
-        for at, (path, one, other) in enumerate(
-            zip(statement.gives, first.gave, second.gave, strict=False)
-        ):
-            if not differ(one, other):
-                continue
-            if at >= bound:
-                same = first.touched[at - bound] == one and second.touched[at - bound] == other
-                if same:
-                    continue
-            found.append((path, (one, other)))
-        return found
-
-    def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
-        order = node.order
-        for key in keys(node, path):
-            self.written.add(key, order, node)
-        if pair is not None and pair[0] & 1 and pair[1] & 1:
-            self.written.add(pair, order, node)
-
-    def _note_run(self, run: int) -> None:
-        """What a run wrote that several threads may share, and what moved its generators."""
-        ran_then = [(each.ran_in(run), each) for each in self.nodes]
-        known = [(ran, node) for ran, node in ran_then if ran is not None]
-        for ran, node in sorted(known, key=lambda each: each[0].ended or NEVER):
-            bound = len(node.statement.writes)
-            for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
-                if at < bound or ran.gave[at] != ran.touched[at - bound]:
-                    for key in shared_keys(node, path):
-                        self._any[run].add(key, ran.ended or NEVER, node)
-            self._states.note(node, run)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,57 +90,50 @@ def _named(node: ast.AST) -> Iterator[tuple[str, Path]]:
         yield from _items(node.target, node.iter)
     elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Subscript)):
         path = inner_path(node.value)
-        for target in node.targets:
-            if isinstance(target, ast.Name) and path is not None:
-                yield target.id, path
+        names = (each.id for each in node.targets if isinstance(each, ast.Name))
+        yield from ((name, path) for name in names if path is not None)
 
 
 def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, Path]]:
     """Names of the items that a loop takes."""
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-    if isinstance(source, ast.Call):
-        called = source.func
-        name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-        if name == "zip":
-            for part, each in zip(parts, source.args, strict=False):
-                yield from _items(part, each)
-        elif name == "enumerate" and len(parts) > 1 and source.args:
-            yield from _items(parts[1], source.args[0])
-        elif name in _SAME_ITEMS and source.args:
-            yield from _items(target, source.args[0])
-        elif isinstance(called, ast.Attribute) and name == "values":
-            yield from _items(target, called.value)
-        elif isinstance(called, ast.Attribute) and name == "items" and len(parts) > 1:
-            yield from _items(parts[1], called.value)
+    if not isinstance(source, ast.Call):
+        path = path_of(source)
+        names = (each.id for each in (target, *parts) if isinstance(each, ast.Name))
+        yield from ((name, path) for name in names if path is not None)
         return
-    path = path_of(source)
-    for each in (target, *parts) if path is not None else ():
-        if isinstance(each, ast.Name) and path is not None:
-            yield each.id, path
+    name, called = _dotted(source.func).rpartition(".")[2], source.func
+    held = called.value if isinstance(called, ast.Attribute) else None
+    if name == "zip":
+        for part, each in zip(parts, source.args, strict=False):
+            yield from _items(part, each)
+    elif name in _SAME_ITEMS and source.args:
+        yield from _items(target, source.args[0])
+    elif name == "values" and held is not None:
+        yield from _items(target, held)
+    elif len(parts) > 1 and name == "enumerate" and source.args:
+        yield from _items(parts[1], source.args[0])
+    elif len(parts) > 1 and name == "items" and held is not None:
+        yield from _items(parts[1], held)
 
 
 def _changes(node: ast.AST) -> Iterator[str]:
     """Names of what a statement surely changes in place."""
-    if isinstance(node, (ast.Assign, ast.AugAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        for each in targets:
-            is_part = isinstance(each, (ast.Attribute, ast.Subscript))
-            if isinstance(node, ast.AugAssign) or is_part:
-                yield from _start(each)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign):
+        parts = [node.target]
+    elif isinstance(node, ast.Assign):
+        parts = [each for each in node.targets if isinstance(each, (ast.Attribute, ast.Subscript))]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
         if isinstance(called, ast.Attribute) and _is_changing(called.attr):
-            yield from _start(called.value)
+            parts = [called.value]
+    paths = map(inner_path, parts)
+    yield from (path[0] for path in paths if path is not None)
 
 
 def _is_changing(method: str) -> bool:
     return method in _CHANGING or (method.endswith("_") and not method.endswith("__"))
-
-
-def _start(node: ast.expr) -> Iterator[str]:
-    path = inner_path(node)
-    if path is not None:
-        yield path[0]
 
 
 _BLOCKS = (
@@ -190,15 +184,21 @@ def statements(text: str | bytes) -> dict[int, Statement]:
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
         if isinstance(node, ast.Match):
-            found.update(_cases(node))
+            for case in node.cases:  # it compares what is matched, and binds names
+                heads = [node.subject, case.pattern, *filter(None, [case.guard])]
+                line, last = case.pattern.lineno, case.body[0].lineno - 1
+                _add(found, replace(_of_heads(case, heads), line=line, last=max(line, last)))
         last = node.end_lineno or node.lineno
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
             last = max(node.lineno, body.lineno - 1)
-        each = replace(_statement(node, parts.get(node, ())), last=last)
-        for line in range(node.lineno, last + 1):
-            found[line] = each
+        each = _of_heads(node, list(_heads(node)), parts.get(node, ()))
+        _add(found, replace(each, line=node.lineno, last=last))
     return found
+
+
+def _add(found: dict[int, Statement], each: Statement) -> None:
+    found.update(dict.fromkeys(range(each.line, each.last + 1), each))
 
 
 class Files:
@@ -222,19 +222,6 @@ class Files:
     def statement(self, file: str, line: int) -> Statement | None:
         """The one that a line is of."""
         return self.of(file).get(line)
-
-
-def _cases(node: ast.Match) -> Iterator[tuple[int, Statement]]:
-    """The lines of each case's head: it compares what is matched, and binds names."""
-    for case in node.cases:
-        heads = [node.subject, case.pattern, *filter(None, [case.guard])]
-        line, last = case.pattern.lineno, case.body[0].lineno - 1
-        each = replace(_of_heads(case, heads), line=line, last=max(line, last))
-        yield from ((number, each) for number in range(line, each.last + 1))
-
-
-def _statement(node: ast.stmt, parts: tuple[Path, ...]) -> Statement:
-    return replace(_of_heads(node, list(_heads(node)), parts), line=node.lineno)
 
 
 def _of_heads(
@@ -273,27 +260,25 @@ def _text(node: ast.stmt | ast.match_case) -> str:
     return ast.unparse(short).strip().partition("\n")[0]
 
 
+# The parts of a block, and of what binds names alone, that run when it does.
+_HEADS: dict[type[ast.AST], tuple[str, ...]] = {
+    **dict.fromkeys((ast.For, ast.AsyncFor), ("target", "iter")),
+    **dict.fromkeys((ast.While, ast.If), ("test",)),
+    **dict.fromkeys((ast.With, ast.AsyncWith), ("items",)),
+    **dict.fromkeys(_FUNCTIONS, ("decorator_list", "args.defaults", "args.kw_defaults")),
+    ast.Match: ("subject",),
+    ast.ClassDef: ("decorator_list",),
+    **dict.fromkeys((ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal), ()),
+}
+
+
 def _heads(node: ast.stmt) -> Iterator[ast.AST]:
     """The parts of a statement that run when it does."""
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        yield node.target
-        yield node.iter
-    elif isinstance(node, (ast.While, ast.If)):
-        yield node.test
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        for item in node.items:
-            yield item.context_expr
-            if item.optional_vars is not None:
-                yield item.optional_vars
-    elif isinstance(node, ast.Match):
-        yield node.subject
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from node.decorator_list
-        yield from node.args.defaults
-        yield from filter(None, node.args.kw_defaults)
-    elif isinstance(node, ast.ClassDef):
-        yield from node.decorator_list
-    elif not isinstance(node, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)):
+    names = _HEADS.get(type(node))
+    for name in names or ():
+        held = attrgetter(name)(node)
+        yield from filter(None, held if isinstance(held, list) else [held])
+    if names is None:
         yield node
 
 
