@@ -95,7 +95,8 @@ class StateOrigins:
         """Whether a statement draws, by how often it has seen a state move."""
         if _process(node) not in self._shared:
             return True
-        return self._seen[(*node.key, at)] >= _NEARLY * self._times[node.key]
+        key = (*node.key, at)
+        return self._seen[key] >= _NEARLY * self._times[node.key]
 
     def note(self, node: Node, run: int) -> None:
         """A statement ran, in one of the runs: what it has moved."""
