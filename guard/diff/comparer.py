@@ -87,7 +87,7 @@ class Comparer:
                 return None
             self.parting = parting
             return judge(parting, self.changes)
-        ends = (judge_end(walk.pair, final=final) for walk in self.walks.values())
+        ends = (_judge_end(walk.pair, final=final) for walk in self.walks.values())
         found = [each for each in ends if each is not None]
         if found:
             return min(found, key=lambda each: each.step)
@@ -113,7 +113,7 @@ class Comparer:
     def _missing(self) -> Difference | None:
         first, second = ({each.header.rank for each in run} for run in self._runs)
         lacking = [(rank, 1) for rank in first - second] + [(rank, 0) for rank in second - first]
-        return judge_missing(*min(lacking)) if lacking else None
+        return _judge_missing(*min(lacking)) if lacking else None
 
 
 def compare(first: Sequence[Trace], second: Sequence[Trace]) -> Difference | None:
@@ -124,78 +124,52 @@ def compare(first: Sequence[Trace], second: Sequence[Trace]) -> Difference | Non
     return examine(first, second).difference
 
 
-def judge_end(pair: Pair, *, final: bool) -> Difference | None:
-    """The difference that one run goes on where the other has ended; None if there is none.
+def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
+    """The difference that one run goes on where the other has ended, or ends otherwise; None if
+    there is none.
 
     A recording that guard stopped is no shorter run. While both still write (not ``final``),
     only a trace with an end is known to have no more steps.
     """
-    lengths = pair.lengths()
-    if lengths[0] == lengths[1]:
-        return _ended_otherwise(pair, lengths[0])
-    short = int(lengths[1] < lengths[0])
-    trace = pair.traces[short]
-    if (trace.end is None and not final) or (trace.end and trace.end.status in _CUT_OFF):
-        return None
-    agreed = lengths[short]
-    more = lengths[1 - short] - agreed
-    why = (
-        f"The first {steps(agreed)} agree. Then the {_WORDS[short]} run {_ended(trace.end)}, and "
-        "the "
-        f"{_WORDS[1 - short]} goes on for {steps(more)}."
-    )
-    return _difference(pair, agreed, why, agreed)
+    lengths, ends = pair.lengths(), [trace.end for trace in pair.traces]
+    agreed, longer = min(lengths), int(lengths[1] > lengths[0])
+    position, short = agreed, ends[1 - longer]
+    if lengths[0] != lengths[1]:
+        if (short is None and not final) or (short and short.status in _CUT_OFF):
+            return None
+        why = (
+            f"The first {steps(agreed)} agree. Then the {_WORDS[1 - longer]} run {_ended(short)}, "
+            f"and the {_WORDS[longer]} goes on for {steps(lengths[longer] - agreed)}."
+        )
+    else:
+        statuses = {end.status for end in ends if end}
+        if "raised" not in statuses or None in ends or len(statuses) == 1 or statuses & _CUT_OFF:
+            return None
+        told = [f"the {_WORDS[at]} run {_ended(end)}" for at, end in enumerate(ends)]
+        why = f"All of {steps(agreed)} agree. Then {' and '.join(told)}."
+        position = max(agreed - 1, 0)
+    step = pair.step_of(longer, position) if position < lengths[longer] else None
+    number, kind = (step.number, step.kind) if step else (position, "training")
+    found = Difference(pair.rank, number, kind, None, None, Cause.LENGTH, why, advice=_ADVICE)
+    return replace(found, agreed=(f"all {steps(agreed)}",)) if agreed else found
 
 
-def _ended_otherwise(pair: Pair, agreed: int) -> Difference | None:
-    ends = [trace.end for trace in pair.traces]
-    statuses = {end.status for end in ends if end}
-    if "raised" not in statuses or None in ends or len(statuses) == 1 or statuses & _CUT_OFF:
-        return None
-    told = [f"the {_WORDS[at]} run {_ended(end)}" for at, end in enumerate(ends)]
-    why = f"All of {steps(agreed)} agree. Then {' and '.join(told)}."
-    return _difference(pair, max(agreed - 1, 0), why, agreed)
-
-
-def _difference(pair: Pair, position: int, why: str, agreed: int) -> Difference:
-    lengths = pair.lengths()
-    longer = int(lengths[1] > lengths[0])
-    number, kind = position, "training"
-    if position < lengths[longer]:
-        step = pair.step_of(longer, position)
-        number, kind = step.number, step.kind
-    told = (f"all {steps(agreed)}",) if agreed else ()
-    return Difference(
-        rank=pair.rank,
-        step=number,
-        step_kind=kind,
-        first=None,
-        second=None,
-        cause=Cause.LENGTH,
-        why=why,
-        agreed=told,
-        advice=_ADVICE,
-    )
-
-
-def judge_missing(rank: int, run: int) -> Difference:
+def _judge_missing(rank: int, run: int) -> Difference:
     """The difference that a rank has left a trace in one run alone."""
     why = (
         f"Only the {_WORDS[1 - run]} run has a trace of rank {rank}: in the {_WORDS[run]} it did "
-        "not "
-        "start, or was not recorded. All that both have agrees."
+        "not start, or was not recorded. All that both have agrees."
     )
     return Difference(rank, 0, "training", None, None, Cause.LENGTH, why, advice=_ADVICE)
 
 
-def unfinished(trace: Trace, name: str) -> str:
+def _unfinished(trace: Trace, name: str) -> str:
     """That a trace has no end of its own, as a sentence; or ""."""
     if trace.end is None:
         tail = f"; {trace.unread:,} bytes at its end could not be read" if trace.unread else ""
         return (
             f"{name} has no end: its process was killed, or still runs. What it had written by "
-            "then "
-            f"was compared ({steps(len(trace))}){tail}."
+            f"then was compared ({steps(len(trace))}){tail}."
         )
     if trace.end.status in _CUT_OFF:
         message = f" ({trace.end.message})" if trace.end.message else ""
@@ -217,6 +191,10 @@ _RESUMED = (
     "One run is a resumed one: its training steps were compared with those of the same number, "
     "and evaluation steps were not."
 )
+_OPTIONS = (
+    "The runs were recorded with different options{}: in each step only what both hold was "
+    "compared, and not the fingerprint over the whole step."
+)
 _STATES = ("parameter", "buffer", "optimizer")
 
 
@@ -227,11 +205,7 @@ def examine(
 ) -> Comparison:
     """Compare two runs to their ends. Pass it on with ``dataclasses.replace`` to add operators,
     suspects and notes for the reports."""
-    return examine_further(Comparer(first, second), names)
-
-
-def examine_further(comparer: Comparer, names: tuple[str, str]) -> Comparison:
-    """The same, from where a comparer is: nothing that was compared is compared again."""
+    comparer = Comparer(first, second)
     difference = comparer.finish()
     parting = comparer.parting
     tallies = {}
@@ -246,9 +220,12 @@ def examine_further(comparer: Comparer, names: tuple[str, str]) -> Comparison:
     consequences = sum((each for each, _ in counts), Counter[str]())
     if difference and (event := difference.first or difference.second):
         consequences[event.kind] -= 1
+    if difference is not None:
+        counted = {kind: consequences[kind] for kind in KINDS if consequences[kind] > 0}
+        difference = replace(difference, consequences=counted)
     kinds = {kind for tally in tallies.values() for kind in tally.kinds}
     return Comparison(
-        difference=_with(difference, consequences),
+        difference=difference,
         names=names,
         ranks=tuple(tallies),
         steps=min((walk.pair.common for walk in comparer.walks.values()), default=0),
@@ -261,13 +238,6 @@ def examine_further(comparer: Comparer, names: tuple[str, str]) -> Comparison:
         timeline=draw(shown, parting.mismatch if parting else None) if shown else None,
         growth=_growth(parting.pair, parting.position) if parting else (),
     )
-
-
-def _with(difference: Difference | None, found: Counter[str]) -> Difference | None:
-    if difference is None:
-        return None
-    counted = {kind: found[kind] for kind in KINDS if found[kind] > 0}
-    return replace(difference, consequences=counted)
 
 
 def _growth(pair: Pair, start: int) -> tuple[Growth, ...]:
@@ -303,12 +273,17 @@ def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iter
         yield "The runs have no rank in common: nothing was compared."
         return
     for rank, walk in walks.items():
-        yield from _ends(walk.pair, rank if len(walks) > 1 else None, names)
+        of = f", rank {rank}" if len(walks) > 1 else ""
+        ends = (_unfinished(t, n + of) for n, t in zip(names, walk.pair.traces, strict=True))
+        yield from filter(None, ends)
         if walk.pair.resumed:
             yield _RESUMED
         elif not walk.pair.strict:
-            yield from _options(walk.pair)
-    yield from _lacking_kinds(kinds)
+            ones, others = (trace.header.options for trace in walk.pair.traces)
+            changed = [name for name in {**ones, **others} if ones.get(name) != others.get(name)]
+            yield _OPTIONS.format(f" ({listed(changed)})" if changed else "")
+    if lacking := [several(kind) for kind in _ALWAYS if kind not in kinds]:
+        yield f"The traces hold no {listed(lacking)}: what is only there was not compared."
     first = next(iter(walks.values()))
     every = first.pair.traces[0].header.options.get("state_every")
     if kinds & set(_STATES) and isinstance(every, int) and every > 1:
@@ -316,37 +291,11 @@ def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iter
             f"Parameters, buffers and optimizer state are recorded every {every} steps and at the "
             "end; in between, a difference in them shows in what the next steps compute."
         )
-    unseeded = sorted({name for walk in walks.values() for name in _unseeded(walk.generators)})
+    since = [each for walk in walks.values() for each in walk.generators.items()]
+    unseeded = {name for name, position in since if position == START}
     if unseeded and comparer.parting is None:
-        what = listed([generator(name) for name in unseeded])
+        what = listed([generator(name) for name in sorted(unseeded)])
         yield (
             f"{what[0].upper()}{what[1:]} did not begin in the same state (not seeded), and "
             "nothing that was recorded depends on it."
         )
-
-
-def _unseeded(generators: dict[str, int]) -> list[str]:
-    return [name for name, since in generators.items() if since == START]
-
-
-def _ends(pair: Pair, rank: int | None, names: tuple[str, str]) -> Iterator[str]:
-    of = "" if rank is None else f", rank {rank}"
-    for name, trace in zip(names, pair.traces, strict=True):
-        if text := unfinished(trace, name + of):
-            yield text
-
-
-def _options(pair: Pair) -> Iterator[str]:
-    ones, others = (trace.header.options for trace in pair.traces)
-    changed = [name for name in {**ones, **others} if ones.get(name) != others.get(name)]
-    what = f" ({listed(changed)})" if changed else ""
-    yield (
-        f"The runs were recorded with different options{what}: in each step only what both hold "
-        "was compared, and not the fingerprint over the whole step."
-    )
-
-
-def _lacking_kinds(kinds: set[str]) -> Iterator[str]:
-    lacking = [several(kind) for kind in _ALWAYS if kind not in kinds]
-    if lacking:
-        yield f"The traces hold no {listed(lacking)}: what is only there was not compared."

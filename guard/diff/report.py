@@ -7,29 +7,19 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from guard.diff.differences import Cause
 from guard.diff.names import count, describe, function, line, listed, several, steps
+from guard.observe.places import Place
 from guard.terminal import grid, rendered, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
-
-    from guard.diff.differences import (
-        Comparison,
-        Difference,
-        Explanation,
-        Link,
-        Operator,
-        Size,
-        Suspect,
-    )
-    from guard.observe.places import Place
-    from guard.trace import Event
+    from guard.diff.differences import Comparison, Difference, Link, Operator, Size, Suspect
 
 _SHOWN = 3  # statements of a slice, at either end
 
@@ -125,18 +115,11 @@ def operator(each: Operator) -> tuple[str, str]:
     return f"{each.name}{phase}{module}", "; ".join(told)
 
 
-def link(each: Link | None) -> str:
-    """A statement of a slice: "train.py:12  x = time.time()"; None is what was left out."""
-    if each is None:
-        return "…"
-    return f"{os.path.basename(each.file)}:{each.line}  {each.text}"
-
-
-def shortened(links: Sequence[Link]) -> list[Link | None]:
-    """The first and the last statements of a slice that is long; None in the place of others."""
-    if len(links) <= 2 * _SHOWN:
-        return list(links)
-    return [*links[:_SHOWN], None, *links[-_SHOWN:]]
+def _slice(links: Sequence[Link]) -> Iterator[str]:
+    """The statements of a slice; of a long one the first and the last: "train.py:12  x = 3"."""
+    told = [f"{os.path.basename(each.file)}:{each.line}  {each.text}" for each in links]
+    few = len(told) <= 2 * _SHOWN
+    yield from told if few else (*told[:_SHOWN], "…", *told[-_SHOWN:])
 
 
 def suspect(each: Suspect) -> tuple[str, str]:
@@ -145,163 +128,97 @@ def suspect(each: Suspect) -> tuple[str, str]:
     return f"{each.code or 'possibly'} {each.file}:{each.line}", f"{each.message}{fits}"
 
 
-def text(comparison: Comparison, stream: TextIO) -> str:
-    """The verdict first, then why and what to do, then what followed and what was not compared.
-
-    Colours follow the stream; nothing is written to it.
-    """
-    return rendered(_parts(comparison), stream)
-
-
-def _parts(comparison: Comparison) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    difference = comparison.difference
-    style = "bold green" if difference is None and comparison.steps else "bold red"
-    yield Text(visible(verdict(comparison)), style=style)
-    rows = list(_told(comparison))
-    if difference is None:
-        rows.append(("compared", extent(comparison)))
-    elif comparison.steps:
-        rows.append(("then", aftermath(comparison)))
-        rows.append(("compared", extent(comparison)))
-    rows += [("around", f"{e.name} is {e.first} and {e.second}") for e in comparison.changes]
-    rows += [("note", each) for each in (*comparison.notes, *comparison.limits)]
-    yield grid(_rows((name, told) for name, told in rows if told))
+def rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """All that a report says below the verdict, a line each: what is asked first stands first, then
+    what followed, and what was not compared. A name that stands above is "" when it comes again."""
+    last = ""
+    for name, told in _rows(comparison):
+        if told:
+            yield "" if name == last else name, told
+            last = name
 
 
-def _told(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """What is known of the difference, a line each: what is asked first stands first."""
-    difference = comparison.difference
-    if difference is None:
-        return
+def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    if comparison.difference is not None:
+        yield from _told(comparison, comparison.difference)
+        yield "then", aftermath(comparison)
+    if comparison.steps or comparison.difference is None:
+        yield "compared", extent(comparison)
+    yield from (("around", f"{e.name} is {e.first} and {e.second}") for e in comparison.changes)
+    yield from (("note", each) for each in (*comparison.notes, *comparison.limits))
+
+
+def _told(comparison: Comparison, difference: Difference) -> Iterator[tuple[str, str]]:
     explanation = comparison.explanation
-    if explanation is None:
-        yield "cause", difference.cause.value
-    else:
-        yield "cause", explanation.words
+    yield "cause", explanation.words if explanation else difference.cause.value
+    if explanation is not None:
         yield "shows as", difference.cause.value
         yield from (("excluded", each) for each in explanation.excluded)
     yield "where", placed(difference.place)
-    if explanation is not None:
-        yield from (("slice", link(each)) for each in shortened(explanation.slice))
+    yield from (("slice", each) for each in _slice(explanation.slice if explanation else ()))
     yield "why", difference.why
     told = (filter(None, operator(each)) for each in comparison.operators)
     yield from (("operator", ": ".join(each)) for each in told)
     yield from (("suspect", ": ".join(suspect(each))) for each in comparison.suspects)
     yield "next", difference.advice
-    for parted in difference.parted:
-        yield "only in one", parted
+    yield from (("only in one", each) for each in difference.parted)
     yield "apart", sized(difference.size)
     yield "agreed", "; ".join(difference.agreed) or "nothing was recorded before it"
 
 
-def _rows(told: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], str]]:
-    """A name that stands above is not told again."""
-    last = ""
-    for name, text in told:
-        yield ("" if name == last else name, "bold"), text
-        last = name
+def text(comparison: Comparison, stream: TextIO) -> str:
+    """The verdict first, then why and what to do, then what followed and what was not compared.
+
+    Colours follow the stream; nothing is written to it.
+    """
+    from rich.text import Text
+
+    style = "bold green" if comparison.difference is None and comparison.steps else "bold red"
+    shown = grid(((name, "bold"), told) for name, told in rows(comparison))
+    return rendered((Text(visible(verdict(comparison)), style=style), shown), stream)
 
 
 FORMAT = 1  # another number when a key goes, or means something else
+_KEYS = {  # another name in JSON, or none
+    "names": "runs",
+    "trainings": "training_steps",
+    "differing": "differing_steps",
+    "changes": "environment",
+    "explanation": "cause",
+    "timeline": "",
+    "lost": "",
+    "inputs": "",
+}
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """All of a comparison but the time line, of what JSON has: no NaN, no bytes."""
-    difference = comparison.difference
-    return {
-        "format": FORMAT,
-        "identical": difference is None and comparison.steps > 0,
-        "verdict": verdict(comparison),
-        "runs": list(comparison.names),
-        "ranks": list(comparison.ranks),
-        "steps": comparison.steps,
-        "training_steps": comparison.trainings,
-        "kinds": list(comparison.kinds),
-        "differing_steps": comparison.differing,
-        "difference": None if difference is None else _difference(difference),
-        "cause": _explanation(comparison.explanation),
-        "totals": comparison.totals,
-        "environment": [each._asdict() for each in comparison.changes],
-        "operators": [
-            {**asdict(each), "place": _place(each.place)} for each in comparison.operators
-        ],
-        "suspects": [asdict(each) for each in comparison.suspects],
-        "growth": [_finite(each._asdict()) for each in comparison.growth],
-        "limits": list(comparison.limits),
-        "notes": list(comparison.notes),
-    }
+    difference, explanation = comparison.difference, comparison.explanation
+    found: dict[str, Any] = _plain(comparison)
+    if difference is not None:
+        found["difference"]["what"] = what(difference)
+    if explanation is not None:
+        told = {"words": explanation.words, "confidence": explanation.confidence.value}
+        found["cause"] |= told
+    identical = difference is None and comparison.steps > 0
+    return {"format": FORMAT, "identical": identical, "verdict": verdict(comparison), **found}
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
-    return {
-        "rank": difference.rank,
-        "step": difference.step,
-        "step_kind": difference.step_kind,
-        "cause": difference.cause.name,
-        "what": what(difference),
-        "why": difference.why,
-        "advice": difference.advice,
-        "place": _place(difference.place),
-        "since": difference.since,
-        "generators": list(difference.generators),
-        "agreed": list(difference.agreed),
-        "parted": list(difference.parted),
-        "first": _event(difference.first),
-        "second": _event(difference.second),
-        "size": None if difference.size is None else _finite(difference.size._asdict()),
-        "consequences": difference.consequences,
-    }
-
-
-def _explanation(explanation: Explanation | None) -> dict[str, Any] | None:
-    if explanation is None:
-        return None
-    return {
-        "source": explanation.source.name,
-        "words": explanation.words,
-        "confidence": explanation.confidence.value,
-        "what": explanation.what,
-        "slice": [each._asdict() for each in explanation.slice],
-        "excluded": list(explanation.excluded),
-    }
-
-
-def _event(event: Event | None) -> dict[str, Any] | None:
-    if event is None:
-        return None
-    summary = event.summary
-    return {
-        "kind": event.kind,
-        "name": event.name,
-        "call": event.call,
-        "detail": event.detail,
-        "phase": event.phase,
-        "module": event.module,
-        "place": _place(event.place),
-        "digest": event.digest.hex(),
-        "value": _number(event.value),
-        "summary": None if summary is None else _finite(asdict(summary)),
-    }
-
-
-def _place(place: Place | None) -> dict[str, Any] | None:
-    if place is None:
-        return None
-    return {"file": place.filename, "line": place.line, "function": place.function}
-
-
-def _finite(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: _numbers(value) for name, value in found.items()}
-
-
-def _numbers(value: Any) -> Any:  # noqa: ANN401 - whatever a field holds
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a field holds
+    """As JSON has it; as text what it has no number for: "nan", "inf", "-inf"."""
+    if isinstance(value, Place):
+        return {"file": value.filename, "line": value.line, "function": value.function}
+    if is_dataclass(value):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        named = ((_KEYS.get(name, name), each) for name, each in value.items())
+        return {name: _plain(each) for name, each in named if name}
     if isinstance(value, (tuple, list)):
-        return [_numbers(each) for each in value]
-    return _number(value) if isinstance(value, float) else value
-
-
-def _number(value: float | None) -> float | str | None:
-    """A number, or as text what JSON has no number for: "nan", "inf", "-inf"."""
-    return value if value is None or math.isfinite(value) else str(value)
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.name
+    return value.hex() if isinstance(value, bytes) else value

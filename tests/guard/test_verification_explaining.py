@@ -249,7 +249,7 @@ def test_a_cause_in_words_and_in_json() -> None:
 
 def test_a_long_slice_is_shortened() -> None:
     links = [Link("/a/train.py", line, "x = y") for line in range(9)]
-    told = [report.link(each) for each in report.shortened(links)]
+    told = list(report._slice(links))
 
     assert told[:2] == ["train.py:0  x = y", "train.py:1  x = y"]
     assert (len(told), told[3], told[-1]) == (7, "…", "train.py:8  x = y")
