@@ -18,7 +18,7 @@ from torch.autograd.function import FunctionCtx
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from guard.observe import engine
-from guard.observe.patching import replace
+from guard.observe.patching import around, replace
 from guard.rehearsal import cuda_api, kernels, swapping
 from guard.rehearsal.fake_cuda import fake_device
 from guard.rehearsal.recorder import Recorder
@@ -83,7 +83,8 @@ class Backward:
         gradients = self._buffers.pop(node, {})
         for slot, hook in tensor_hooks(node):
             if slot in gradients:
-                gradients[slot] = _or(hook(gradients[slot]), gradients[slot])
+                changed = hook(gradients[slot])
+                gradients[slot] = gradients[slot] if changed is None else changed
         for wanted in self._wanted:
             if wanted[0] is node and wanted[1] in gradients:
                 self._captured[wanted] = gradients[wanted[1]]
@@ -105,7 +106,7 @@ class Backward:
         given = tuple(gradients.get(slot) for slot in range(len(node._input_metadata)))  # noqa: SLF001
         given = before(node, given)
         if isinstance(node, torch.autograd.function.BackwardCFunction):
-            results = _of_tensors(node, _tuple(_applied(node, given)))
+            results = _of_tensors(node, _tuple(node.apply(*_materialized(node, given))))
         else:
             results = _tuple(node(*given))
         return after(node, results, given)
@@ -154,10 +155,6 @@ def _fitted(gradient: torch.Tensor, metadata: Any) -> torch.Tensor:  # noqa: ANN
     return gradient if gradient.dtype == metadata.dtype else gradient.to(metadata.dtype)
 
 
-def _applied(node: Node, given: tuple[torch.Tensor | None, ...]) -> Any:  # noqa: ANN401
-    return node.apply(*_materialized(node, given))
-
-
 def _materialized(node: Node, given: tuple[torch.Tensor | None, ...]) -> tuple[Any, ...]:
     if not getattr(node, "_guard_materialize", True):
         return given
@@ -178,10 +175,6 @@ def _of_tensors(node: Node, results: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _tuple(results: Any) -> tuple[Any, ...]:  # noqa: ANN401 - what a backward returns
     return tuple(results) if isinstance(results, (tuple, list)) else (results,)
-
-
-def _or(result: torch.Tensor | None, otherwise: torch.Tensor) -> torch.Tensor:
-    return otherwise if result is None else result
 
 
 def tensor_hooks(node: Node) -> Iterator[tuple[int, Callable[[torch.Tensor], Any]]]:
@@ -221,44 +214,36 @@ def _nothing(*_: object) -> None:
 
 
 def _otherwise(result: Any, otherwise: Values) -> Values:  # noqa: ANN401 - what a hook returns
-    if result is None:
-        return otherwise
-    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    return otherwise if result is None else _tuple(result)
 
 
 @contextmanager
 def remembered() -> Iterator[None]:
     """Note hooks on tensors where a node can be asked for them, until the end."""
     with ExitStack() as stack:
-        replace(stack, torch.Tensor, "register_hook", _register_hook(torch.Tensor.register_hook))
-        replace(stack, torch.Tensor, "retain_grad", _retain_grad(torch.Tensor.retain_grad))
+        around(stack, torch.Tensor, "register_hook")(_register_hook)
+        around(stack, torch.Tensor, "retain_grad")(_retain_grad)
         replace(stack, FunctionCtx, "set_materialize_grads", _set_materialize_grads)
         yield
 
 
-def _register_hook(original: Callable[..., Any]) -> Callable[..., Any]:
-    def register_hook(self: torch.Tensor, hook: Callable[..., Any]) -> Any:  # noqa: ANN401
-        handle = original(self, hook)
-        node: Any = self.grad_fn
-        if node is not None:
-            known = node.metadata.setdefault(_KEY, [])
-            entry = (self.output_nr, self._backward_hooks)
-            if all(each[1] is not entry[1] for each in known):
-                known.append(entry)
-        return handle
-
-    return register_hook
+def _register_hook(original: Callable[..., Any], self: torch.Tensor, hook: object) -> Any:  # noqa: ANN401
+    handle = original(self, hook)
+    node: Any = self.grad_fn
+    if node is not None:
+        known = node.metadata.setdefault(_KEY, [])
+        entry = (self.output_nr, self._backward_hooks)
+        if all(each[1] is not entry[1] for each in known):
+            known.append(entry)
+    return handle
 
 
-def _retain_grad(original: Callable[..., Any]) -> Callable[..., Any]:
-    def retain_grad(self: torch.Tensor) -> None:
-        original(self)
-        if self.grad_fn is not None:
-            self.register_hook(  # type: ignore[no-untyped-call]  # torch's
-                lambda gradient: setattr(self, "grad", gradient.detach())
-            )
-
-    return retain_grad
+def _retain_grad(original: Callable[..., Any], self: torch.Tensor) -> None:
+    original(self)
+    if self.grad_fn is not None:
+        self.register_hook(  # type: ignore[no-untyped-call]  # torch's
+            lambda gradient: setattr(self, "grad", gradient.detach())
+        )
 
 
 def _set_materialize_grads(self: Any, value: bool) -> None:  # noqa: ANN401
@@ -284,7 +269,7 @@ def rehearsing(
         memory.fill_uninitialized_memory = False  # detlint: ignore[DET305] as above
         stack.enter_context(remembered())
         stack.enter_context(engine.around(_in_python(recorder)))
-        replace(stack, torch._C, "_current_graph_task_id", _task(torch._C._current_graph_task_id))  # noqa: SLF001
+        around(stack, torch._C, "_current_graph_task_id")(_task)  # noqa: SLF001
         replace(stack, torch, "compile", _eager(recorder))
         kernels.install(stack, recorder, gpu)
         kernels.install_recurrence(stack, recorder)
@@ -298,7 +283,7 @@ def rehearsing(
 
 def _in_python(recorder: Recorder) -> Callable[..., Any]:
     def run(original: Callable[..., Any], outputs: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        if not any(_is_fake(each) for each in outputs):
+        if not any(isinstance(each, (GradientEdge, FakeTensor)) for each in outputs):
             return original(outputs, *args, **options)
         if not _running:
             recorder.starts()
@@ -335,15 +320,9 @@ def _asked_for(
     return gradients, create_graph, inputs, options.get("accumulate_grad", False)
 
 
-def _is_fake(output: torch.Tensor | GradientEdge) -> bool:
-    if isinstance(output, GradientEdge):
-        return True
-    return isinstance(output, FakeTensor)
-
-
-def _task(original: Callable[[], int]) -> Callable[[], int]:
+def _task(original: Callable[[], int]) -> int:
     """Checkpoints ask which backward runs, to compute again once for it."""
-    return lambda: _running[-1] if _running else original()
+    return _running[-1] if _running else original()
 
 
 def _eager(recorder: Recorder) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 
 from guard.observe import places
-from guard.observe.patching import replace
+from guard.observe.patching import around
 from guard.program import Program
 
 if TYPE_CHECKING:
@@ -82,31 +82,26 @@ class Arguments:
 
     def follow(self, stack: ExitStack) -> None:
         """Collect what a program's parser takes, and whether it asks for the number of GPUs."""
-        parse: Any = argparse.ArgumentParser.parse_known_args
 
-        def parse_known_args(parser: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, argparse.ArgumentParser, "parse_known_args")
+        def _(parse: Any, parser: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             self._note(parser, None)
             found = parse(parser, *args, **options)
             self._note(parser, found[0])
             return found
 
-        replace(stack, argparse.ArgumentParser, "parse_known_args", parse_known_args)
-
     def follow_counts(self, stack: ExitStack) -> None:
         """Note whether the program's own files ask how many GPUs there are."""
-        owners: tuple[Any, ...] = (torch.cuda, getattr(torch, "accelerator", None))
-        for owner in owners:
-            if hasattr(owner, "device_count"):
-                replace(stack, owner, "device_count", self._counting(owner.device_count))
 
-    def _counting(self, count: Callable[[], int]) -> Callable[[], int]:
-        def device_count() -> int:
+        def counting(count: Callable[[], int]) -> int:
             trail = places.here()
             if trail is not None and not places.is_installed(trail.place.filename):
                 self._counted = True
             return count()
 
-        return device_count
+        for owner in (torch.cuda, getattr(torch, "accelerator", None)):
+            if hasattr(owner, "device_count"):
+                around(stack, owner, "device_count")(counting)
 
     def _note(self, parser: argparse.ArgumentParser, values: object) -> None:
         for each in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
