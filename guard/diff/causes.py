@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from guard.diff.alignment import find_mismatch, output_of, owner
 from guard.diff.batches import DRAWING, drawn, judge_batch
 from guard.diff.differences import Cause, Difference, apart
-from guard.diff.names import INPUT, count, describe, generator, listed
+from guard.diff.names import INPUT, count, describe, generator, is_random, listed, packet
 from guard.diff.pairs import key
 from guard.diff.resumptions import judge_resumed
 from guard.diff.situations import COMMAND, RUNS, SEED, Situation, Verdict, told_changes
@@ -113,10 +113,6 @@ def _near(situation: Situation) -> Place | None:
     return next((each.place for each in reversed(situation.before) if each.place), None)
 
 
-_RANDOM = (
-    *("bernoulli", "cauchy", "dropout", "exponential", "geometric", "log_normal", "multinomial"),
-    *("normal", "poisson", "rand", "rrelu_with_noise", "uniform"),
-)
 _HUGE = 1e10  # what unwritten memory often holds, and numbers of a model hardly ever
 _REPEAT = (
     "`python -m guard verify` finds the operator. Under `python -m guard run` torch takes kernels "
@@ -174,10 +170,10 @@ def judge_operator(situation: Situation) -> Verdict:
     first, second = situation.both
     if first.inputs != second.inputs:
         return _came_from_nowhere(situation)
-    if first.name.partition(".")[2].startswith(("empty", "new_empty", "resize")):
+    if packet(first.name).startswith(("empty", "new_empty", "resize")):
         why = "gives memory that holds something else in each run, and it is compared."
         return Verdict(Cause.UNWRITTEN_MEMORY, f"{situation.what} {why}", _WRITE)
-    if _is_random(first.name):
+    if is_random(first.name):
         if situation.generators:
             return drawn(situation, situation.generators)
         why = "drew other random numbers, from a generator whose state is not recorded."
@@ -222,7 +218,7 @@ def _came_from_nowhere(situation: Situation) -> Verdict:
     if first.value != second.value:
         why = f"{what} was given another number: {first.value!r} and {second.value!r}."
         return Verdict(Cause.OUTSIDE, why, _FROM_OUTSIDE)
-    ran = {each.name.partition(".")[2].partition(".")[0] for each in situation.before}
+    ran = {packet(each.name) for each in situation.before}
     why = f"What went into {what} differs, and what every operator before it gave agrees"
     if any("empty" in name for name in ran):
         why += ": it holds memory that was allocated there and not written."
@@ -232,11 +228,6 @@ def _came_from_nowhere(situation: Situation) -> Verdict:
     if situation.environment:
         return kernel(situation, why)
     return Verdict(Cause.OUTSIDE, why, _FROM_OUTSIDE)
-
-
-def _is_random(name: str) -> bool:
-    base = name.partition(".")[2].partition(".")[0].removeprefix("native_").lstrip("_")
-    return base.startswith(_RANDOM)
 
 
 def _source(situation: Situation) -> str:

@@ -106,7 +106,8 @@ class Backward:
         given = tuple(gradients.get(slot) for slot in range(len(node._input_metadata)))  # noqa: SLF001
         given = before(node, given)
         if isinstance(node, torch.autograd.function.BackwardCFunction):
-            results = _of_tensors(node, _tuple(node.apply(*_materialized(node, given))))
+            made: Any = node
+            results = _of_tensors(node, _tuple(made.apply(*_materialized(node, given))))
         else:
             results = _tuple(node(*given))
         return after(node, results, given)

@@ -13,11 +13,13 @@ from detlint.extension_operations import PLATFORMS, VISION
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
 from guard.diff import Cause, Operator
+from guard.diff.names import is_random, packet
+from guard.rehearsal.verdicts import plain_name
 from guard.verification.plan import recording
 from guard.verification.runs import rerun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from guard.diff import Difference
     from guard.trace import Event, Step
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from guard.verification.sessions import Session
 
 _SWITCH = "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on"
-_SUFFIXES = ("out", "grad_input", "X", "values")  # overloads that only tell where a result goes
 _UNWRITTEN = (
     "write every element before it is read: torch.zeros or torch.full in the place of torch.empty"
 )
@@ -34,19 +35,6 @@ _SEEDED = "seed the generator that it draws from, before the program draws for t
 _ADDING = ("index_put", "unsafe_index_put", "index_put_impl")
 _ADDS = "torch.index_put(accumulate=True)"
 _EMPTY = ("empty", "new_empty", "resize")  # what they give is not written by anyone
-_DRAWS = (
-    "rand",
-    "bernoulli",
-    "dropout",
-    "normal",
-    "uniform",
-    "multinomial",
-    "exponential",
-    "poisson",
-    "cauchy",
-    "geometric",
-    "rrelu",
-)
 _SHOWN = {
     Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
     Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
@@ -119,14 +107,14 @@ def _allocates(step: Step, until: Event) -> bool:
     ran = [each for each in step.events if each.kind == "operator"]
     at = ran.index(until)
     return any(
-        _packet(one.name).startswith(_EMPTY) and not _packet(other.name).endswith("_")
+        packet(one.name).startswith(_EMPTY) and not packet(other.name).endswith("_")
         for one, other in pairwise(ran[: at + 1])
     )
 
 
 def _operators(step: Step) -> Iterator[Event]:
     found = (event for event in step.events if event.kind == "operator")
-    return (event for event in found if not _packet(event.name).startswith(_EMPTY))
+    return (event for event in found if not packet(event.name).startswith(_EMPTY))
 
 
 def _key(event: Event) -> tuple[object, ...]:
@@ -134,10 +122,10 @@ def _key(event: Event) -> tuple[object, ...]:
 
 
 def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Culprit:
-    draws = any(word in _packet(event.name) for word in _DRAWS)
+    draws = is_random(event.name)
     reads = event.inputs != other.inputs and not (draws and _overwrites(event, other))
     draws = draws and not reads
-    row = None if reads or draws else row_of(event.name, device, backward=_is_backward(event))
+    row = None if reads or draws else row_of(event.name, device, backward=event.phase == "backward")
     operator = Operator(
         name=event.name,
         phase=event.phase,
@@ -164,33 +152,13 @@ def unwritten(operator: Operator) -> Operator:
     return replace(operator, alternative=_UNWRITTEN)
 
 
-def _packet(name: str) -> str:
-    return name.partition(".")[2].partition(".")[0]
-
-
-def _is_backward(event: Event) -> bool:
-    return event.phase == "backward"
-
-
 def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Switched | None:
     """The row of an operator as the dispatcher names it: "aten.index_put_.default"."""
-    overload = _overload(name)
+    overload = plain_name(name.replace(".", "::", 1).removesuffix(".default"))
     if backward and overload.partition("::")[2].strip("_") in _ADDING:
         return next((e for e in SWITCHED if e.name == _ADDS and device in e.devices), None)
-    tables: tuple[Sequence[Operation | Switched], ...] = (OPERATIONS, SWITCHED, PLATFORMS, VISION)
-    for rows in tables:
-        for row in rows:
-            if overload in row.overloads and device in row.devices:
-                return row
-    return None
-
-
-def _overload(name: str) -> str:
-    namespace, _, rest = name.partition(".")
-    packet, _, overload = rest.partition(".")
-    if overload in ("", "default", *_SUFFIXES):
-        return f"{namespace}::{packet}"
-    return f"{namespace}::{packet}.{overload}"
+    rows: tuple[Operation | Switched, ...] = (*OPERATIONS, *SWITCHED, *PLATFORMS, *VISION)
+    return next((e for e in rows if overload in e.overloads and device in e.devices), None)
 
 
 def alternative(row: Operation | Switched | None) -> str:
