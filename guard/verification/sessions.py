@@ -10,9 +10,9 @@ import json
 import os
 import shutil
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
 from guard.executors import Ended, Task, executor, stop
@@ -41,26 +41,17 @@ _LINKED = {".git", ".hg", ".svn", ".venv", "venv", "node_modules", ".tox", ".nox
 _LEFT_OUT = {"__pycache__", ".pytest_cache", ".ruff_cache"}
 
 
-class Size(NamedTuple):
-    """What copying a folder takes."""
-
-    bytes: int
-    files: int
-
-    @property
-    def is_small(self) -> bool:
-        return self.bytes <= LARGEST and self.files <= MOST
-
-
-def size_of(folder: str) -> Size:
-    """How large a folder is, without what is only linked to; counted until it is too large."""
-    found = Size(0, 0)
-    for entry in _entries(folder):
-        if entry.is_file(follow_symlinks=False):
-            found = Size(found.bytes + entry.stat(follow_symlinks=False).st_size, found.files + 1)
-            if not found.is_small:
-                break
-    return found
+def is_small(folder: str) -> bool:
+    """Whether a folder is copied without being asked to: without what is only linked to."""
+    size = count = 0
+    with suppress(OSError):
+        for entry in _entries(folder):
+            if entry.is_file(follow_symlinks=False):
+                size, count = size + entry.stat(follow_symlinks=False).st_size, count + 1
+                if size > LARGEST or count > MOST:
+                    return False
+        return True
+    return False
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -162,7 +153,8 @@ class Session:
         self.plan = plan
         self._executor = executor
         self._board = Board(plan.runs)
-        self.isolated = _isolates(plan)
+        self.isolated = is_small(os.getcwd()) if plan.isolate is None else plan.isolate
+        self._copies: dict[str, str] = {}
         self._scratch = scratch
         self.text = Text(program_files(plan.program, module=plan.module))
         self._hash_seeds = HashSeeds(self.text)
@@ -193,10 +185,12 @@ class Session:
         number = self.count
         folder = os.path.join(self._scratch, str(number))
         temporary = os.path.join(folder, "tmp")
-        command = [*self._options(), *options, *self._program(), *arguments]
+        plan = self.plan
+        name = ["-m", plan.program] if plan.module else [os.path.abspath(plan.program)]
+        command = [*self._recorded(), *options, *name, *plan.arguments, *arguments]
         key = self._key(command, varied)
         if self.plan.goes_on and has_ended(folder, key):
-            kept = Process(number, folder, _kept, ranks=self.plan.ranks)
+            kept = Process(number, folder, lambda *_: Ended(), ranks=self.plan.ranks)
             self._started.append(kept)
             return kept
         shutil.rmtree(folder, ignore_errors=True)  # what an earlier session did not finish
@@ -290,29 +284,19 @@ class Session:
 
     def _workplace(self, folder: str) -> str:
         """The copy of the working folder that lies in a run's folder; made when first asked for."""
-        noted = os.path.join(folder, "workplace")
-        if not os.path.exists(noted):
+        if folder not in self._copies:
+            target = os.path.join(folder, "files")
             try:
-                made = copy_folder(os.getcwd(), os.path.join(folder, "files"), self._scratch)
+                self._copies[folder] = copy_folder(os.getcwd(), target, self._scratch)
             except (OSError, shutil.Error) as error:
                 raise GuardError(f"the working folder could not be copied: {error}") from None
-            with open(noted, "w", encoding="utf-8") as file:
-                file.write(made)
-        with open(noted, encoding="utf-8") as file:
-            return file.read()
+        return self._copies[folder]
 
-    def _options(self) -> list[str]:
+    def _recorded(self) -> list[str]:
+        """Options of the recording that the plan has."""
         plan = self.plan
-        found = ["--guard"] if plan.guard else []
-        found += ["--values"] if plan.values else []
-        found += ["--replicas", str(plan.replicas)] if plan.replicas else []
-        return found
-
-    def _program(self) -> list[str]:
-        plan = self.plan
-        if plan.module:
-            return ["-m", plan.program, *plan.arguments]
-        return [os.path.abspath(plan.program), *plan.arguments]
+        found = ["--guard"] * plan.guard + ["--values"] * plan.values
+        return found + (["--replicas", str(plan.replicas)] if plan.replicas else [])
 
     def end(self) -> None:
         """End all that still runs."""
@@ -333,22 +317,9 @@ def session(plan: Plan, scratch: str) -> Iterator[Session]:
             opened.end()
 
 
-def _kept(*_: object) -> Ended:
-    return Ended()
-
-
 def _row(process: Process) -> Row:
     state = "ended" if process.status is not None else "running" if process.place else "waiting"
     return Row(f"run {process.number + 1}", state, process.place, told=f"{process.steps} steps")
-
-
-def _isolates(plan: Plan) -> bool:
-    if plan.isolate is not None:
-        return plan.isolate
-    try:
-        return size_of(os.getcwd()).is_small
-    except OSError:
-        return False
 
 
 def _environment(plan: Plan, temporary: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from guard.verification import circumstances
 from guard.verification.circumstances import VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from guard.trace import Status
 
@@ -30,15 +30,10 @@ _WRITES = frozenset("wax+")
 _FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Events of Python's own, with the places of the paths that they would change.
 _CHANGES = {
-    "os.mkdir": (0,),
-    "os.remove": (0,),
-    "os.rmdir": (0,),
-    "os.rename": (0, 1),
-    "os.link": (1,),
-    "os.symlink": (1,),
-    "os.truncate": (0,),
-    "shutil.rmtree": (0,),
+    **dict.fromkeys(("os.mkdir", "os.remove", "os.rmdir", "os.truncate", "shutil.rmtree"), (0,)),
+    **dict.fromkeys(("os.link", "os.symlink"), (1,)),
     "sqlite3.connect": (0,),
+    "os.rename": (0, 1),
 }
 
 
@@ -56,9 +51,8 @@ def take_turns(turn: str, waiting: str, own: Sequence[str]) -> None:
     def hook(event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
             gate.opening(*given[:3])
-        elif event in _CHANGES:
-            for place in _CHANGES[event]:
-                gate.change(given[place])
+        for place in _CHANGES.get(event, ()):
+            gate.change(given[place])
 
     sys.addaudithook(hook)
 
@@ -76,11 +70,8 @@ class _Gate:
         if self._is_open:
             return
         self._watch_saves()
-        if isinstance(mode, str):
-            writes = not _WRITES.isdisjoint(mode)
-        else:
-            writes = isinstance(flags, int) and bool(flags & _FLAGS)
-        if writes:
+        is_flagged = isinstance(flags, int) and bool(flags & _FLAGS)
+        if not _WRITES.isdisjoint(mode) if isinstance(mode, str) else is_flagged:
             self.change(path)
 
     def change(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
@@ -127,14 +118,12 @@ class _Gate:
         if self._saves or opener is None:
             return
         self._saves = True
-        serialization._open_zipfile_writer = self._before(opener)  # type: ignore[union-attr]  # noqa: SLF001
 
-    def _before(self, opener: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def open_(name_or_buffer: Any) -> Any:  # noqa: ANN401
             self.change(name_or_buffer)
             return opener(name_or_buffer)
 
-        return open_
+        serialization._open_zipfile_writer = open_  # type: ignore[union-attr]  # noqa: SLF001
 
 
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
