@@ -22,7 +22,7 @@ import torch
 
 from guard.observe import patching, places
 from guard.observe.patching import around, replace
-from guard.rehearsal.findings import OtherSource
+from guard.rehearsal.findings import OtherSource, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,39 +72,8 @@ class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
         return self
 
 
-class Draws:
-    """Follows which random numbers come from a generator that nobody seeded.
-
-    seeded  whether the default generators are; torch seeds them with what the system gives
-    """
-
-    def __init__(self, *, seeded: bool) -> None:
-        self.seeded = seeded
-        self._unseeded: Counter[tuple[str, places.Trail | None]] = Counter()
-
-    def follow(self, run: Run, here: Callable[[], places.Trail | None]) -> None:
-        """An operator runs: note what it draws from."""
-        if not run.draws:
-            return
-        generator = run.kwargs.get("generator")
-        if isinstance(generator, _Real):
-            if generator._cdata in _by_the_system:  # noqa: SLF001
-                self._unseeded["a generator that was seeded by the system", here()] += 1
-        elif not self.seeded and _draws(run):
-            self._unseeded["torch's own generator, which nobody has seeded", here()] += 1
-
-    def sources(self) -> Iterator[OtherSource]:
-        """What was found."""
-        from guard.rehearsal.recorder import where
-
-        for (what, trail), count in self._unseeded.items():
-            yield OtherSource(
-                "unseeded draw",
-                f"random numbers are drawn from {what}",
-                "call guard.enable(seed=0), or torch.manual_seed(0), before it",
-                where(trail),
-                times=count,
-            )
+def _is_of_host(drawn: tuple[tuple[str, str, object], int]) -> bool:
+    return drawn[0][0] != "torch"
 
 
 def _draws(run: Run) -> bool:
@@ -129,6 +98,7 @@ _SCALES = (1, 1_000, 1_000_000, 1_000_000_000)
 _WRAPS = (2**32, 2**31, 2**32 - 1, 2**31 - 1)  # what programs cut a seed to
 _SMALL = 1000  # a number that is written can be as small by chance
 _ADVICE = {
+    "torch": "call guard.enable(seed=0), or torch.manual_seed(0), before it",
     "random": "call guard.enable(seed=0), or random.seed(0), before it",
     "numpy.random": "call guard.enable(seed=0), or numpy.random.seed(0), before it",
     "numpy": "give it a seed: numpy.random.default_rng(0)",
@@ -138,37 +108,48 @@ _ADVICE = {
 }
 
 
-class HostDraws:
-    """What was drawn, and from where.
+class Draws:
+    """What was drawn from a generator that nobody seeded, and from where.
 
-    seeded  whether the global generators of ``random`` and ``numpy.random`` are taken to be
+    seeded  whether the global generators are taken to be: of torch, which seeds them with what the
+            system gives, of ``random`` and of ``numpy.random``
     """
 
     def __init__(self, *, seeded: bool) -> None:
-        self._seeded = {"random": seeded, "numpy.random": seeded}
+        self.seeded = dict.fromkeys(("torch", "random", "numpy.random"), seeded)
         self._drawn: Counter[tuple[str, str, places.Trail | None]] = Counter()
         self._given: dict[int, str] = {}
         self._is_drawing = False
         self._passing: Counter[tuple[str, places.Trail | None]] = Counter()
 
     def install(self, stack: ExitStack) -> None:
-        """Watch, until the stack is closed."""
+        """Watch what no operator draws, until the stack is closed."""
         self._watch_python(stack)
         self._watch_numpy(stack)
         self._watch_torch(stack)
         self._watch_system(stack)
 
-    def sources(self) -> Iterator[OtherSource]:
-        """What was found."""
-        from guard.rehearsal.recorder import where
+    def follow(self, run: Run, here: Callable[[], places.Trail | None]) -> None:
+        """An operator runs: note what it draws from."""
+        if not run.draws:
+            return
+        generator, what = run.kwargs.get("generator"), ""
+        if isinstance(generator, _Real):
+            by_the_system = generator._cdata in _by_the_system  # noqa: SLF001
+            what = "a generator that was seeded by the system" if by_the_system else ""
+        elif not self.seeded["torch"] and _draws(run):
+            what = "torch's own generator, which nobody has seeded"
+        if what:
+            self._drawn["torch", f"random numbers are drawn from {what}", here()] += 1
 
-        for (kind, what, trail), count in self._drawn.items():
+    def sources(self) -> Iterator[OtherSource]:
+        """What was found, by operators first."""
+        for (kind, what, trail), count in sorted(self._drawn.items(), key=_is_of_host):
             name = "seed" if kind == "seed" else "unseeded draw"
             yield OtherSource(name, what, _ADVICE[kind], where(trail), times=count)
 
     def unjudged(self) -> Iterator[str]:
         """Draws from the system of which nobody knows whether the training sees them."""
-        from guard.rehearsal.recorder import where
         from guard.rehearsal.reports import place
 
         for what, trail in self._passing:
@@ -202,19 +183,19 @@ class HostDraws:
         kind = module.__name__
 
         def draw(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-            if not self._seeded[kind]:
+            if not self.seeded[kind]:
                 self._draw(kind, f"random numbers are drawn from {kind}, which nobody has seeded")
             return original(*args, **options)
 
         def seed(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             given = [*args, *options.values()]
-            self._seeded[kind] = bool(given and given[0] is not None)
+            self.seeded[kind] = bool(given and given[0] is not None)
             for each in given[:1]:
                 self._check_seed(each, f"{kind}.seed")
             return original(*args, **options)
 
         def set_state(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-            self._seeded[kind] = True
+            self.seeded[kind] = True
             return original(*args, **options)
 
         for name in names:

@@ -17,8 +17,8 @@ import torch
 
 from guard.observe.modes import Mode, Run, tensors_in
 from guard.rehearsal import verdicts
-from guard.rehearsal.findings import DETERMINISTIC, Finding, Report
-from guard.rehearsal.recorder import Recorder, finding, where
+from guard.rehearsal.findings import DETERMINISTIC, Finding, Report, where
+from guard.rehearsal.recorder import Recorder, finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

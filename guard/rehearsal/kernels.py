@@ -17,7 +17,7 @@ from detlint.operations import OPERATIONS
 from guard.errors import SettingsError
 from guard.observe.patching import around, replace
 from guard.rehearsal import values
-from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict
+from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict, where
 from guard.rehearsal.switches import GPUS, capability
 from guard.rehearsal.verdicts import Judgement
 
@@ -199,8 +199,6 @@ def _cast(tensor: torch.Tensor) -> torch.dtype:
 def _entries(
     chosen: Counter[tuple[str, str, places.Trail | None]], gpu: str, models: Iterable[Any]
 ) -> Iterator[Attention]:
-    from guard.rehearsal.recorder import where
-
     counted: Counter[tuple[Any, ...]] = Counter()
     for (backend, why, trail), count in chosen.items():
         counted[backend, why, where(trail, models)] += count

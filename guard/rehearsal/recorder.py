@@ -13,7 +13,7 @@ import torch
 
 from guard.observe import places
 from guard.rehearsal import verdicts
-from guard.rehearsal.draws import Draws, HostDraws
+from guard.rehearsal.draws import Draws
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     REPAIRED,
@@ -22,6 +22,7 @@ from guard.rehearsal.findings import (
     OtherSource,
     Report,
     Where,
+    where,
 )
 from guard.repairs.table import HOW
 
@@ -154,7 +155,6 @@ class Recorder:
         self.guesses: Counter[tuple[str, places.Trail | None]] = Counter()
         self.unwritten = Unwritten()
         self.draws = Draws(seeded=seeded)
-        self.host = HostDraws(seeded=seeded)
         self.attention_of: Callable[[], Iterable[Attention]] = tuple
         self.stopped = ""
         self.notes: list[str] = []
@@ -246,21 +246,6 @@ class Recorder:
             yield finding(operator, node, direction, judgement, place)._replace(times=count)
 
 
-def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | None:
-    """A place as plain data.
-
-    A checkpoint calls a part of a model by itself; its path is that in one of the models.
-    """
-    if trail is None:
-        return None
-    place = trail.resolve()
-    for model in models:
-        if trail.modules and model is not trail.modules[0]:
-            resolved = trail._replace(modules=(model, trail.modules[-1])).resolve()
-            place = resolved if resolved.module else place
-    return Where(place.filename, place.line, place.function, place.module, place.kind)
-
-
 def finding(
     operator: str, node: str, direction: str, judgement: Judgement, place: Where | None
 ) -> Finding:
@@ -313,12 +298,11 @@ def report_of(
         sources=(
             *_unwritten(recorder),
             *recorder.draws.sources(),
-            *recorder.host.sources(),
             *sources,
         ),
         attention=tuple(recorder.attention_of()),
         limits=tuple(_limits(recorder)),
-        unjudged=(*recorder.host.unjudged(), *unjudged, *_UNJUDGED),
+        unjudged=(*recorder.draws.unjudged(), *unjudged, *_UNJUDGED),
         steps=recorder.steps,
         operators=recorder.operators,
         torch=torch.__version__,

@@ -277,7 +277,7 @@ def rehearsing(
         kernels.install_ctc(stack)
         cuda_api.install(stack, gpu, devices)
         swapping.install(stack)
-        recorder.host.install(stack)
+        recorder.draws.install(stack)
         mode = stack.enter_context(fake_device(recorder))
         yield recorder, mode
 

@@ -138,7 +138,7 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
     """Note that the program seeds torch."""
 
     def seeding(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        recorder.draws.seeded = True
+        recorder.draws.seeded["torch"] = True
         with unset_fake_temporarily():
             return original(*args, **options)
 
@@ -146,12 +146,12 @@ def _seeds(stack: ExitStack, recorder: Recorder) -> None:
     def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         with unset_fake_temporarily():
             seed = original(*args, **options)
-        recorder.draws.seeded = False  # after it: it seeds the GPUs with what it drew
+        recorder.draws.seeded["torch"] = False  # after it: it seeds the GPUs with what it drew
         return seed
 
     def on_gpus(seed: int) -> None:
         del seed
-        recorder.draws.seeded = True
+        recorder.draws.seeded["torch"] = True
 
     around(stack, torch, "manual_seed")(seeding)
     around(stack, torch, "set_rng_state")(seeding)
