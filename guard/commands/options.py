@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
@@ -12,10 +13,39 @@ from guard.executors import NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from guard.diff import Comparison
+
 # 0 says that nothing was found. 1 says that two runs differ, or that something was found by which
 # they would; nothing else ends with 1. 2 says that the question could not be answered.
 FOUND, FAILED, INTERRUPTED = 1, 2, 130
 SEED = "seed of every generator, before the program begins"
+
+
+def parser_of(command: str, description: str, epilog: str, takes: str = "") -> ArgumentParser:
+    """The parser of a command.
+
+    takes  what it takes besides options, as the usage has it; "" for what argparse makes of it
+    """
+    name = f"python -m guard {command}"
+    return ArgumentParser(
+        prog=name,
+        usage=f"{name} {takes}" if takes else None,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def write_page(comparison: Comparison, path: str) -> None:
+    """Write the report of a comparison as a page. Raises GuardError."""
+    from guard.diff.page import page
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(page(comparison))
+    except OSError as error:
+        raise GuardError(f"cannot write {path!r}: {error.strerror}") from None
 
 
 def add_program(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

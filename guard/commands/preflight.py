@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from guard.commands.options import FAILED, FOUND, add_program, at_least
+from guard.commands.options import FAILED, FOUND, add_program, at_least, parser_of
 from guard.errors import GuardError
 from guard.program import Program, beside_guard, flags
 from guard.rehearsal.findings import UNKNOWN
@@ -159,13 +159,11 @@ def _text(report: Report, options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard preflight",
-        usage="python -m guard preflight [options] (script.py | -m module) [arguments ...]",
-        description="List what would fail on a GPU, or differ from run to run, without one.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "preflight",
+        "List what would fail on a GPU, or differ from run to run, without one.",
+        _EPILOG,
+        "[options] (script.py | -m module) [arguments ...]",
     )
     add = parser.add_argument
     add("--steps", type=at_least(1), default=1, metavar="N", help="optimizer steps (default: 1)")

@@ -20,6 +20,7 @@ from guard.commands.options import (
     at_least,
     check_executor,
     kept_folder,
+    parser_of,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals, executor
@@ -179,15 +180,13 @@ def _write(told: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard spread",
-        usage="python -m guard spread [options] (script.py | -m module) [arguments ...]\n"
-        "       python -m guard spread compare A.json B.json",
-        description="Run a program with several seeds, and say how far a metric varies; with "
+    parser = parser_of(
+        "spread",
+        "Run a program with several seeds, and say how far a metric varies; with "
         "--against, whether another differs by more than that.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        _EPILOG,
+        "[options] (script.py | -m module) [arguments ...]\n"
+        "       python -m guard spread compare A.json B.json",
     )
     add = parser.add_argument
     add("--seeds", type=_seeds, default=_seeds("5"), metavar="N", help="how many, or 3,7,11 (5)")

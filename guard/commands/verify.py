@@ -9,6 +9,7 @@ import shlex
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from guard.commands.options import (
@@ -21,6 +22,8 @@ from guard.commands.options import (
     at_least,
     check_executor,
     kept_folder,
+    parser_of,
+    write_page,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals
@@ -68,27 +71,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
+    given = vars(options)
     plan = Plan(
-        program=options.program,
-        arguments=tuple(options.arguments),
-        module=options.module,
-        runs=options.runs or 2,
-        at_ease=options.runs is None,
-        until=options.until,
-        seed=options.seed,
-        guard=options.guard,
-        values=options.values or bool(options.html),
-        vary=tuple(name for name in NAMES if name not in options.same),
-        isolate=options.isolate,
-        one_by_one=options.one_by_one,
-        seconds=options.seconds,
-        ranks=options.nproc_per_node,
-        replicas=options.replicas,
-        budget=options.budget,
-        executor=options.executor,
-        executor_options=tuple(options.executor_option),
-        goes_on=options.goes_on,
-        trackers=options.trackers,
+        **{each.name: given[each.name] for each in fields(Plan) if each.name in given}
+        | {
+            "arguments": tuple(options.arguments),
+            "runs": options.runs or 2,
+            "at_ease": options.runs is None,
+            "values": options.values or bool(options.html),
+            "vary": tuple(name for name in NAMES if name not in options.same),
+            "ranks": options.nproc_per_node,
+            "executor_options": tuple(options.executor_option),
+        }
     )
     tell = _progress()
     try:
@@ -121,13 +115,7 @@ def _progress() -> Callable[[int], None]:
 
 def _report(verdict: Verdict, options: argparse.Namespace) -> None:
     if options.html and verdict.comparison is not None:
-        from guard.diff import page
-
-        try:
-            with open(options.html, "w", encoding="utf-8") as file:
-                file.write(page(verdict.comparison))
-        except OSError as error:
-            raise GuardError(f"cannot write {options.html!r}: {error.strerror}") from None
+        write_page(verdict.comparison, options.html)
     if options.json:
         write(json.dumps(verdict.as_dict(), indent=2) + "\n")
     else:
@@ -186,14 +174,12 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, NAMES))
     told = "\n".join(f"  {each.name:{width}}  {each.what}" for each in CIRCUMSTANCES)
-    parser = argparse.ArgumentParser(
-        prog="python -m guard verify",
-        usage="python -m guard verify [options] (script.py | -m module) [arguments ...]",
-        description="Say whether runs of a program agree bit for bit; if not, name the first "
+    parser = parser_of(
+        "verify",
+        "Say whether runs of a program agree bit for bit; if not, name the first "
         "thing that differs, where it entered, and why.",
-        epilog=_EPILOG.format(circumstances=told),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        _EPILOG.format(circumstances=told),
+        "[options] (script.py | -m module) [arguments ...]",
     )
     _add_runs(parser)
     _add_resume(parser)
