@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from guard.diff.statements import Calling, Node, Origins
     from guard.observe.statements import Path
 
-    Escapes = list[tuple[int, str, Origins]]
-    from guard.diff.statements import Origins
 
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")

@@ -121,14 +121,9 @@ def told() -> dict[str, Any]:
     return found
 
 
-def vary(run_number: int | None = None) -> None:
-    """Vary this process, if it was told to, before its program begins; done once.
-
-    ``run_number`` is for a caller who wants it without having been told.
-    """
+def vary() -> None:
+    """Vary this process, if it was told to, before its program begins; done once."""
     runs = told().get("runs", {})
-    if run_number is not None and VARIABLE not in os.environ:
-        runs = dict.fromkeys((TIMING.name, LISTINGS.name), run_number)
     if _varied or not runs:
         return
     _varied.append(max(runs.values()))

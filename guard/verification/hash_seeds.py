@@ -258,9 +258,9 @@ class HashSeeds:
         return found.sets, (*found.others, *COMMON)
 
 
-def best(seeds: range, groups: Sequence[Sequence[Strings]], first: int = FIRST) -> int:
+def best(seeds: range, groups: Sequence[Sequence[Strings]]) -> int:
     """The seed under which most of the groups come in another order than under the first."""
-    wanted = [{each: orders(each, first) for each in some} for some in groups]
+    wanted = [{each: orders(each, FIRST) for each in some} for some in groups]
     perfect = [_Score(len(some), len(some)) for some in wanted]
     found, scores = seeds[0], [_Score(-1)]
     for seed in seeds:
