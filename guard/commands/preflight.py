@@ -63,15 +63,15 @@ def _judged(options: argparse.Namespace) -> Report:
     """The report of the run, and what the linter says of the text meanwhile."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from guard.rehearsal import reading
+    from guard.rehearsal import reports
 
     with ThreadPoolExecutor(1) as pool:
-        reads = pool.submit(reading.sources, options.program, module=options.module)
+        reads = pool.submit(reports.read_sources, options.program, module=options.module)
         report = _rehearsed(options)
         error = reads.exception()
         if isinstance(error, GuardError):
-            return reading.joined(report, error)
-        return reading.joined(report, reads.result())
+            return reports.joined(report, error)
+        return reports.joined(report, reads.result())
 
 
 def _rehearsed(options: argparse.Namespace) -> Report:

@@ -1,6 +1,7 @@
 """The report for a person: coloured and wrapped on a terminal, an entry a line elsewhere.
 
-And SARIF 2.1.0, so that code scanning can hold a change to what preflight finds.
+SARIF 2.1.0, so that code scanning can hold a change to what preflight finds. And what no run of one
+process shows, as the linter reads it in the program's text.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from urllib.parse import quote
 
 from detlint.addresses import address
+from guard.errors import GuardError
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     FOUND,
@@ -19,7 +21,11 @@ from guard.rehearsal.findings import (
     SILENT,
     SWITCH,
     UNKNOWN,
+    OtherSource,
+    Report,
+    Where,
 )
+from guard.setup.hash_seed import hash_seed
 from guard.terminal import grid, heading, rendered, visible
 
 if TYPE_CHECKING:
@@ -27,13 +33,14 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from guard.rehearsal.findings import Attention, Finding, OtherSource, Report, Verdict, Where
+    from guard.rehearsal.findings import Attention, Finding, Report, Verdict
 
     Row = tuple[tuple[str, str], ...]
     _Entry = TypeVar("_Entry", Finding, OtherSource)
-    from guard.rehearsal.findings import Finding, OtherSource
+    from guard.rehearsal.findings import Finding
 
     Object = dict[str, object]
+    from collections.abc import Iterable
 
 _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
@@ -286,3 +293,47 @@ def _told_of(finding: Finding) -> str:
 
 def _told(source: OtherSource) -> str:
     return f"{source.name}: {source.text}. {source.advice}."
+
+
+# Seeds from the clock, samplers with seeds of their own, hashes, and orders.
+_CODES = ("DET101", "DET103", "DET105", "DET203", "DET204", "DET205", "DET207")
+_OF_HASHES = ("DET105", "DET204")
+_HASHED = ", or start the program with `python -m guard run`, which fixes the hashes of strings"
+_UNREAD = "sets, listings of folders and what comes in the order in which it is done"
+
+
+def read_sources(program: str, *, module: bool) -> tuple[OtherSource, ...]:
+    """What the linter finds in the program's own files. Raises GuardError if it cannot be asked."""
+    from guard.verification.program_files import program_files
+    from guard.verification.suspects import findings
+
+    files = program_files(program, module=module)
+    return tuple(_sources(findings(files, _CODES))) if files else ()
+
+
+def _sources(found: Iterable[dict[str, object]]) -> Iterator[OtherSource]:
+    for each in found:
+        code, location = str(each["code"]), each["location"]
+        if not isinstance(location, dict):
+            continue
+        is_of_hashes = code in _OF_HASHES
+        yield OtherSource(
+            code,
+            str(each["message"]),
+            f"see `detlint explain {code}`{_HASHED if is_of_hashes else ''}",
+            Where(str(each["filename"]), int(location["row"])),
+            counts=not is_of_hashes or hash_seed() is None,
+        )
+
+
+def joined(report: Report, read: tuple[OtherSource, ...] | GuardError) -> Report:
+    """The report with what the linter found at other lines than the run did."""
+    if isinstance(read, GuardError):
+        return report._replace(unjudged=(f"{_UNREAD}: {read}", *report.unjudged))
+    seen = {_line(each) for each in report.sources}
+    more = tuple(each for each in read if _line(each) not in seen)
+    return report._replace(sources=(*report.sources, *more))
+
+
+def _line(source: OtherSource) -> tuple[str, int]:
+    return ("", 0) if source.where is None else (source.where.filename, source.where.line)
