@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 from guard.diff.alignment import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from guard.trace.statements import Call, Thread
-
-    Pair = tuple[Call | None, Call | None]
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from guard.observe.places import Place
     from guard.observe.statements import Statement
-    from guard.trace.statements import Call, Ran, Recording
+    from guard.trace.statements import Call, Ran, Recording, Thread
 
+    Pair = tuple[Call | None, Call | None]
     Lookup = Callable[[str, int], Statement | None]
 
 _NUMBER = re.compile(r"-\d+")  # of a process among those of a pool

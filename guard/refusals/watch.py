@@ -20,13 +20,12 @@ from guard.refusals.explanations import explained
 from guard.refusals.watcher import Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from guard.settings import Settings
 
     Function = Callable[..., Any]
     Current = Callable[[], Watcher]
-    from collections.abc import Iterator
-
-    from guard.settings import Settings
 
 
 def install(stack: ExitStack, current: Current) -> None:

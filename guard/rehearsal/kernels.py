@@ -23,12 +23,12 @@ from guard.rehearsal.verdicts import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    Function = Callable[..., Any]
     from contextlib import ExitStack
 
     from guard.observe import places
     from guard.rehearsal.recorder import Recorder
+
+    Function = Callable[..., Any]
 
 SOURCE = (
     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"

@@ -27,7 +27,7 @@ from guard.rehearsal.findings import (
 from guard.repairs.table import HOW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from torch._ops import OpOverload
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from guard.rehearsal.verdicts import Judgement
 
     Node = Any
-    from collections.abc import Iterator
 
 _EMPTY = {
     "aten::empty.memory_format", "aten::empty_strided", "aten::empty_like", "aten::new_empty",

@@ -26,10 +26,11 @@ from guard.rehearsal.recorder import Recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from guard.rehearsal.fake_cuda import FakeCuda
+
     Node = Any  # torch has one type for it in the stubs and others at run time
     Gradients = dict[int, torch.Tensor]
     Values = tuple[torch.Tensor | None, ...]
-    from guard.rehearsal.fake_cuda import FakeCuda
 
 _KEY = "guard.rehearsal"
 

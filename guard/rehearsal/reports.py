@@ -29,7 +29,7 @@ from guard.setup.hash_seed import hash_seed
 from guard.terminal import grid, heading, rendered, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -37,10 +37,7 @@ if TYPE_CHECKING:
 
     Row = tuple[tuple[str, str], ...]
     _Entry = TypeVar("_Entry", Finding, OtherSource)
-    from guard.rehearsal.findings import Finding
-
     Object = dict[str, object]
-    from collections.abc import Iterable
 
 _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
