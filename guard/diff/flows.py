@@ -35,6 +35,13 @@ _OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
+def _opaque(node: Node) -> Iterator[Path]:
+    """Of what a statement reads in the first run, what is told by its identity alone."""
+    reads = node.first.reads if node.first is not None else ()
+    pairs = zip(node.statement.reads, reads, strict=False)
+    return (path for path, digest in pairs if digest & OPAQUE)
+
+
 def _first(origins: Iterable[Node]) -> Origins:
     """The first of each line, and the first few of these."""
     lines: dict[tuple[str, int], Node] = {}
@@ -355,15 +362,11 @@ class Flows:
     def _gone_through(self, node: Node, deep: int) -> Origins:
         """What differs of what an iterator was made of, where a statement takes from one: a loader
         is the same object in both runs, and what it was given is not."""
-        statement, ran = node.statement, node.first
+        statement = node.statement
         is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
-        if ran is None or not is_taking or not deep:
-            return NOTHING
-        for path, digest in zip(statement.reads, ran.reads, strict=False):
-            if not digest & OPAQUE:
-                continue
+        for path in _opaque(node) if is_taking and deep else ():
             above = node.within.above if path[0] in node.within.call.names else None
-            made = [self._any[0].last(key, ran.began) for key in shared_keys(node, path)]
+            made = [self._any[0].last(key, node.ran.began) for key in shared_keys(node, path)]
             for each in (above, *made):
                 if each is not None and each is not node:
                     found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
@@ -374,12 +377,9 @@ class Flows:
     def _of_opened(self, node: Node) -> Origins:
         """What differs of what a thing was opened with, where a statement takes an item of it: an
         archive is told by its identity, and the name of its file differs."""
-        ran = node.first
-        if ran is None:
-            return NOTHING
-        for path, digest in zip(node.statement.reads, ran.reads, strict=False):
-            if digest & OPAQUE and len(path) > 1 and path[0] != "self":
-                made = self._any[0].last(("name", node.file, path[0]), ran.began)
+        for path in _opaque(node):
+            if len(path) > 1 and path[0] != "self":
+                made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
                 if made is not None and made.statement.kind in _OPENING:
                     found = made.origins or self.given(made)
                     if found:
