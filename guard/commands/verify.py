@@ -93,7 +93,7 @@ def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
         from guard.verification.resumption import Interruption, verify_resumed
 
         how = Interruption(options.resume_at, options.resume_args, options.stop_args)
-        return verify_resumed(plan, how, folder, tell)
+        return verify_resumed(plan, how, folder)
     finally:
         tell(-1)
 
