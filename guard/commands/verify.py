@@ -29,8 +29,7 @@ from guard.errors import GuardError
 from guard.executors import ended_by_signals
 from guard.program import Program
 from guard.terminal import write
-from guard.verification.circumstances import CIRCUMSTANCES, NAMES
-from guard.verification.plan import Plan
+from guard.verification.plan import CIRCUMSTANCES, NAMES, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

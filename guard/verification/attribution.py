@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.diff import Cause
-from guard.verification import circumstances
-from guard.verification.plan import recording
+from guard.verification.plan import ADDRESSES, NAMES, circumstance_named, recording
 from guard.verification.runs import Watch
 from guard.verification.suspects import OF_CIRCUMSTANCES, REMEDIES
 
@@ -52,7 +51,7 @@ class Attribution:
                 "they differ in the same circumstances too: with the same hash seed, the same "
                 "content of unwritten memory and the same order of listings"
             )
-        found = circumstances.named(self.circumstance)
+        found = circumstance_named(self.circumstance)
         return f"it takes nothing but another {found.what}: {found.means}"
 
     @property
@@ -114,7 +113,7 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
 
 
 def _is_possible(name: str, text: Text) -> bool:
-    if name == circumstances.ADDRESSES.name:
+    if name == ADDRESSES.name:
         return text.speaks_for(name)
     return text.speaks_for(name) or not text.timed
 
@@ -131,7 +130,7 @@ def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
 
 def _order(cause: Cause) -> tuple[str, ...]:
     likely = _LIKELY.get(cause, ())
-    return (*likely, *(name for name in circumstances.NAMES if name not in likely))
+    return (*likely, *(name for name in NAMES if name not in likely))
 
 
 def _what(difference: Difference) -> tuple[object, ...]:

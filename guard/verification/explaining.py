@@ -18,7 +18,7 @@ from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
 from guard.digests.traits import OBJECTS, SETS, STRINGS
 from guard.verification.attribution import NONE
-from guard.verification.circumstances import HASHES, MEMORY, TIMING, named
+from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, SAVED, meaning
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _of_circumstance(known: Known) -> Explanation | None:
     source = OF_CIRCUMSTANCES.get(known.circumstance)
     if source is None:
         return None
-    return Explanation(source, Confidence.LIKELY, named(known.circumstance).what)
+    return Explanation(source, Confidence.LIKELY, circumstance_named(known.circumstance).what)
 
 
 def _of_differing(known: Known) -> Explanation | None:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.program import flags
 from guard.verification import perturbations, program_files, subject
-from guard.verification.circumstances import VARIABLE
+from guard.verification.plan import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

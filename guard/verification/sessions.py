@@ -19,9 +19,9 @@ from guard.executors import Ended, Task, executor, stop
 from guard.executors.board import Board, Row
 from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
-from guard.verification import circumstances
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
+from guard.verification.plan import LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended
 from guard.verification.texts import Text
@@ -197,9 +197,9 @@ class Session:
         os.makedirs(temporary)
         told = self._told(folder, place, leaves=leaves)
         environ = {**_environment(self.plan, temporary)}
-        environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
+        environ |= variables_of(varied, environ, self._hash_seeds.of, **told)
 
-        server = self._server(environ, varied.get(circumstances.LISTINGS.name, 0))
+        server = self._server(environ, varied.get(LISTINGS.name, 0))
 
         def begin(where: Sequence[str], output: str) -> Job:
             if server is not None:

@@ -13,9 +13,9 @@ from guard.diff import Cause
 from guard.diff.names import listed
 from guard.diff.slices import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
-from guard.verification.circumstances import MEMORY
 from guard.verification.explaining import is_value
 from guard.verification.operators import READ, Culprit, unwritten
+from guard.verification.plan import MEMORY
 
 if TYPE_CHECKING:
     from guard.diff import Difference

@@ -17,8 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.trace import TraceWriter
-from guard.verification import circumstances
-from guard.verification.circumstances import VARIABLE
+from guard.verification.plan import VARIABLE, told_by_parent, vary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,11 +131,11 @@ _SUBJECT = "guard.verification.subject"
 
 def main(arguments: list[str]) -> int:
     """Become what ``guard verify`` told this process to be, then record the program."""
-    told = circumstances.told()
+    told = told_by_parent()
     end_with(told.get("parent", 0))
     if "ranks" in told:
         return launch(told, arguments)
-    circumstances.vary()
+    vary()
     if "turn" in told:
         take_turns(told["turn"], told["waiting"], told["own"])
     if "folder" in told:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
-from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
+from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
 from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:

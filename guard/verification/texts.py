@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.diff import Source
 from guard.diff.sources import LISTING, source_of, takes_any
-from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY
+from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.verification import circumstances, perturbations, sessions, subject
+from guard.verification import perturbations, plan, sessions, subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ NAMES = ["a", "b", "c", "d"]
 
 
 def alike(run: int) -> dict[str, int]:
-    return dict.fromkeys(circumstances.NAMES, run)
+    return dict.fromkeys(plan.NAMES, run)
 
 
 @pytest.mark.parametrize("run", range(4))
@@ -35,9 +35,9 @@ def test_listings_of_runs_differ() -> None:
 
 def test_what_the_user_set_stays() -> None:
     environ = {"PYTHONHASHSEED": "7", "MALLOC_PERTURB_": "1"}
-    found = circumstances.variables(alike(1), environ)
-    assert set(found) == {circumstances.VARIABLE}
-    assert json.loads(found[circumstances.VARIABLE])["runs"] == {
+    found = plan.variables_of(alike(1), environ)
+    assert set(found) == {plan.VARIABLE}
+    assert json.loads(found[plan.VARIABLE])["runs"] == {
         "timing": 1,
         "listings": 1,
         "addresses": 1,
@@ -45,13 +45,13 @@ def test_what_the_user_set_stays() -> None:
 
 
 def test_each_run_has_another_hash_seed_and_another_filling() -> None:
-    found = [circumstances.variables(alike(run), {}) for run in range(5)]
+    found = [plan.variables_of(alike(run), {}) for run in range(5)]
     for name in ("PYTHONHASHSEED", "MALLOC_PERTURB_"):
         assert len({each[name] for each in found}) == 5
 
 
 def test_random_is_no_number_of_the_users() -> None:
-    assert circumstances.given({"PYTHONHASHSEED": "random"}) == ()
+    assert plan.given({"PYTHONHASHSEED": "random"}) == ()
 
 
 LISTS = """
@@ -86,7 +86,7 @@ def test_every_way_of_listing_is_permuted_also_in_workers(tmp_path: Path) -> Non
     for name in NAMES:
         write(tmp_path / "data" / name, "")
     script = write(tmp_path / "lists.py", LISTS)
-    done = python(script, cwd=tmp_path, environ=circumstances.variables(alike(1), {}))
+    done = python(script, cwd=tmp_path, environ=plan.variables_of(alike(1), {}))
     assert (done.stdout, done.stderr) == ("6 False True\n", "")
 
 
@@ -110,7 +110,7 @@ EMPTY = """
 def test_unwritten_memory_is_another_in_each_run(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = write(tmp_path / "empty.py", EMPTY)
-    found = circumstances.variables({"memory": 1}, {})
+    found = plan.variables_of({"memory": 1}, {})
     done = python(script, cwd=tmp_path, environ=found)
     assert done.stdout.split() == ["{62}"] * 3  # 0x3e
 
