@@ -56,7 +56,7 @@ def test_random_is_no_number_of_the_users() -> None:
 
 LISTS = """
     import glob, multiprocessing, os, pathlib, threading
-    from guard.verification.circumstances import vary
+    from guard.verification.plan import vary
 
     def listed():
         with os.scandir("data") as entries:
@@ -91,7 +91,7 @@ def test_every_way_of_listing_is_permuted_also_in_workers(tmp_path: Path) -> Non
 
 
 def test_a_process_that_was_not_told_stays_as_it_is(tmp_path: Path) -> None:
-    code = "import os; found = os.listdir; from guard.verification.circumstances import vary; "
+    code = "import os; found = os.listdir; from guard.verification.plan import vary; "
     done = python("-c", code + "vary(); print(os.listdir is found)", cwd=tmp_path)
     assert done.stdout == "True\n"
 
@@ -136,18 +136,18 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
 
 
 def test_a_large_folder_is_not_copied(tmp_path: Path) -> None:
-    assert sessions.size_of(str(tmp_path)).is_small
+    assert sessions.is_small(str(tmp_path))
     with open(tmp_path / "data.bin", "wb") as file:
         file.truncate(sessions.LARGEST + 1)
-    assert not sessions.size_of(str(tmp_path)).is_small
+    assert not sessions.is_small(str(tmp_path))
 
 
 WRITES = """
     import os, sys, threading, time
-    from guard.verification import turns
+    from guard.verification.subject import take_turns
 
     turn, waiting, own, way = sys.argv[1:]
-    turns.take(turn, waiting, [own])
+    take_turns(turn, waiting, [own])
     open(os.path.join(own, "log"), "w").close()
     print(open(__file__).read(1) + open(os.devnull, "w").name)
 
