@@ -210,6 +210,11 @@ CONFIDENCES = {
         "LISTING",
         "possible",
     ),
+    "the linter alone, of a set": (
+        known(suspects=(Suspect("DET204", "a set", "train.py", 3),)),
+        "STRING_HASH",
+        "possible",
+    ),
     "the text alone": (
         known(suspects=(Suspect("", "id() is", "train.py", 3, "addresses of objects"),)),
         "OBJECT_ADDRESS",
