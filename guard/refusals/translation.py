@@ -117,7 +117,9 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 
 # Compiled when something is refused: most runs never need it.
-_ALERT = r"(?P<alert>[^\n]*?) does not have a deterministic implementation, but you set"
+_SAID = "does not have a deterministic implementation, but you set"
+_ALERT = rf"(?P<alert>[^\n]*?) {_SAID}"
+WARNED = rf"[\s\S]* {_SAID}"  # a warning, for a filter
 FAILED_REPAIR = ", and guard's replacement failed: "
 _DEVICES = {"cpu": "the CPU", "cuda": "CUDA", "meta": "meta tensors"}
 _MARGIN = " " * 15  # where the text of a line begins

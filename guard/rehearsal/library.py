@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.errors import SettingsError
+from guard.refusals.translation import WARNED
 from guard.rehearsal import gate
 from guard.rehearsal.recorder import report_of
 from guard.setup.flags import held
@@ -142,8 +143,5 @@ def _as_found() -> Iterator[None]:
         if (numpy := sys.modules.get("numpy")) is not None:
             stack.callback(numpy.random.set_state, numpy.random.get_state())
         stack.enter_context(warnings.catch_warnings())
-        warnings.filterwarnings("ignore", message=_ALERT)
+        warnings.filterwarnings("ignore", message=WARNED)
         yield
-
-
-_ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"

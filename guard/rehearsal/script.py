@@ -23,6 +23,7 @@ import torch
 from guard.observe import places
 from guard.observe.patching import around
 from guard.program import Program
+from guard.refusals.translation import WARNED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -206,9 +207,6 @@ class Arguments:
         return f"run python -m guard preflight {module}{' '.join(given)}"
 
 
-_ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"
-
-
 class Rehearsal:
     """One program, from its start to its last step, and the report of it."""
 
@@ -247,7 +245,7 @@ class Rehearsal:
         self._arguments = arguments = Arguments(self._told)
         arguments.follow(stack)
         stack.enter_context(held())
-        warnings.filterwarnings("ignore", message=_ALERT)
+        warnings.filterwarnings("ignore", message=WARNED)
         stack.enter_context(verdicts.repairing(bool(self._told["repair"])))
         self._recorder, mode = stack.enter_context(
             rehearsing(self._told["gpu"], max(1, self._told["ranks"]), seeded=False)
