@@ -11,7 +11,7 @@ from guard.errors import GuardError
 from guard.executors import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from guard.diff import Comparison
 
@@ -35,6 +35,19 @@ def parser_of(command: str, description: str, epilog: str, takes: str = "") -> A
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def joined(parser: ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """With an option and its value in one word: a value that begins with a dash, such as arguments
+    for the program, argparse takes for an option. What follows the program is left as it is."""
+    found: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        each = rest.pop(0)
+        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
+        takes = action is not None and action.nargs is None and each.startswith("--")
+        found.append(f"{each}={rest.pop(0)}" if takes and rest else each)
+    return [*found, *rest]
 
 
 def write_page(comparison: Comparison, path: str) -> None:

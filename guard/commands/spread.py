@@ -19,6 +19,7 @@ from guard.commands.options import (
     add_program,
     at_least,
     check_executor,
+    joined,
     kept_folder,
     parser_of,
 )
@@ -31,11 +32,11 @@ from guard.spread.plans import PLACEHOLDER, Plan
 from guard.spread.results import Arm, document, load
 from guard.spread.runs import Kept, Runs
 from guard.spread.text import marks_for
+from guard.terminal import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SWITCHES = ("--help", "--as-is", "--json", "--continue")
 _EPILOG = """\
 The program runs under guard, which seeds everything: python -m guard run --seed K. One that sets
 a seed of its own is given it with --seed-arg --seed (its arguments then end with `--seed K`; with
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["compare"]:
         return _compare(arguments[1:])
     parser = _parser()
-    options = parser.parse_args(_joined(arguments))
+    options = parser.parse_args(joined(parser, arguments))
     try:
         check_executor(options)
         plans = _plans(options)
@@ -73,17 +74,6 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"guard spread: interrupted; its runs have been ended, and {left}\n")
         return INTERRUPTED
     return _report(arms, as_json=options.json)
-
-
-def _joined(arguments: Sequence[str]) -> list[str]:
-    """Values that begin with a dash, which argparse takes for options: --seed-arg --seed."""
-    joined, rest = [], list(arguments)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option.startswith("--") and "=" not in option and option not in _SWITCHES and rest:
-            option = f"{option}={rest.pop(0)}"
-        joined.append(option)
-    return joined + rest
 
 
 def _plans(options: argparse.Namespace) -> list[Plan]:
@@ -168,15 +158,10 @@ def _report(arms: list[Arm], *, as_json: bool) -> int:
     else:
         told = text.render(arms, marks_for(sys.stdout.encoding))
     failed = text.failures(arms)
-    _write(told + "\n")
+    write(told + "\n")
     if failed:
         sys.stderr.write(failed + "\n")
     return FAILED if failed or any(arm.mean is None for arm in arms) else 0
-
-
-def _write(told: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"  # ± may not fit it
-    sys.stdout.write(told.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _parser() -> argparse.ArgumentParser:

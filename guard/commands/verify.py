@@ -21,6 +21,7 @@ from guard.commands.options import (
     add_replicas,
     at_least,
     check_executor,
+    joined,
     kept_folder,
     parser_of,
     write_page,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from guard.verification.verdicts import Verdict
 
-_FOR_PROGRAM = ("--resume-args", "--stop-args")
 _EPILOG = """\
 Each run is a fresh process, in other circumstances than the others:
 {circumstances}
@@ -51,7 +51,7 @@ where the program could not be run to its end
 def main(arguments: Sequence[str]) -> int:
     """Verify a program and print the verdict; the status to exit with."""
     parser = _parser()
-    options = parser.parse_args(_joined(parser, arguments))
+    options = parser.parse_args(joined(parser, arguments))
     _check(parser, options)
     try:
         Program(options.program, options.arguments, module=options.module).check()
@@ -129,24 +129,6 @@ def _scratch(keep: str | None, *, goes_on: bool) -> Iterator[str]:
             yield os.path.realpath(own)
         return
     yield kept_folder(keep, goes_on=goes_on)
-
-
-def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """With an option and the program's arguments that it takes in one word.
-
-    These begin with a dash as well, which argparse would take for an option of its own. What
-    comes after the program is left as it is.
-    """
-    found: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        each = rest.pop(0)
-        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
-        if action is not None and action.nargs is None and rest:
-            found += [f"{each}={rest.pop(0)}"] if each in _FOR_PROGRAM else [each, rest.pop(0)]
-        else:
-            found.append(each)
-    return [*found, *rest]
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
