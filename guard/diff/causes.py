@@ -39,7 +39,7 @@ _MADE = (
 _HELD = ("parameter", "buffer")
 
 
-def judge_control_flow(situation: Situation) -> Verdict:
+def _judge_control_flow(situation: Situation) -> Verdict:
     """Which events only one run has, and where they come in."""
     mismatch = situation.parting.mismatch
     parted = mismatch.parted if mismatch else ()
@@ -132,26 +132,26 @@ _FROM_OUTSIDE = (
 )
 
 
-def judge_forward(situation: Situation) -> Verdict:
+def _judge_forward(situation: Situation) -> Verdict:
     """An output or a loss: random numbers, unwritten memory, the environment or a kernel."""
     explaining = explaining_generators(situation.parting, made_before=False)
     if explaining:
         return drawn(situation, explaining)
-    if looks_unwritten(situation):
+    if _looks_unwritten(situation):
         return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE)
     what = situation.what
     why = f"Everything recorded before {what} agrees, and {what} does not: {_source(situation)}"
     held = situation.parting.position or any(each.kind == "parameter" for each in situation.before)
     if not held:
         why += " Parameters were not recorded before it: they may differ."
-    return kernel(situation, why)
+    return _kernel(situation, why)
 
 
-def judge_backward(situation: Situation) -> Verdict:
+def _judge_backward(situation: Situation) -> Verdict:
     """A gradient, where forward and the loss agree."""
     first, _ = situation.both
     place = situation.place_of(first) or _of_module(situation)
-    if looks_unwritten(situation):
+    if _looks_unwritten(situation):
         return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE, place=place)
     same, total = situation.gradients
     why = (
@@ -162,10 +162,10 @@ def judge_backward(situation: Situation) -> Verdict:
     )
     if situation.parting.pair.traces[0].header.world_size > 1:
         why += " Gradients are those after the ranks' were added up, so that it can be any rank's."
-    return kernel(situation, why, place)
+    return _kernel(situation, why, place)
 
 
-def judge_operator(situation: Situation) -> Verdict:
+def _judge_operator(situation: Situation) -> Verdict:
     """An operator, in a step that was recorded in detail."""
     first, second = situation.both
     if first.inputs != second.inputs:
@@ -180,10 +180,10 @@ def judge_operator(situation: Situation) -> Verdict:
         since = "a time that is not known"
         advice = "Give the generator that is passed to it a seed."
         return Verdict(Cause.GENERATOR, f"{situation.what} {why}", advice, since=since)
-    return kernel(situation, f"The inputs of {situation.what} agree, and what it gave does not.")
+    return _kernel(situation, f"The inputs of {situation.what} agree, and what it gave does not.")
 
 
-def kernel(situation: Situation, why: str, place: Place | None = None) -> Verdict:
+def _kernel(situation: Situation, why: str, place: Place | None = None) -> Verdict:
     """A kernel, unless the environments differ by what kernels depend on."""
     if situation.environment:
         items = told_changes(situation.environment)
@@ -192,7 +192,7 @@ def kernel(situation: Situation, why: str, place: Place | None = None) -> Verdic
     return Verdict(Cause.KERNEL, why, _REPEAT, place=place)
 
 
-def looks_unwritten(situation: Situation) -> bool:
+def _looks_unwritten(situation: Situation) -> bool:
     """Whether recorded values look like memory that nobody wrote: NaN or huge in a run alone."""
     held = [each.summary for each in situation.both if each.summary is not None]
     ends = [(each.min, each.max, each.mean) for each in held]
@@ -226,7 +226,7 @@ def _came_from_nowhere(situation: Situation) -> Verdict:
     why += ", so that it comes from outside of the recorded operators: from NumPy, from a file, "
     why += f"or from memory allocated before {'the step' if first.module == '' else 'it'}."
     if situation.environment:
-        return kernel(situation, why)
+        return _kernel(situation, why)
     return Verdict(Cause.OUTSIDE, why, _FROM_OUTSIDE)
 
 
@@ -268,7 +268,7 @@ _NOT_THE_SEED = (
 )
 
 
-def judge_state(situation: Situation) -> Verdict:
+def _judge_state(situation: Situation) -> Verdict:
     """A parameter, buffer or optimizer state: from the start, or after a step."""
     first, _ = situation.both
     if situation.is_initial:
@@ -278,11 +278,11 @@ def judge_state(situation: Situation) -> Verdict:
         return drawn(situation, explaining)
     if situation.is_of_optimizer(first):
         why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "
-        return kernel(situation, f"{why}another step with the same gradients.")
+        return _kernel(situation, f"{why}another step with the same gradients.")
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
     where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = f"Everything recorded before agrees, also what {read}, and {situation.what} {where} does "
-    return kernel(situation, f"{why}not.")
+    return _kernel(situation, f"{why}not.")
 
 
 def _judge_initial(situation: Situation) -> Verdict:
@@ -293,7 +293,7 @@ def _judge_initial(situation: Situation) -> Verdict:
     pairs = [(a, b) for a, b in before if a.kind == first.kind and key(a) == key(b)]
     differing = sum(a.digest != b.digest for a, b in pairs)
     why = f"{differing} of {count(len(pairs), first.kind)} differ before anything ran"
-    if looks_unwritten(situation):
+    if _looks_unwritten(situation):
         why += f", and {situation.what} holds what unwritten memory does: NaN or huge values."
         return Verdict(Cause.UNWRITTEN_MEMORY, why, _NOT_THE_SEED)
     started = situation.started(SEED, COMMAND)
@@ -342,7 +342,7 @@ def _judge_hyperparameter(situation: Situation, name: str) -> Verdict:
     return Verdict(Cause.HYPERPARAMETER, why, _SETTING)
 
 
-def judge_hidden(situation: Situation) -> Verdict:
+def _judge_hidden(situation: Situation) -> Verdict:
     """A generator alone, or what only the fingerprint of the whole step tells."""
     parting = situation.parting
     parted = [each for each in situation.generators if each.name in parting.parted]
@@ -362,7 +362,7 @@ def judge_hidden(situation: Situation) -> Verdict:
         "not to be seen in so few bits."
     )
     advice = f"Record the step in detail, with longer fingerprints: --operators {situation.number}."
-    return kernel(situation, why)._replace(advice=advice)
+    return _kernel(situation, why)._replace(advice=advice)
 
 
 def _generator_events(situation: Situation) -> tuple[Event | None, Event | None]:
@@ -377,10 +377,10 @@ def _generator_events(situation: Situation) -> tuple[Event | None, Event | None]
 
 _JUDGES: dict[str, Callable[[Situation], Verdict]] = {
     "batch": judge_batch,
-    **dict.fromkeys(("output", "loss"), judge_forward),
-    "gradient": judge_backward,
-    "operator": judge_operator,
-    **dict.fromkeys(("parameter", "buffer", "optimizer"), judge_state),
+    **dict.fromkeys(("output", "loss"), _judge_forward),
+    "gradient": _judge_backward,
+    "operator": _judge_operator,
+    **dict.fromkeys(("parameter", "buffer", "optimizer"), _judge_state),
 }
 
 
@@ -409,11 +409,11 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
 def _verdict(situation: Situation) -> Verdict:
     mismatch = situation.parting.mismatch
     if mismatch is None:
-        return judge_hidden(situation)
+        return _judge_hidden(situation)
     if situation.parting.pair.resumed and (lost := judge_resumed(situation)):
         return lost
     if changed := next(filter(None, _hyperparameters(situation)), None):
         return _judge_hyperparameter(situation, changed.name)
     if mismatch.is_other or situation.first is None:
-        return judge_control_flow(situation)
+        return _judge_control_flow(situation)
     return _JUDGES[situation.first.kind](situation)
