@@ -145,12 +145,6 @@ def meaning(code: str) -> tuple[Source | None, str]:
     return next((found for start, found in _OF_CODES.items() if code.startswith(start)), (None, ""))
 
 
-def _fitting(cause: Cause) -> tuple[tuple[str, str], ...]:
-    """The codes of a cause, each with why it fits."""
-    codes = (f"DET{each}" for each in _CODES.get(cause, "").split())
-    return tuple((code, meaning(code)[1]) for code in codes)
-
-
 def suspects(
     difference: Difference, files: Sequence[str], links: Sequence[Link] = ()
 ) -> tuple[Suspect, ...]:
@@ -159,14 +153,13 @@ def suspects(
     files  the program's own, the one that was started first
     links  statements that running showed to lead to the difference
     """
-    fitting = _fitting(difference.cause)
-    if not files or not fitting:
+    codes = [f"DET{each}" for each in _CODES.get(difference.cause, "").split()]
+    if not files or not codes:
         return ()
     if any(_SEEDING.search(_read(each)) for each in files):
-        fitting = tuple(each for each in fitting if each[0] not in _SHUFFLES)
-    codes = [code for code, _ in fitting]
+        codes = [each for each in codes if each not in _SHUFFLES]
     found = findings(files, codes)
-    return rank(found, fitting, difference, files, links)
+    return rank(found, codes, difference, files, links)
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
@@ -189,7 +182,7 @@ def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]
 
 def rank(
     found: Iterable[dict[str, Any]],
-    fitting: Sequence[tuple[str, str]],
+    codes: Sequence[str],
     difference: Difference,
     files: Sequence[str],
     links: Sequence[Link] = (),
@@ -209,9 +202,8 @@ def rank(
     ranked = []
     for each in found:
         code, row, name = each["code"], each["location"]["row"], os.path.realpath(each["filename"])
-        fits = (pair for pair in enumerate(fitting) if code.startswith(pair[1][0]))
-        order, (start, why) = next(fits, (0, ("", "")))
-        if not start:
+        order = next((at for at, start in enumerate(codes) if code.startswith(start)), None)
+        if order is None:
             continue
         far = min(abs(row - line) / _FAR, 1) if name == here else 1 + (name not in near)
         key = (
@@ -223,7 +215,9 @@ def rank(
             name,
             row,
         )
-        ranked.append((key, Suspect(code, each["message"], each["filename"], row, why)))
+        ranked.append(
+            (key, Suspect(code, each["message"], each["filename"], row, meaning(code)[1]))
+        )
     ranked.sort(key=lambda each: each[0])
     return tuple(suspect for _, suspect in ranked[:_MOST])
 
