@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import CodeType
 
 # They start others and compute nothing themselves. The names of modules, and of scripts.
@@ -143,6 +144,13 @@ def _show_without_guard(error: BaseException) -> None:
         show(kind, value, found)
 
     sys.excepthook = hook
+
+
+def beside_guard(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a process that finds guard, wherever it works."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = filter(None, (environ.get("PYTHONPATH"), folder))
+    return {**environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def flags() -> list[str]:

@@ -17,7 +17,7 @@ from guard.observe.places import Place
 from guard.program import Program
 from guard.recording.session import Lines
 from guard.trace import Event, Header, TraceWriter
-from guard.verification import circumstances, subject
+from guard.verification import plan, subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def step(**held: Any) -> None:
     _writer.step("training", events, digest)
     if _writer.number - 1 == _options.until:
         _writer.end("stopped", "it was the last to record")
-        leaves = circumstances.told().get("leaves")
+        leaves = plan.told_by_parent().get("leaves")
         _left.append(subject._end if leaves else lambda: None)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from guard.statements.sinks import compare
-from guard.statements.tracer import Tracer
+from guard.diff.slices import compare
+from guard.recording.tracer import Tracer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from guard.statements.flows import Flows
+    from guard.diff.flows import Flows
 
 
 def run(program: Path, folder: Path, **given: object) -> dict[str, Any]:

@@ -159,11 +159,10 @@ def test_imports_lead_downwards() -> None:
 _READING = ("guard.recording", "guard.verification", "guard.rehearsal", "guard.commands")
 _BELOW = {
     "guard.trace": ("guard.diff", *_READING),
-    "guard.diff": ("guard.digests", "guard.statements", *_READING),
-    "guard.digests": ("guard.diff", "guard.statements", *_READING),
-    "guard.observe": ("guard.diff", "guard.statements", *_READING),
+    "guard.diff": ("guard.digests.tensors", "guard.digests.structures", *_READING),
+    "guard.digests": ("guard.diff", *_READING),
+    "guard.observe": ("guard.diff", "guard.digests", *_READING),
     "guard.recording": ("guard.verification", "guard.rehearsal", "guard.commands"),
-    "guard.statements": _READING,
     "guard.randomness": ("guard.diff", "guard.refusals", *_READING),
     "guard.setup": ("guard.diff", *_READING),
     "guard.refusals": ("guard.diff", *_READING),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, FOUND
+from guard.commands.options import FAILED, FOUND, parser_of, write_page
 from guard.errors import GuardError
 from guard.terminal import write
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from guard.diff.differences import Comparison
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         comparison = _compare(options)
         if options.html:
-            _write_page(comparison, options.html)
+            write_page(comparison, options.html)
     except GuardError as error:
         sys.stderr.write(f"guard compare: {error}\n")
         return FAILED
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
-    from guard.diff.examination import examine
+    from guard.diff.comparer import examine
     from guard.trace import open_run
 
     runs = [open_run(each) for each in (options.first, options.second)]
@@ -60,31 +60,19 @@ def _names(options: argparse.Namespace) -> tuple[str, str]:
 
 def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     if options.json:
-        from guard.diff.json_form import as_json
+        from guard.diff.report import as_json
 
         return json.dumps(as_json(comparison), indent=2) + "\n"
-    from guard.diff.text import text
+    from guard.diff.report import text
 
     return text(comparison, sys.stdout)
 
 
-def _write_page(comparison: Comparison, path: str) -> None:
-    from guard.diff.page import page
-
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(page(comparison))
-    except OSError as error:
-        raise GuardError(f"cannot write {path!r}: {error.strerror}") from None
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard compare",
-        description="Say where two recorded runs part first, and why.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "compare",
+        "Say where two recorded runs part first, and why.",
+        _EPILOG,
     )
     parser.add_argument("first", metavar="run1", help="folder of a run, or one trace")
     parser.add_argument("second", metavar="run2", help="the other one")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from guard.commands.options import FOUND
+from guard.commands.options import FOUND, parser_of
 from guard.inventory import report
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Report, word
 from guard.terminal import grid, heading, rendered, visible, write
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
@@ -50,12 +50,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard doctor",
-        description="Say what is set here, what is not, and what that means for two runs.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "doctor",
+        "Say what is set here, what is not, and what that means for two runs.",
+        _EPILOG,
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs: see docs/doctor.md")

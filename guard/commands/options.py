@@ -3,18 +3,62 @@
 from __future__ import annotations
 
 import argparse
+import os
+from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
 from guard.executors import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from guard.diff import Comparison
 
 # 0 says that nothing was found. 1 says that two runs differ, or that something was found by which
 # they would; nothing else ends with 1. 2 says that the question could not be answered.
 FOUND, FAILED, INTERRUPTED = 1, 2, 130
 SEED = "seed of every generator, before the program begins"
+
+
+def parser_of(command: str, description: str, epilog: str, takes: str = "") -> ArgumentParser:
+    """The parser of a command.
+
+    takes  what it takes besides options, as the usage has it; "" for what argparse makes of it
+    """
+    name = f"python -m guard {command}"
+    return ArgumentParser(
+        prog=name,
+        usage=f"{name} {takes}" if takes else None,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def joined(parser: ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """With an option and its value in one word: a value that begins with a dash, such as arguments
+    for the program, argparse takes for an option. What follows the program is left as it is."""
+    found: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        each = rest.pop(0)
+        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
+        takes = action is not None and action.nargs is None and each.startswith("--")
+        found.append(f"{each}={rest.pop(0)}" if takes and rest else each)
+    return [*found, *rest]
+
+
+def write_page(comparison: Comparison, path: str) -> None:
+    """Write the report of a comparison as a page. Raises GuardError."""
+    from guard.diff.page import page
+
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(page(comparison))
+    except OSError as error:
+        raise GuardError(f"cannot write {path!r}: {error.strerror}") from None
 
 
 def add_program(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -55,6 +99,20 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make only the runs that the folder of --keep lacks",
     )
+
+
+def kept_folder(folder: str, *, goes_on: bool) -> str:
+    """The folder of --keep, made; one that holds something only if it is to be gone on with. Raises
+    GuardError."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder) and not goes_on:
+            raise GuardError(
+                f"--keep: {folder!r} is not empty; --continue makes the runs that it lacks"
+            )
+    except OSError as error:
+        raise GuardError(f"--keep: cannot use {folder!r}: {error.strerror}") from None
+    return os.path.realpath(folder)
 
 
 def check_executor(options: argparse.Namespace) -> None:

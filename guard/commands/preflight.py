@@ -10,9 +10,9 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from guard.commands.options import FAILED, FOUND, add_program, at_least
+from guard.commands.options import FAILED, FOUND, add_program, at_least, parser_of
 from guard.errors import GuardError
-from guard.program import Program, flags
+from guard.program import Program, beside_guard, flags
 from guard.rehearsal.findings import UNKNOWN
 from guard.rehearsal.switches import GPUS
 from guard.terminal import write
@@ -63,15 +63,15 @@ def _judged(options: argparse.Namespace) -> Report:
     """The report of the run, and what the linter says of the text meanwhile."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from guard.rehearsal import reading
+    from guard.rehearsal import reports
 
     with ThreadPoolExecutor(1) as pool:
-        reads = pool.submit(reading.sources, options.program, module=options.module)
+        reads = pool.submit(reports.read_sources, options.program, module=options.module)
         report = _rehearsed(options)
         error = reads.exception()
         if isinstance(error, GuardError):
-            return reading.joined(report, error)
-        return reading.joined(report, reads.result())
+            return reports.joined(report, error)
+        return reports.joined(report, reads.result())
 
 
 def _rehearsed(options: argparse.Namespace) -> Report:
@@ -121,11 +121,8 @@ def _died(status: int, options: argparse.Namespace) -> str:
 def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:
     from guard.rehearsal.side_effects import QUIET
 
-    environ = os.environ | QUIET | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch)
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (environ.get("PYTHONPATH"), folder) if each
-    )
+    environ = beside_guard({**os.environ, **QUIET})
+    environ |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch)
     if options.ranks > 1:
         environ |= {
             "RANK": "0",
@@ -153,22 +150,20 @@ def _text(report: Report, options: argparse.Namespace) -> str:
     if options.json:
         return json.dumps(report.as_dict(), indent=2) + "\n"
     if options.sarif:
-        from guard.rehearsal.sarif import log
+        from guard.rehearsal.reports import log
 
         return json.dumps(log(report), indent=2) + "\n"
-    from guard.rehearsal.text import render
+    from guard.rehearsal.reports import render
 
     return render(report, sys.stdout, verbose=options.verbose)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard preflight",
-        usage="python -m guard preflight [options] (script.py | -m module) [arguments ...]",
-        description="List what would fail on a GPU, or differ from run to run, without one.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "preflight",
+        "List what would fail on a GPU, or differ from run to run, without one.",
+        _EPILOG,
+        "[options] (script.py | -m module) [arguments ...]",
     )
     add = parser.add_argument
     add("--steps", type=at_least(1), default=1, metavar="N", help="optimizer steps (default: 1)")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, add_program, add_replicas, at_least
+from guard.commands.options import FAILED, add_program, add_replicas, at_least, parser_of
 from guard.errors import GuardError
 from guard.observe.arrival import when_imported
 from guard.program import Program
@@ -16,6 +15,7 @@ from guard.recording.options import Options
 from guard.recording.recording import running
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 _EPILOG = """\
@@ -77,14 +77,12 @@ def _watch(stack: ExitStack, every: int) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard record",
-        usage="python -m guard record --out FOLDER [options] (script.py | -m module) [args ...]",
-        description="Run an unmodified program and record fingerprints of its batches, module "
+    parser = parser_of(
+        "record",
+        "Run an unmodified program and record fingerprints of its batches, module "
         "outputs, losses, gradients, parameters, generators and hyperparameters.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        _EPILOG,
+        "--out FOLDER [options] (script.py | -m module) [args ...]",
     )
     add = parser.add_argument
     add("--out", required=True, metavar="FOLDER", help="where the traces go")

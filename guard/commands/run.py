@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from guard.commands.options import FAILED, SEED, add_program, add_replicas
+from guard.commands.options import FAILED, SEED, add_program, add_replicas, parser_of
 from guard.errors import GuardError
 from guard.program import Program
 from guard.repairs.table import check_names
@@ -120,13 +120,12 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard run",
-        usage="python -m guard run [options] (script.py | -m module) [arguments ...]",
-        description="Run an unmodified program under guard. Options that are left out come from "
+    parser = parser_of(
+        "run",
+        "Run an unmodified program under guard. Options that are left out come from "
         "GUARD_* variables, then from [tool.guard] in pyproject.toml.",
-        epilog="exit status: the program's; 2 when it could not begin",
-        allow_abbrev=False,
+        "exit status: the program's; 2 when it could not begin",
+        "[options] (script.py | -m module) [arguments ...]",
     )
     add = parser.add_argument
     add("--seed", type=_integer, metavar="N", help=f"{SEED} (default: 0)")

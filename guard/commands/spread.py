@@ -19,22 +19,24 @@ from guard.commands.options import (
     add_program,
     at_least,
     check_executor,
+    joined,
+    kept_folder,
+    parser_of,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals, executor
 from guard.executors.board import Board
 from guard.settings import LARGEST_SEED
 from guard.spread import text
-from guard.spread.kept import Kept
 from guard.spread.plans import PLACEHOLDER, Plan
 from guard.spread.results import Arm, document, load
-from guard.spread.runs import Runs
+from guard.spread.runs import Kept, Runs
 from guard.spread.text import marks_for
+from guard.terminal import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SWITCHES = ("--help", "--as-is", "--json", "--continue")
 _EPILOG = """\
 The program runs under guard, which seeds everything: python -m guard run --seed K. One that sets
 a seed of its own is given it with --seed-arg --seed (its arguments then end with `--seed K`; with
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["compare"]:
         return _compare(arguments[1:])
     parser = _parser()
-    options = parser.parse_args(_joined(arguments))
+    options = parser.parse_args(joined(parser, arguments))
     try:
         check_executor(options)
         plans = _plans(options)
@@ -72,17 +74,6 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"guard spread: interrupted; its runs have been ended, and {left}\n")
         return INTERRUPTED
     return _report(arms, as_json=options.json)
-
-
-def _joined(arguments: Sequence[str]) -> list[str]:
-    """Values that begin with a dash, which argparse takes for options: --seed-arg --seed."""
-    joined, rest = [], list(arguments)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option.startswith("--") and "=" not in option and option not in _SWITCHES and rest:
-            option = f"{option}={rest.pop(0)}"
-        joined.append(option)
-    return joined + rest
 
 
 def _plans(options: argparse.Namespace) -> list[Plan]:
@@ -128,7 +119,8 @@ def _run(plans: Sequence[Plan], options: argparse.Namespace) -> list[Arm]:
 
 @contextmanager
 def _runs(options: argparse.Namespace) -> Iterator[Runs]:
-    kept = Kept(options.keep, goes_on=options.goes_on) if options.keep else None
+    keep = options.keep and kept_folder(options.keep, goes_on=options.goes_on)
+    kept = Kept(keep) if keep else None
     with tempfile.TemporaryDirectory(prefix="guard-spread-") as own:
         folder = os.path.abspath(options.keep or own)
         with closing(executor(options.executor, dict(options.executor_option), folder)) as used:
@@ -166,27 +158,20 @@ def _report(arms: list[Arm], *, as_json: bool) -> int:
     else:
         told = text.render(arms, marks_for(sys.stdout.encoding))
     failed = text.failures(arms)
-    _write(told + "\n")
+    write(told + "\n")
     if failed:
         sys.stderr.write(failed + "\n")
     return FAILED if failed or any(arm.mean is None for arm in arms) else 0
 
 
-def _write(told: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"  # ± may not fit it
-    sys.stdout.write(told.encode(encoding, "backslashreplace").decode(encoding))
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m guard spread",
-        usage="python -m guard spread [options] (script.py | -m module) [arguments ...]\n"
-        "       python -m guard spread compare A.json B.json",
-        description="Run a program with several seeds, and say how far a metric varies; with "
+    parser = parser_of(
+        "spread",
+        "Run a program with several seeds, and say how far a metric varies; with "
         "--against, whether another differs by more than that.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        _EPILOG,
+        "[options] (script.py | -m module) [arguments ...]\n"
+        "       python -m guard spread compare A.json B.json",
     )
     add = parser.add_argument
     add("--seeds", type=_seeds, default=_seeds("5"), metavar="N", help="how many, or 3,7,11 (5)")

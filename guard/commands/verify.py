@@ -9,6 +9,7 @@ import shlex
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from guard.commands.options import (
@@ -20,20 +21,22 @@ from guard.commands.options import (
     add_replicas,
     at_least,
     check_executor,
+    joined,
+    kept_folder,
+    parser_of,
+    write_page,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals
 from guard.program import Program
 from guard.terminal import write
-from guard.verification.circumstances import CIRCUMSTANCES, NAMES
-from guard.verification.plan import Plan
+from guard.verification.plan import CIRCUMSTANCES, NAMES, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from guard.verification.verdicts import Verdict
 
-_FOR_PROGRAM = ("--resume-args", "--stop-args")
 _EPILOG = """\
 Each run is a fresh process, in other circumstances than the others:
 {circumstances}
@@ -48,7 +51,7 @@ where the program could not be run to its end
 def main(arguments: Sequence[str]) -> int:
     """Verify a program and print the verdict; the status to exit with."""
     parser = _parser()
-    options = parser.parse_args(_joined(parser, arguments))
+    options = parser.parse_args(joined(parser, arguments))
     _check(parser, options)
     try:
         Program(options.program, options.arguments, module=options.module).check()
@@ -67,27 +70,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
+    given = vars(options)
     plan = Plan(
-        program=options.program,
-        arguments=tuple(options.arguments),
-        module=options.module,
-        runs=options.runs or 2,
-        at_ease=options.runs is None,
-        until=options.until,
-        seed=options.seed,
-        guard=options.guard,
-        values=options.values or bool(options.html),
-        vary=tuple(name for name in NAMES if name not in options.same),
-        isolate=options.isolate,
-        one_by_one=options.one_by_one,
-        seconds=options.seconds,
-        ranks=options.nproc_per_node,
-        replicas=options.replicas,
-        budget=options.budget,
-        executor=options.executor,
-        executor_options=tuple(options.executor_option),
-        goes_on=options.goes_on,
-        trackers=options.trackers,
+        **{each.name: given[each.name] for each in fields(Plan) if each.name in given}
+        | {
+            "arguments": tuple(options.arguments),
+            "runs": options.runs or 2,
+            "at_ease": options.runs is None,
+            "values": options.values or bool(options.html),
+            "vary": tuple(name for name in NAMES if name not in options.same),
+            "ranks": options.nproc_per_node,
+            "executor_options": tuple(options.executor_option),
+        }
     )
     tell = _progress()
     try:
@@ -98,7 +92,7 @@ def _verdict(options: argparse.Namespace, folder: str) -> Verdict:
         from guard.verification.resumption import Interruption, verify_resumed
 
         how = Interruption(options.resume_at, options.resume_args, options.stop_args)
-        return verify_resumed(plan, how, folder, tell)
+        return verify_resumed(plan, how, folder)
     finally:
         tell(-1)
 
@@ -120,13 +114,7 @@ def _progress() -> Callable[[int], None]:
 
 def _report(verdict: Verdict, options: argparse.Namespace) -> None:
     if options.html and verdict.comparison is not None:
-        from guard.diff import page
-
-        try:
-            with open(options.html, "w", encoding="utf-8") as file:
-                file.write(page(verdict.comparison))
-        except OSError as error:
-            raise GuardError(f"cannot write {options.html!r}: {error.strerror}") from None
+        write_page(verdict.comparison, options.html)
     if options.json:
         write(json.dumps(verdict.as_dict(), indent=2) + "\n")
     else:
@@ -140,34 +128,7 @@ def _scratch(keep: str | None, *, goes_on: bool) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as own:
             yield os.path.realpath(own)
         return
-    try:
-        os.makedirs(keep, exist_ok=True)
-        if os.listdir(keep) and not goes_on:
-            raise GuardError(
-                f"--keep: {keep!r} is not empty, and nothing in it is overwritten; "
-                "--continue makes the runs that it lacks"
-            )
-    except OSError as error:
-        raise GuardError(f"--keep: cannot use {keep!r}: {error.strerror}") from None
-    yield os.path.realpath(keep)
-
-
-def _joined(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """With an option and the program's arguments that it takes in one word.
-
-    These begin with a dash as well, which argparse would take for an option of its own. What
-    comes after the program is left as it is.
-    """
-    found: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        each = rest.pop(0)
-        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
-        if action is not None and action.nargs is None and rest:
-            found += [f"{each}={rest.pop(0)}"] if each in _FOR_PROGRAM else [each, rest.pop(0)]
-        else:
-            found.append(each)
-    return [*found, *rest]
+    yield kept_folder(keep, goes_on=goes_on)
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -194,14 +155,12 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, NAMES))
     told = "\n".join(f"  {each.name:{width}}  {each.what}" for each in CIRCUMSTANCES)
-    parser = argparse.ArgumentParser(
-        prog="python -m guard verify",
-        usage="python -m guard verify [options] (script.py | -m module) [arguments ...]",
-        description="Say whether runs of a program agree bit for bit; if not, name the first "
+    parser = parser_of(
+        "verify",
+        "Say whether runs of a program agree bit for bit; if not, name the first "
         "thing that differs, where it entered, and why.",
-        epilog=_EPILOG.format(circumstances=told),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        _EPILOG.format(circumstances=told),
+        "[options] (script.py | -m module) [arguments ...]",
     )
     _add_runs(parser)
     _add_resume(parser)

@@ -4,7 +4,7 @@
 ``page`` render it. A ``Comparer`` is fed while both runs still write.
 """
 
-from guard.diff.comparer import Comparer, compare
+from guard.diff.comparer import Comparer, compare, examine
 from guard.diff.differences import (
     Cause,
     Change,
@@ -17,10 +17,8 @@ from guard.diff.differences import (
     Source,
     Suspect,
 )
-from guard.diff.examination import examine
-from guard.diff.json_form import as_json
 from guard.diff.page import page
-from guard.diff.text import text
+from guard.diff.report import as_json, text
 
 __all__ = [
     "Cause",

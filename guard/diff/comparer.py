@@ -1,22 +1,23 @@
-"""Goes along two runs, step by step, to where they part."""
+"""Goes along two runs, step by step, to where they part; and tells what became of it."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from guard.diff import control_flow, data, numbers, resumptions, states
-from guard.diff.differences import Cause, Difference, apart
-from guard.diff.environments import changes
-from guard.diff.names import steps
+from guard.diff.causes import judge
+from guard.diff.differences import Cause, Comparison, Difference, Growth, apart
+from guard.diff.names import KINDS, describe, generator, listed, several, steps
 from guard.diff.pairs import Pair
-from guard.diff.situations import Situation
-from guard.diff.walks import Walk
+from guard.diff.situations import changes_of
+from guard.diff.timelines import Tally, draw
+from guard.diff.walks import START, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from guard.diff.differences import Change
-    from guard.diff.situations import Verdict
     from guard.diff.walks import Parting
     from guard.trace import End, Trace
 
@@ -54,7 +55,7 @@ class Comparer:
     def changes(self) -> tuple[Change, ...]:
         """What of environment, seed and command is not the same."""
         walk = next(iter(self.walks.values()), None)
-        return changes(*(each.header for each in walk.pair.traces)) if walk else ()
+        return changes_of(*(each.header for each in walk.pair.traces)) if walk else ()
 
     def advance(self) -> Difference | None:
         """The first difference in what both have written, or None so far.
@@ -86,7 +87,7 @@ class Comparer:
                 return None
             self.parting = parting
             return judge(parting, self.changes)
-        ends = (judge_end(walk.pair, final=final) for walk in self.walks.values())
+        ends = (_judge_end(walk.pair, final=final) for walk in self.walks.values())
         found = [each for each in ends if each is not None]
         if found:
             return min(found, key=lambda each: each.step)
@@ -112,7 +113,7 @@ class Comparer:
     def _missing(self) -> Difference | None:
         first, second = ({each.header.rank for each in run} for run in self._runs)
         lacking = [(rank, 1) for rank in first - second] + [(rank, 0) for rank in second - first]
-        return judge_missing(*min(lacking)) if lacking else None
+        return _judge_missing(*min(lacking)) if lacking else None
 
 
 def compare(first: Sequence[Trace], second: Sequence[Trace]) -> Difference | None:
@@ -120,83 +121,55 @@ def compare(first: Sequence[Trace], second: Sequence[Trace]) -> Difference | Non
 
     Its ``consequences`` are counted to the end of both.
     """
-    from guard.diff.examination import examine
-
     return examine(first, second).difference
 
 
-def judge_end(pair: Pair, *, final: bool) -> Difference | None:
-    """The difference that one run goes on where the other has ended; None if there is none.
+def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
+    """The difference that one run goes on where the other has ended, or ends otherwise; None if
+    there is none.
 
     A recording that guard stopped is no shorter run. While both still write (not ``final``),
     only a trace with an end is known to have no more steps.
     """
-    lengths = pair.lengths()
-    if lengths[0] == lengths[1]:
-        return _ended_otherwise(pair, lengths[0])
-    short = int(lengths[1] < lengths[0])
-    trace = pair.traces[short]
-    if (trace.end is None and not final) or (trace.end and trace.end.status in _CUT_OFF):
-        return None
-    agreed = lengths[short]
-    more = lengths[1 - short] - agreed
-    why = (
-        f"The first {steps(agreed)} agree. Then the {_WORDS[short]} run {_ended(trace.end)}, and "
-        "the "
-        f"{_WORDS[1 - short]} goes on for {steps(more)}."
-    )
-    return _difference(pair, agreed, why, agreed)
+    lengths, ends = pair.lengths(), [trace.end for trace in pair.traces]
+    agreed, longer = min(lengths), int(lengths[1] > lengths[0])
+    position, short = agreed, ends[1 - longer]
+    if lengths[0] != lengths[1]:
+        if (short is None and not final) or (short and short.status in _CUT_OFF):
+            return None
+        why = (
+            f"The first {steps(agreed)} agree. Then the {_WORDS[1 - longer]} run {_ended(short)}, "
+            f"and the {_WORDS[longer]} goes on for {steps(lengths[longer] - agreed)}."
+        )
+    else:
+        statuses = {end.status for end in ends if end}
+        if "raised" not in statuses or None in ends or len(statuses) == 1 or statuses & _CUT_OFF:
+            return None
+        told = [f"the {_WORDS[at]} run {_ended(end)}" for at, end in enumerate(ends)]
+        why = f"All of {steps(agreed)} agree. Then {' and '.join(told)}."
+        position = max(agreed - 1, 0)
+    step = pair.step_of(longer, position) if position < lengths[longer] else None
+    number, kind = (step.number, step.kind) if step else (position, "training")
+    found = Difference(pair.rank, number, kind, None, None, Cause.LENGTH, why, advice=_ADVICE)
+    return replace(found, agreed=(f"all {steps(agreed)}",)) if agreed else found
 
 
-def _ended_otherwise(pair: Pair, agreed: int) -> Difference | None:
-    ends = [trace.end for trace in pair.traces]
-    statuses = {end.status for end in ends if end}
-    if "raised" not in statuses or None in ends or len(statuses) == 1 or statuses & _CUT_OFF:
-        return None
-    told = [f"the {_WORDS[at]} run {_ended(end)}" for at, end in enumerate(ends)]
-    why = f"All of {steps(agreed)} agree. Then {' and '.join(told)}."
-    return _difference(pair, max(agreed - 1, 0), why, agreed)
-
-
-def _difference(pair: Pair, position: int, why: str, agreed: int) -> Difference:
-    lengths = pair.lengths()
-    longer = int(lengths[1] > lengths[0])
-    number, kind = position, "training"
-    if position < lengths[longer]:
-        step = pair.step_of(longer, position)
-        number, kind = step.number, step.kind
-    told = (f"all {steps(agreed)}",) if agreed else ()
-    return Difference(
-        rank=pair.rank,
-        step=number,
-        step_kind=kind,
-        first=None,
-        second=None,
-        cause=Cause.LENGTH,
-        why=why,
-        agreed=told,
-        advice=_ADVICE,
-    )
-
-
-def judge_missing(rank: int, run: int) -> Difference:
+def _judge_missing(rank: int, run: int) -> Difference:
     """The difference that a rank has left a trace in one run alone."""
     why = (
         f"Only the {_WORDS[1 - run]} run has a trace of rank {rank}: in the {_WORDS[run]} it did "
-        "not "
-        "start, or was not recorded. All that both have agrees."
+        "not start, or was not recorded. All that both have agrees."
     )
     return Difference(rank, 0, "training", None, None, Cause.LENGTH, why, advice=_ADVICE)
 
 
-def unfinished(trace: Trace, name: str) -> str:
+def _unfinished(trace: Trace, name: str) -> str:
     """That a trace has no end of its own, as a sentence; or ""."""
     if trace.end is None:
         tail = f"; {trace.unread:,} bytes at its end could not be read" if trace.unread else ""
         return (
             f"{name} has no end: its process was killed, or still runs. What it had written by "
-            "then "
-            f"was compared ({steps(len(trace))}){tail}."
+            f"then was compared ({steps(len(trace))}){tail}."
         )
     if trace.end.status in _CUT_OFF:
         message = f" ({trace.end.message})" if trace.end.message else ""
@@ -212,56 +185,117 @@ def _ended(end: End | None) -> str:
     return "ends"
 
 
-_JUDGES: dict[str, Callable[[Situation], Verdict]] = {
-    "batch": data.judge,
-    "output": numbers.judge_forward,
-    "loss": numbers.judge_forward,
-    "gradient": numbers.judge_backward,
-    "operator": numbers.judge_operator,
-    "parameter": states.judge,
-    "buffer": states.judge,
-    "optimizer": states.judge,
-    "hyperparameter": states.judge_hyperparameter,
-}
+_SAMPLED = 120  # steps whose values are compared, in a long run
+_ALWAYS = tuple(kind for kind in KINDS if kind != "operator")  # which a whole recording has
+_RESUMED = (
+    "One run is a resumed one: its training steps were compared with those of the same number, "
+    "and evaluation steps were not."
+)
+_OPTIONS = (
+    "The runs were recorded with different options{}: in each step only what both hold was "
+    "compared, and not the fingerprint over the whole step."
+)
+_STATES = ("parameter", "buffer", "optimizer")
 
 
-def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
-    """The difference that a parting is."""
-    situation = Situation(parting, changes)
-    verdict = _verdict(situation)
-    mismatch = parting.mismatch
-    first, second = situation.first, situation.second
-    if verdict.cause is Cause.HYPERPARAMETER:
-        first, second = states.hyperparameters(situation)
-    elif mismatch is None and parting.parted:
-        first, second = states.generator_events(situation)
-    return Difference(
-        rank=parting.pair.rank,
-        step=situation.number,
-        step_kind=parting.steps[0].kind,
-        first=first,
-        second=second,
-        cause=verdict.cause,
-        why=verdict.why,
-        agreed=situation.agreed(),
-        since=verdict.since,
-        place=verdict.place or situation.place_of(first or second),
-        advice=verdict.advice,
-        parted=mismatch.parted if mismatch else (),
-        lost=verdict.lost,
-        generators=verdict.generators,
-        size=apart(first, second) if first and second else None,
+def examine(
+    first: Sequence[Trace],
+    second: Sequence[Trace],
+    names: tuple[str, str] = ("run 1", "run 2"),
+) -> Comparison:
+    """Compare two runs to their ends. Pass it on with ``dataclasses.replace`` to add operators,
+    suspects and notes for the reports."""
+    comparer = Comparer(first, second)
+    difference = comparer.finish()
+    parting = comparer.parting
+    tallies = {}
+    for rank, walk in comparer.walks.items():
+        parted = parting.position if parting else None
+        here = parting is not None and parting.pair is walk.pair
+        generators = parting.generators if parting and here else walk.generators
+        tallies[rank] = Tally(walk.pair, parted, generators)
+        tallies[rank].count()
+    shown = tallies.get(difference.rank if difference else 0) or next(iter(tallies.values()), None)
+    counts = [tally.counts() for tally in tallies.values()] if parting else []
+    consequences = sum((each for each, _ in counts), Counter[str]())
+    if difference and (event := difference.first or difference.second):
+        consequences[event.kind] -= 1
+    if difference is not None:
+        counted = {kind: consequences[kind] for kind in KINDS if consequences[kind] > 0}
+        difference = replace(difference, consequences=counted)
+    kinds = {kind for tally in tallies.values() for kind in tally.kinds}
+    return Comparison(
+        difference=difference,
+        names=names,
+        ranks=tuple(tallies),
+        steps=min((walk.pair.common for walk in comparer.walks.values()), default=0),
+        trainings=shown.trainings if shown else 0,
+        kinds=tuple(kind for kind in KINDS if kind in kinds),
+        differing=shown.differing_steps if shown else 0,
+        changes=comparer.changes,
+        limits=tuple(_limits(comparer, names, kinds)),
+        totals=dict(sum((each for _, each in counts), Counter[str]())),
+        timeline=draw(shown, parting.mismatch if parting else None) if shown else None,
+        growth=_growth(parting.pair, parting.position) if parting else (),
     )
 
 
-def _verdict(situation: Situation) -> Verdict:
-    mismatch = situation.parting.mismatch
-    if mismatch is None:
-        return states.judge_hidden(situation)
-    if situation.is_resumed and (lost := resumptions.judge(situation)):
-        return lost
-    if states.is_hyperparameter(situation):
-        return states.judge_hyperparameter(situation)
-    if mismatch.is_other or situation.first is None:
-        return control_flow.judge(situation)
-    return _JUDGES[situation.first.kind](situation)
+def _growth(pair: Pair, start: int) -> tuple[Growth, ...]:
+    """How far apart the values are, in steps spread evenly from the difference on."""
+    stride = max(1, -(-(len(pair) - start) // _SAMPLED))
+    found = (_furthest(pair, position) for position in range(start, len(pair), stride))
+    return tuple(each for each in found if each is not None)
+
+
+def _furthest(pair: Pair, position: int) -> Growth | None:
+    """The largest difference in a step: of tensors, or of losses where only theirs are there."""
+    steps = pair.steps(position)
+    others = {(each.kind, each.name, each.call): each for each in steps[1].events}
+    best: Growth | None = None
+    ulps: float | None = None
+    for event in steps[0].events:
+        other = others.get((event.kind, event.name, event.call))
+        if other is None or (event.value is None and event.summary is None):
+            continue
+        if event.kind == "hyperparameter" or (size := apart(event, other)) is None:
+            continue
+        if size.ulps is not None:
+            ulps = max(ulps or 0.0, size.ulps)
+        if best is None or size.absolute > best.absolute:
+            best = Growth(steps[0].number, size.absolute, None, describe(event))
+    return best and best._replace(ulps=ulps)
+
+
+def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iterator[str]:
+    """Sentences, what matters most first."""
+    walks = comparer.walks
+    if not walks:
+        yield "The runs have no rank in common: nothing was compared."
+        return
+    for rank, walk in walks.items():
+        of = f", rank {rank}" if len(walks) > 1 else ""
+        ends = (_unfinished(t, n + of) for n, t in zip(names, walk.pair.traces, strict=True))
+        yield from filter(None, ends)
+        if walk.pair.resumed:
+            yield _RESUMED
+        elif not walk.pair.strict:
+            ones, others = (trace.header.options for trace in walk.pair.traces)
+            changed = [name for name in {**ones, **others} if ones.get(name) != others.get(name)]
+            yield _OPTIONS.format(f" ({listed(changed)})" if changed else "")
+    if lacking := [several(kind) for kind in _ALWAYS if kind not in kinds]:
+        yield f"The traces hold no {listed(lacking)}: what is only there was not compared."
+    first = next(iter(walks.values()))
+    every = first.pair.traces[0].header.options.get("state_every")
+    if kinds & set(_STATES) and isinstance(every, int) and every > 1:
+        yield (
+            f"Parameters, buffers and optimizer state are recorded every {every} steps and at the "
+            "end; in between, a difference in them shows in what the next steps compute."
+        )
+    since = [each for walk in walks.values() for each in walk.generators.items()]
+    unseeded = {name for name, position in since if position == START}
+    if unseeded and comparer.parting is None:
+        what = listed([generator(name) for name in sorted(unseeded)])
+        yield (
+            f"{what[0].upper()}{what[1:]} did not begin in the same state (not seeded), and "
+            "nothing that was recorded depends on it."
+        )

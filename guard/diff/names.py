@@ -27,6 +27,10 @@ _PLURALS = {
     "generator": ("generator state", "generator states"),
     "operator": ("operator", "operators"),
 }
+_DRAWING = (
+    *("bernoulli", "cauchy", "dropout", "exponential", "geometric", "log_normal", "multinomial"),
+    *("normal", "poisson", "rand", "rrelu_with_noise", "uniform"),
+)
 MADE = "made at "  # the beginning of the name of a generator object, before its line
 INPUT = " input"  # the end of the name of a batch that is what went into a model
 KINDS = tuple(_PLURALS)  # in the order of guard.trace
@@ -39,6 +43,16 @@ _FORMS = {
     "optimizer": "the optimizer's state {name}",
     "hyperparameter": "the hyperparameter {name}",
 }
+
+
+def packet(operator: str) -> str:
+    """An operator without its library and overload: "bernoulli_" of "aten.bernoulli_.float"."""
+    return operator.partition(".")[2].partition(".")[0]
+
+
+def is_random(operator: str) -> bool:
+    """Whether an operator draws random numbers."""
+    return any(word in packet(operator) for word in _DRAWING)
 
 
 def describe(event: Event) -> str:

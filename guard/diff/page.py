@@ -8,11 +8,11 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from guard.diff import phrases
+from guard.diff import report
 from guard.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from guard.diff.differences import Comparison, Growth, Row, Timeline
 
@@ -119,42 +119,21 @@ def page(comparison: Comparison) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<link rel="icon" href="data:,">',
-            f"<title>{_escape(phrases.verdict(comparison))}</title><style>{STYLE}</style></head>",
+            f"<title>{_escape(report.verdict(comparison))}</title><style>{STYLE}</style></head>",
             f'<body><main><p class="soft">{_escape(title)}</p>',
-            f'<h1 class="{kind}">{_escape(phrases.verdict(comparison))}</h1>',
+            f'<h1 class="{kind}">{_escape(report.verdict(comparison))}</h1>',
             *_told(comparison),
-            *_found(comparison),
             *_drawn(comparison),
             *_grown(comparison),
-            *_around(comparison),
             "</main></body></html>\n",
         ]
     )
 
 
 def _told(comparison: Comparison) -> Iterator[str]:
-    difference = comparison.difference
-    rows = []
-    if difference is not None:
-        rows = [
-            ("Cause", difference.cause.value),
-            ("Where", phrases.placed(difference.place)),
-            ("Why", difference.why),
-            ("Next", difference.advice),
-            ("Only in one run", "; ".join(difference.parted)),
-            ("Apart", phrases.sized(difference.size)),
-            ("Agreed before", "; ".join(difference.agreed)),
-            ("Then", phrases.aftermath(comparison)),
-        ]
-    rows.append(("Compared", phrases.extent(comparison)))
-    yield f'<dl class="verdict">{_pairs(rows)}</dl>'
-
-
-def _found(comparison: Comparison) -> Iterator[str]:
-    if comparison.operators:
-        yield f"<h2>Operator</h2><dl>{_pairs(map(phrases.operator, comparison.operators))}</dl>"
-    if comparison.suspects:
-        yield f"<h2>Suspects</h2><dl>{_pairs(map(phrases.suspect, comparison.suspects))}</dl>"
+    rows = ((name.capitalize(), told) for name, told in report.rows(comparison))
+    told = "".join(f"<dt>{_escape(name)}</dt><dd>{_escape(told)}</dd>" for name, told in rows)
+    yield f'<dl class="verdict">{told}</dl>'
 
 
 def _drawn(comparison: Comparison) -> Iterator[str]:
@@ -225,25 +204,6 @@ def _grown(comparison: Comparison) -> Iterator[str]:
     yield '<p class="soft">The largest difference of all recorded values, by step, on a logarithmic'
     yield f"scale. In step {last.step} it is {last.absolute:.3g}, in {_escape(last.name)}.</p>"
     yield f'<div class="scroll" tabindex="0" role="group" aria-label="How it grew">{drawn}</div>'
-
-
-def _around(comparison: Comparison) -> Iterator[str]:
-    if comparison.changes:
-        yield "<h2>Not the same around the runs</h2>"
-        changed = [(each.name, f"{each.first} and {each.second}") for each in comparison.changes]
-        yield f"<dl>{_pairs(changed)}</dl>"
-    yield from _listed("Notes", comparison.notes)
-    yield from _listed("Not compared, or in part", comparison.limits)
-
-
-def _listed(heading: str, sentences: Sequence[str]) -> Iterator[str]:
-    if sentences:
-        yield f"<h2>{heading}</h2>"
-        yield from (f"<p>{_escape(each)}</p>" for each in sentences)
-
-
-def _pairs(rows: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"<dt>{_escape(n)}</dt><dd>{_escape(told)}</dd>" for n, told in rows if told)
 
 
 def _escape(text: str) -> str:

@@ -10,7 +10,7 @@ from guard.diff.situations import Verdict
 from guard.diff.walks import UNTOUCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from guard.diff.pairs import Pair
     from guard.diff.situations import Situation
@@ -36,7 +36,7 @@ _EXPLAINED_BY = {
 }
 
 
-def judge(situation: Situation) -> Verdict | None:
+def judge_resumed(situation: Situation) -> Verdict | None:
     """What the resumed run did not get back; None where a kernel explains it as well."""
     event = situation.first or situation.second
     if event is None:
@@ -152,13 +152,10 @@ def _lost_hyperparameters(pair: Pair, resumed: int) -> list[str]:
 
 
 def _hyperparameters(pair: Pair, run: int, position: int) -> dict[str, Event]:
-    """As they were in a step: only what changes is recorded after the first one."""
-    trace, last = pair.traces[run], pair.places(position)[run]
+    """As they were in a step."""
     found: dict[str, Event] = {}
-    for index in range(last + 1):
-        if any(each.kind == "hyperparameter" for each in trace.labels(index)):
-            events = trace.step(index).events
-            found |= {each.name: each for each in events if each.kind == "hyperparameter"}
+    for each in pair.back(run, "hyperparameter", pair.places(position)[run]):
+        found.setdefault(each.name, each)
     return found
 
 
@@ -168,16 +165,18 @@ def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     They are looked at where something may have moved them, which can be after a draw. One that
     has the same state all along is drawn from by nobody.
     """
-    size = _size(pair)
-    index = pair.places(0)[1 - resumed]
-    had: dict[str, set[bytes]] = {}
-    for each in (*_last_states(pair, 1 - resumed, index), *_states(pair, 1 - resumed, index)):
+    size, whole = _size(pair), 1 - resumed
+    places = pair.places(0)
+    had = _states(pair.traces[whole].step(places[whole]).events, size)
+    last: dict[str, Event] = {}
+    for each in pair.back(whole, "generator", places[whole] - 1):
+        if each.detail != UNTOUCHED:
+            last.setdefault(each.name, each)
+    for each in last.values():
         had.setdefault(each.name, set()).add(each.digest[:size])
-    has: dict[str, set[bytes]] = {}
-    for each in _states(pair, resumed, pair.places(0)[resumed]):
-        has.setdefault(each.name, set()).add(each.digest[:size])
+    has = _states(pair.traces[resumed].step(places[resumed]).events, size)
     gone = [name for name, states in has.items() if name in had and not states & _of(had, name)]
-    return [name for name in gone if _is_drawn_from(pair, 1 - resumed, name)]
+    return [name for name in gone if _is_drawn_from(pair, whole, name)]
 
 
 def _of(states: dict[str, set[bytes]], name: str) -> set[bytes]:
@@ -187,30 +186,19 @@ def _of(states: dict[str, set[bytes]], name: str) -> set[bytes]:
 
 
 def _is_drawn_from(pair: Pair, run: int, name: str) -> bool:
-    trace = pair.traces[run]
-    states = set()
-    for index in range(len(trace)):
-        if any((each.kind, each.name) == ("generator", name) for each in trace.labels(index)):
-            states |= {each.digest for each in _states(pair, run, index) if each.name == name}
-        if len(states) > 1:
-            return True
-    return False
+    back = pair.back(run, "generator", len(pair.traces[run]) - 1)
+    held = (each.digest for each in back if each.name == name and each.detail != UNTOUCHED)
+    last = next(held, None)
+    return any(each != last for each in held)
 
 
-def _states(pair: Pair, run: int, index: int) -> Iterator[Event]:
-    for each in pair.traces[run].step(index).events:
+def _states(events: Iterable[Event], size: int) -> dict[str, set[bytes]]:
+    """Of each generator that somebody has touched."""
+    found: dict[str, set[bytes]] = {}
+    for each in events:
         if each.kind == "generator" and each.detail != UNTOUCHED:
-            yield each
-
-
-def _last_states(pair: Pair, run: int, index: int) -> Iterator[Event]:
-    """The last state before a step of each generator."""
-    trace = pair.traces[run]
-    found: dict[str, Event] = {}
-    for each in range(index):
-        if any(label.kind == "generator" for label in trace.labels(each)):
-            found |= {event.name: event for event in _states(pair, run, each)}
-    yield from found.values()
+            found.setdefault(each.name, set()).add(each.digest[:size])
+    return found
 
 
 def _size(pair: Pair) -> int:

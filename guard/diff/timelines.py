@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from guard.diff.alignment import owner
 from guard.diff.differences import Row, Timeline
-from guard.diff.gradients import owner
-from guard.diff.layouts import END, KIND, SIGNATURE
 from guard.diff.names import KINDS, several
+from guard.diff.pairs import END, KIND, SIGNATURE
 from guard.diff.walks import START
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from guard.diff.alignment import Mismatch
-    from guard.diff.layouts import Key, Layout
-    from guard.diff.pairs import Pair
+    from guard.diff.pairs import Key, Layout, Pair
 
 MODULES, OTHER = "modules", "other"
 _ROWS = 120  # of modules; beyond, those inside a module are shown as that module

@@ -1,14 +1,20 @@
-"""Goes along the traces of one rank to the first step that is not the same."""
+"""Goes along the traces of one rank to the first step that is not the same.
+
+Generators that differ there, and that were drawn from, explain it.
+"""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff.alignment import Mismatch, find_mismatch
-from guard.diff.gradients import entered
-from guard.diff.layouts import SIGNATURE, Key, Layout, whole_digest
+from guard.diff.alignment import Mismatch, entered, find_mismatch
+from guard.diff.names import generator, listed
+from guard.diff.pairs import SIGNATURE, Key, Layout, whole_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.diff.pairs import Pair
     from guard.trace import Event, Step
 
@@ -153,3 +159,86 @@ def _states(layout: Layout, raw: bytes, *, last_only: bool) -> dict[Key, bytes]:
         if layout.labels[at].detail != UNTOUCHED:
             found[kind, name, 0 if last_only else call] = layout.digest(raw, at)
     return found
+
+
+class Draw(NamedTuple):
+    """A generator that differs.
+
+    since  the position since which it does; START if it never agreed
+    drawn  whether either run drew from it in the step; None where that cannot be told
+    """
+
+    name: str
+    since: int
+    drawn: bool | None
+
+
+def differing_generators(parting: Parting) -> list[Draw]:
+    """The generators that differ in a step, without those that nobody has touched."""
+    found = []
+    for name, since in parting.generators.items():
+        held = [list(_states_by(parting, run, name)) for run in (0, 1)]
+        if all(states and states[-1].detail == UNTOUCHED for states in held):
+            continue
+        drawn = _drawn(held) if _moved(parting, name) else False
+        found.append(Draw(name, since, _moved_late(parting, name) if drawn is None else drawn))
+    return found
+
+
+def explaining_generators(parting: Parting, *, made_before: bool) -> list[Draw]:
+    """Those by which what happened in a step can differ.
+
+    made_before  whether it can come from draws before the first step, as data often does
+    """
+    found = differing_generators(parting)
+    parted = [each for each in found if each.since == parting.position]
+    if parted:
+        return parted
+    if not made_before:
+        return [each for each in found if each.drawn]
+    return [each for each in found if each.drawn is not False or parting.position == 0]
+
+
+def drawn_since(draws: list[Draw], parting: Parting) -> str:
+    """Since when they differ, in words."""
+    if all(each.since == START for each in draws):
+        return "the beginning of the recording"
+    number = parting.steps[0].number
+    return f"the end of step {number - 1}" if parting.position else "the beginning of the step"
+
+
+def named_generators(draws: list[Draw]) -> str:
+    """Their names in a sentence."""
+    return listed([generator(each.name) for each in draws])
+
+
+def _states_by(parting: Parting, run: int, name: str) -> Iterator[Event]:
+    """The last state before the step, where there is one, and those of the step."""
+    pair = parting.pair
+    before = pair.back(run, "generator", pair.places(parting.position)[run] - 1)
+    yield from islice((each for each in before if each.name == name), 1)
+    step = parting.steps[run]
+    yield from (each for each in step.events if (each.kind, each.name) == ("generator", name))
+
+
+def _moved_late(parting: Parting, name: str) -> bool | None:
+    """Whether a state was recorded after the batch, in a trace that holds those that moved."""
+    for step in parting.steps:
+        batches = [at for at, each in enumerate(step.events) if each.kind == "batch"]
+        late = step.events[batches[-1] + 1 :] if batches else ()
+        if any((each.kind, each.name) == ("generator", name) for each in late):
+            return True
+    return None
+
+
+def _moved(parting: Parting, name: str) -> bool:
+    """Whether its state was recorded in the step: after the first one, only those that moved are,
+    or all of them."""
+    held = (each for step in parting.steps for each in step.events)
+    return any((each.kind, each.name) == ("generator", name) for each in held)
+
+
+def _drawn(held: list[list[Event]]) -> bool | None:
+    if min(map(len, held)) < 2:
+        return None
+    return any(len({each.digest for each in states}) > 1 for states in held)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from guard.statements.paths import Path
+    from guard.observe.statements import Path
 
 MISSING = object()
 _COMPUTING = {"datetime", "pathlib", "uuid", "decimal", "fractions"}

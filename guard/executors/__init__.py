@@ -7,6 +7,7 @@ Ray; nothing is scheduled here. A run's output is a file, so other machines have
 from __future__ import annotations
 
 import signal
+import time
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
@@ -15,8 +16,10 @@ from guard.errors import GuardError
 from guard.executors.board import preparing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+_GRACE = 3.0  # seconds between asking runs to end and ending them
+_PAUSE = 0.02
 # How each is called, and what has to be installed for it.
 NAMES = {"local": "", "slurm": "submitit", "ray": "ray"}
 
@@ -109,6 +112,17 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in found.items():
             signal.signal(number, handler)
+
+
+def stop(jobs: Sequence[Job]) -> None:
+    """End what still runs: asked first, so that it can flush and clean up."""
+    for which in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        for each in jobs:
+            if each.poll() is None:
+                each.end(which)
+        until = time.monotonic() + _GRACE
+        while time.monotonic() < until and any(each.poll() is None for each in jobs):
+            time.sleep(_PAUSE)
 
 
 def _check_installed(name: str, package: str) -> None:

@@ -1,10 +1,10 @@
-"""What ``guard.report`` and ``python -m guard doctor`` look at: a module for each section."""
+"""What ``guard.report`` and ``python -m guard doctor`` look at: a function for each section."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from guard.inventory import activity, generators, gpu, libraries, machine, switches, variables
+from guard.inventory import activity, libraries, machine, switches
 from guard.inventory.reports import NOT_APPLICABLE, Report, Section
 from guard.inventory.situation import look
 
@@ -19,10 +19,10 @@ _SECTIONS: dict[str, Callable[[Situation], list[Entry]]] = {
     "interpreter": machine.of_interpreter,
     "machine": machine.entries,
     "torch": machine.of_torch,
-    "gpu": gpu.entries,
-    "environment": variables.entries,
+    "gpu": machine.of_gpus,
+    "environment": switches.of_variables,
     "flags": switches.entries,
-    "generators": generators.entries,
+    "generators": switches.of_generators,
     "libraries": libraries.entries,
 }
 

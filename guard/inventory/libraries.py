@@ -22,91 +22,82 @@ class Library(NamedTuple):
     """A library, and what it does to a run.
 
     module         as it is imported
-    distributions  names that pip may know it by
-    verdict        where the library is used, and guard is on; "ok" holds under guard only
     meaning        what it does, and what to do
     source         where this is known from
+    distributions  names that pip may know it by, where that is not the module's with dashes
+    verdict        where the library is used, and guard is on; "ok" holds under guard only
     variable       of guard's table: where that is in force, the verdict is "ok"
     is_seeded      whether guard.enable seeds it: with guard on, the verdict is "ok"
     """
 
     module: str
-    distributions: tuple[str, ...]
-    verdict: Level
     meaning: str
     source: str
+    distributions: tuple[str, ...] = ()
+    verdict: Level = MAY_DIFFER
     variable: str = ""
     is_seeded: bool = False
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Names that pip may know it by."""
+        return self.distributions or (self.module.replace("_", "-"),)
 
 
 LIBRARIES: tuple[Library, ...] = (
     # Attention and sequence models
     Library(
         "flash_attn",
-        ("flash-attn",),
-        MAY_DIFFER,
         "its backward adds up in any order: pass deterministic=True where you call it (2.4.1 and "
         "newer); its forward repeats. FLASH_ATTENTION_DETERMINISTIC is for calls by transformers",
         "https://github.com/Dao-AILab/flash-attention",
     ),
     Library(
         "flash_attn_interface",
-        ("flash-attn-3", "flash_attn_3"),
-        MAY_DIFFER,
         "its backward adds up in any order: pass deterministic=True where you call it",
         "https://github.com/Dao-AILab/flash-attention/blob/main/hopper/flash_attn_interface.py",
+        distributions=("flash-attn-3", "flash_attn_3"),
     ),
     Library(
         "xformers",
-        ("xformers",),
-        OK,
         "memory_efficient_attention asks torch, and under guard takes a backward that repeats, or "
         "refuses (0.0.22 and newer)",
         "https://github.com/facebookresearch/xformers/blob/main/CHANGELOG.md",
+        verdict=OK,
     ),
     Library(
         "transformer_engine",
-        ("transformer-engine",),
-        MAY_DIFFER,
         "its attention takes kernels that repeat only with NVTE_ALLOW_NONDETERMINISTIC_ALGO=0",
         "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html",
         variable="NVTE_ALLOW_NONDETERMINISTIC_ALGO",
     ),
     Library(
         "mamba_ssm",
-        ("mamba-ssm",),
-        MAY_DIFFER,
         "MAMBA_DETERMINISTIC=1 has it add up gradients in a fixed order (2.3.0 and newer)",
         "https://github.com/state-spaces/mamba/pull/827",
         variable="MAMBA_DETERMINISTIC",
     ),
     Library(
         "causal_conv1d",
-        ("causal-conv1d",),
-        MAY_DIFFER,
         "CAUSAL_CONV1D_DETERMINISTIC=1 has it add up gradients in a fixed order (1.6.0 and newer)",
         "https://github.com/Dao-AILab/causal-conv1d/pull/88",
         variable="CAUSAL_CONV1D_DETERMINISTIC",
     ),
     Library(
         "natten",
-        ("natten",),
-        OK,
         "asks torch, and under guard takes kernels that repeat, or refuses (0.21.6 and newer)",
         "https://github.com/SHI-Labs/NATTEN/blob/main/CHANGELOG.md",
+        verdict=OK,
     ),
     Library(
         "fla",
-        ("flash-linear-attention", "fla-core"),
-        MAY_DIFFER,
         "its Triton kernels are chosen by timing them, and some add up in any order, whatever "
         "torch is told",
         "https://github.com/fla-org/flash-linear-attention",
+        distributions=("flash-linear-attention", "fla-core"),
     ),
     Library(
         "liger_kernel",
-        ("liger-kernel",),
-        MAY_DIFFER,
         "its attention residuals add up gradients in any order; torch's switches do not reach its "
         "Triton kernels",
         "https://github.com/linkedin/Liger-Kernel/blob/main/src/liger_kernel/ops/attn_res.py",
@@ -114,38 +105,28 @@ LIBRARIES: tuple[Library, ...] = (
     # Optimisers and parallel training
     Library(
         "apex",
-        ("apex",),
-        MAY_DIFFER,
         "apex.contrib's group_norm and focal_loss add up in any order, and do not ask torch: use "
         "torch's own",
         "https://github.com/NVIDIA/apex/tree/master/apex/contrib/csrc",
     ),
     Library(
         "bitsandbytes",
-        ("bitsandbytes",),
-        MAY_DIFFER,
         "with max_unorm above 0, as LAMB and LARS have it, its optimizers add up the norm of an "
         "update in any order: use others, or max_unorm=0",
         "https://github.com/bitsandbytes-foundation/bitsandbytes/blob/main/csrc/kernels.cu",
     ),
     Library(
         "deepspeed",
-        ("deepspeed",),
-        MAY_DIFFER,
         "its transformer kernel differs with stochastic_mode=True: leave it False, the default",
         "https://www.deepspeed.ai/tutorials/transformer_kernel/",
     ),
     Library(
         "horovod",
-        ("horovod",),
-        MAY_DIFFER,
         "sums gradients together as they happen to become ready: set HOROVOD_FUSION_THRESHOLD=0",
         "https://github.com/horovod/horovod/blob/master/docs/tensor-fusion.rst",
     ),
     Library(
         "torch_npu",
-        ("torch-npu",),
-        MAY_DIFFER,
         "HCCL_DETERMINISTIC=true has ranks add up in a fixed order; guard's table of operators is "
         "not of NPUs",
         "https://www.hiascend.com/document/detail/en/canncommercial/800/apiref/hcclapiref/"
@@ -154,102 +135,78 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         "composer",
-        ("mosaicml",),
-        MAY_DIFFER,
         "its Trainer seeds everything from the clock, after guard, unless it is given one: "
         "Trainer(seed=0, …)",
         "https://docs.mosaicml.com/projects/composer/en/stable/api_reference/"
         "composer.utils.reproducibility.html",
+        distributions=("mosaicml",),
     ),
     Library(
         "detectron2",
-        ("detectron2",),
-        MAY_DIFFER,
         "its default_setup seeds everything from the clock, after guard, unless cfg.SEED is set",
         "https://github.com/facebookresearch/detectron2/blob/main/detectron2/utils/env.py",
     ),
     # Graphs, points and images
     Library(
         "dgl",
-        ("dgl",),
-        MAY_DIFFER,
         "samples from generators of its own: call dgl.seed(0) (and dgl.graphbolt.seed(0)); some "
         "of its sums on a GPU are in any order, and do not ask torch",
         "https://github.com/dmlc/dgl/issues/7241",
     ),
     Library(
         "torch_scatter",
-        ("torch-scatter",),
-        MAY_DIFFER,
         "scatter and segment_coo add up in any order on a GPU, and do not ask torch: sort, and "
         "use segment_csr, or torch's index_add",
         "https://github.com/rusty1s/pytorch_scatter/blob/master/csrc/cuda/scatter_cuda.cu",
     ),
     Library(
         "torch_sparse",
-        ("torch-sparse",),
-        MAY_DIFFER,
         "spmm adds up in any order on a GPU, and does not ask torch: multiply a "
         "SparseTensor with @",
         "https://github.com/rusty1s/pytorch_sparse/issues/82",
     ),
     Library(
         "torch_cluster",
-        ("torch-cluster",),
-        MAY_DIFFER,
         "random_walk with p or q on a GPU is seeded from the clock, and on the CPU draws from C's "
         "rand(), which guard does not seed",
         "https://github.com/rusty1s/pytorch_cluster/blob/master/csrc/cuda/rw_cuda.cu",
     ),
     Library(
         "pyg_lib",
-        ("pyg-lib",),
-        MAY_DIFFER,
         "draws from torch's generator but for fps and the edge sampler on the CPU, which draw from "
         "C's rand(): guard does not seed it",
         "https://github.com/pyg-team/pyg-lib/tree/master/pyg_lib/csrc",
     ),
     Library(
         "pytorch3d",
-        ("pytorch3d",),
-        MAY_DIFFER,
         "most of its backwards on a GPU ask torch, and refuse under guard; those of compositing "
         "and of graph convolutions add up in any order without a word",
         "https://github.com/facebookresearch/pytorch3d/tree/main/pytorch3d/csrc",
     ),
     Library(
         "MinkowskiEngine",
-        ("MinkowskiEngine",),
-        MAY_DIFFER,
         "coordinates come in another order in each run within a batch",
         "https://github.com/NVIDIA/MinkowskiEngine/blob/master/MinkowskiEngine/MinkowskiTensor.py",
     ),
     Library(
         "gsplat",
-        ("gsplat",),
-        MAY_DIFFER,
         "its backward adds up in any order, and does not ask torch",
         "https://github.com/nerfstudio-project/gsplat/tree/main/gsplat/cuda/csrc",
     ),
     Library(
         "tinycudann",
-        ("tinycudann",),
-        MAY_DIFFER,
         "gradients of its grid encodings add up in any order, and do not ask torch",
         "https://github.com/NVlabs/tiny-cuda-nn/blob/master/include/tiny-cuda-nn/encodings/grid.h",
     ),
     Library(
         "mmcv",
-        ("mmcv", "mmcv-full"),
-        MAY_DIFFER,
         "the backwards of its deformable convolutions and RoI pools add up in any order on a GPU, "
         "and do not ask torch; leave Voxelization(deterministic=True), the default",
         "https://github.com/open-mmlab/mmcv/tree/main/mmcv/ops/csrc/common/cuda",
+        distributions=("mmcv", "mmcv-full"),
     ),
     Library(
         "torchvision",
-        ("torchvision",),
-        MAY_DIFFER,
         "draws from torch's generator; the backwards of its deformable convolutions and RoI pools "
         "add up in any order on a GPU, and not every release refuses; under guard roi_align takes "
         "a form that repeats, and takes much memory",
@@ -258,47 +215,37 @@ LIBRARIES: tuple[Library, ...] = (
     # Data
     Library(
         "monai",
-        ("monai",),
-        MAY_DIFFER,
         "each random transform has a generator of its own: call monai.utils.set_determinism(0) "
         "before they are made, or set_random_state(0) on the outermost Compose",
         "https://github.com/Project-MONAI/MONAI/blob/dev/monai/transforms/transform.py",
     ),
     Library(
         "albumentations",
-        ("albumentations", "albumentationsx"),
-        MAY_DIFFER,
         "since 1.4.21 a pipeline has a generator of its own, which no global seed reaches: "
         "Compose([…], seed=0)",
         "https://github.com/albumentations-team/albumentations/releases/tag/1.4.21",
+        distributions=("albumentations", "albumentationsx"),
     ),
     Library(
         "imgaug",
-        ("imgaug",),
-        MAY_DIFFER,
         "has a generator of its own, which begins where NumPy's global one is when it is first "
         "used: call guard.enable before that, or imgaug.random.seed(0)",
         "https://github.com/aleju/imgaug/blob/master/imgaug/random.py",
     ),
     Library(
         "webdataset",
-        ("webdataset",),
-        MAY_DIFFER,
         "shuffle() takes its seed from the clock: pass shuffle(…, rng=random.Random(0)); so do "
         "resampled shards: ResampledShards(…, deterministic=True)",
         "https://github.com/webdataset/webdataset/blob/main/src/webdataset/filters.py",
     ),
     Library(
         "nvidia.dali",
-        tuple(f"nvidia-dali-cuda{number}0" for number in (11, 12, 13)),
-        MAY_DIFFER,
         "a pipeline has generators of its own, seeded at random: Pipeline(seed=0, …)",
         "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/pipeline.html",
+        distributions=tuple(f"nvidia-dali-cuda{number}0" for number in (11, 12, 13)),
     ),
     Library(
         "gymnasium",
-        ("gymnasium",),
-        MAY_DIFFER,
         "each environment and each space has a generator of its own: env.reset(seed=0) and "
         "env.action_space.seed(0)",
         "https://gymnasium.farama.org/api/env/#gymnasium.Env.reset",
@@ -306,24 +253,20 @@ LIBRARIES: tuple[Library, ...] = (
     # Other frameworks
     Library(
         "cupy",
-        ("cupy", *(f"cupy-cuda{number}x" for number in (11, 12, 13))),
-        MAY_DIFFER,
         "guard.enable seeds its global generator once it is imported; cupyx.scatter_add and "
         "weighted histograms add up in any order",
         "https://docs.cupy.dev/en/stable/reference/generated/cupyx.scatter_add.html",
+        distributions=("cupy", *(f"cupy-cuda{number}x" for number in (11, 12, 13))),
     ),
     Library(
         "tensorflow",
-        ("tensorflow", "tensorflow-cpu"),
-        MAY_DIFFER,
         "guard.enable seeds it and calls enable_op_determinism, if it is imported before that",
         "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism",
         is_seeded=True,
+        distributions=("tensorflow", "tensorflow-cpu"),
     ),
     Library(
         "jax",
-        ("jax",),
-        MAY_DIFFER,
         "draws from keys that the program passes along; on a GPU its kernels repeat only with "
         "XLA_FLAGS=--xla_gpu_deterministic_ops=true",
         "https://github.com/openxla/xla/pull/12520",
@@ -331,18 +274,17 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         "vllm",
-        ("vllm",),
-        UNKNOWN,
         "what it gives for a prompt can depend on the rest of the batch; VLLM_BATCH_INVARIANT=1 is "
         "its own remedy; guard does not reach its kernels",
         "https://docs.vllm.ai/en/latest/features/batch_invariance/",
+        verdict=UNKNOWN,
     ),
 )
 
 
 def entries(situation: Situation) -> list[Entry]:
     """Each that is imported or installed."""
-    found = ((each, version_of(each.module, *each.distributions)) for each in LIBRARIES)
+    found = ((each, version_of(each.module, *each.packages)) for each in LIBRARIES)
     return [_entry(each, version, situation) for each, version in found if version is not None]
 
 

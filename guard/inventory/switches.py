@@ -1,4 +1,8 @@
-"""torch's switches: those of guard's table, and others that decide numbers."""
+"""torch's switches, environment variables and generators: guard's own tables, and what else
+decides numbers where it is set.
+
+Which generators have been seeded is told as far as that can be seen.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, Entry
+from guard.dependencies import loaded
+from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry, Level
+from guard.randomness.seeding import current_seed
+from guard.settings import LARGEST_SEED
 from guard.setup.flags import ABSENT, FLAGS, Flag, State
 
 if TYPE_CHECKING:
@@ -15,6 +22,82 @@ if TYPE_CHECKING:
     from guard.inventory.reports import Level
     from guard.inventory.situation import Situation
     from guard.settings import Settings
+    from guard.setup.environment import Verdict
+
+_LEVELS: dict[str, Level] = {
+    "set by guard": OK,
+    "set by user": OK,
+    "missing": MAY_DIFFER,
+    "too late": MAY_DIFFER,
+    "invalid": DIFFERS,
+    "not applicable": NOT_APPLICABLE,
+}
+_READ_BY_CUDA = {
+    "CUBLAS_WORKSPACE_CONFIG"
+}  # matter always, says the table, and are read by CUDA only
+
+_SPLITS = "decides how NCCL splits sums: keep it the same"
+_KERNELS = "decides which kernels the CPU takes: keep it the same"
+_TIMED = ("1", "kernels are chosen by timing them, so that another run can take others: unset it")
+# Shown where they are set; a pair is a value with which runs may differ, and why.
+_OTHERS: dict[str, str | tuple[str, str]] = {
+    "OMP_NUM_THREADS": "decides the number of threads, where the program does not",
+    "MKL_NUM_THREADS": "decides the number of threads of MKL, where the program does not",
+    "OMP_DYNAMIC": ("true", "the number of threads changes with the load: set it to false"),
+    "MKL_DYNAMIC": ("true", "MKL may take fewer threads than it has: set it to false"),
+    "MKL_CBWR": "MKL keeps to one kind of kernel, so that different CPUs agree more often",
+    "ATEN_CPU_CAPABILITY": _KERNELS,
+    "ONEDNN_MAX_CPU_ISA": _KERNELS,
+    "DNNL_MAX_CPU_ISA": _KERNELS,
+    "ONEDNN_DEFAULT_FPMATH_MODE": _KERNELS,
+    "DNNL_DEFAULT_FPMATH_MODE": _KERNELS,
+    "NVIDIA_TF32_OVERRIDE": "0 turns TF32 off in NVIDIA's libraries, whatever torch asks for",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1 turns TF32 on in matrix products",
+    "TORCH_BLAS_PREFER_CUBLASLT": "decides which library multiplies matrices: keep it the same",
+    "CUBLASLT_WORKSPACE_SIZE": "decides which kernels cuBLASLt can take: keep it the same",
+    "PYTORCH_TUNABLEOP_ENABLED": _TIMED,
+    "TORCHINDUCTOR_MAX_AUTOTUNE": _TIMED,
+    "NCCL_PROTO": _SPLITS,
+    "NCCL_MIN_NCHANNELS": _SPLITS,
+    "NCCL_MAX_NCHANNELS": _SPLITS,
+    "NCCL_NTHREADS": _SPLITS,
+    "NCCL_COLLNET_ENABLE": _SPLITS,
+}
+
+
+def of_variables(situation: Situation) -> list[Entry]:
+    """Each variable of the table, and the others that are set."""
+    return [_variable(each, situation) for each in situation.variables] + _other_variables()
+
+
+def _variable(verdict: Verdict, situation: Situation) -> Entry:
+    name, value = verdict.name, verdict.value
+    if name in _READ_BY_CUDA and not situation.has_gpu and verdict.state != "invalid":
+        return Entry(name, value, NOT_APPLICABLE, "matters with a GPU only", decides=True)
+    level = _LEVELS[verdict.state]
+    if name == "PYTHONHASHSEED" and verdict.state == "too late":
+        level = DIFFERS
+    decides = level != NOT_APPLICABLE
+    return Entry(name, value, level, f"{_origin(verdict)}{verdict.meaning}", decides)
+
+
+def _origin(verdict: Verdict) -> str:
+    return f"{verdict.state}: " if verdict.state.startswith("set by") else ""
+
+
+def _other_variables() -> list[Entry]:
+    return [_other(name, value) for name in _OTHERS if (value := os.environ.get(name))]
+
+
+def _other(name: str, value: str) -> Entry:
+    told = _OTHERS[name]
+    if isinstance(told, str):
+        return Entry(name, value, OK, told, decides=True)
+    differing, meaning = told
+    if value.lower() == differing:
+        return Entry(name, value, MAY_DIFFER, meaning, decides=True)
+    return Entry(name, value, OK, "set by user", decides=True)
+
 
 _OF_GPUS = ("torch.backends.cuda.", "torch.backends.cudnn.")
 _INDUCTOR = "torch._inductor.config.deterministic"
@@ -133,3 +216,78 @@ def _kernels(torch: Any) -> str:  # noqa: ANN401
         name: getattr(torch.backends.cuda, f"{name}_sdp_enabled", None) for name in _ATTENTION
     }
     return ", ".join(name for name, is_on in switches.items() if is_on is not None and is_on())
+
+
+def of_generators(situation: Situation) -> list[Entry]:
+    """Each kind of generator."""
+    seed = current_seed() if situation.is_active else None
+    return [_random(seed), _numpy(seed), *_torch(situation, seed), _own()]
+
+
+def _random(seed: int | None) -> Entry:
+    if seed is not None:
+        return Entry("random", seed, OK, "seeded by guard")
+    meaning = "Python does not tell whether it was seeded; guard.enable seeds it"
+    return Entry("random", None, UNKNOWN, meaning)
+
+
+def _numpy(seed: int | None) -> Entry:
+    numpy: Any = loaded("numpy.random")
+    if numpy is None:
+        return Entry("numpy.random", None, NOT_APPLICABLE, "not imported; then it begins anywhere")
+    if seed is not None:
+        return Entry("numpy.random", seed, OK, "seeded by guard")
+    # NumPy forgets the entropy that it began with as soon as numpy.random.seed is called.
+    bits = getattr(numpy.mtrand._rand, "_bit_generator", None)  # noqa: SLF001 - no other way
+    if getattr(bits, "_seed_seq", None) is not None:
+        meaning = "begins anywhere: numpy.random.seed was never called; guard.enable does"
+        return Entry("numpy.random", None, DIFFERS, meaning)
+    meaning = "numpy.random.seed was called, NumPy does not tell with what; guard.enable calls it"
+    return Entry("numpy.random", None, UNKNOWN, meaning)
+
+
+def _torch(situation: Situation, seed: int | None) -> list[Entry]:
+    torch = situation.torch
+    if torch is None:
+        return []
+    found = [_judged_by("torch cpu", torch.initial_seed(), seed)]
+    if torch.cuda.is_initialized():
+        generators = enumerate(torch.cuda.default_generators)
+        return found + [
+            _judged_by(f"torch cuda:{index}", each.initial_seed(), seed)
+            for index, each in generators
+        ]
+    meaning = "CUDA has not started, and will take the seed that torch.manual_seed was given"
+    if not situation.has_gpu:
+        meaning = "matters with a GPU only"
+    return [*found, Entry("torch cuda", None, NOT_APPLICABLE, meaning)]
+
+
+def _judged_by(name: str, current: int, seed: int | None) -> Entry:
+    if current == seed:
+        return Entry(name, current, OK, "seeded by guard")
+    if _is_worker():
+        meaning = "of a DataLoader worker: it comes from the loader's generator"
+        return Entry(name, current, UNKNOWN, meaning)
+    if current > LARGEST_SEED:
+        meaning = (
+            "this seed looks like one that torch took from the system, as it does where nobody "
+            "seeds it; guard.enable does"
+        )
+        return Entry(name, current, DIFFERS, meaning)
+    since = ", after guard" if seed is not None else ""
+    meaning = f"seeded by the program{since}: the same in each run if it is a constant there"
+    return Entry(name, current, OK, meaning)
+
+
+def _is_worker() -> bool:
+    module: Any = loaded("torch.utils.data._utils.worker")
+    return module is not None and module.get_worker_info() is not None
+
+
+def _own() -> Entry:
+    meaning = (
+        "numpy.random.default_rng(), random.Random() and torch.Generator() objects are not seen "
+        "from here: `detlint` finds those in your source that have no seed"
+    )
+    return Entry("own objects", None, UNKNOWN, meaning)

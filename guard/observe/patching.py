@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import ExitStack
 
 
@@ -17,6 +17,23 @@ def replace(stack: ExitStack, owner: Any, name: str, new: Any) -> None:  # noqa:
     setattr(owner, name, new)
     undo = functools.partial(setattr, owner, name, before) if own else None
     stack.callback(undo or functools.partial(delattr, owner, name))
+
+
+def around(stack: ExitStack, owner: Any, name: str) -> Callable[[Callable[..., Any]], Any]:  # noqa: ANN401
+    """Until the stack is closed, have a function called in the place of an attribute, with that as
+    its first argument."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            return function(original, *args, **options)
+
+        replace(stack, owner, name, call)
+        return call
+
+    return decorate
 
 
 class Scan:

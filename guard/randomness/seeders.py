@@ -1,4 +1,7 @@
-"""Seeds for the generators that a run draws from: one row each."""
+"""Seeds for the generators that a run draws from: one row each.
+
+And the generators that live on devices: torch's, of every kind of device, and CuPy's.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,127 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import import_torch, loaded
-from guard.randomness.devices import cupy_generators
+from guard.errors import GuardError
 from guard.settings import checked_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+_KINDS = ("cuda", "xpu", "mtia", "mps")
+_GENERATOR = ("get_rng_state", "set_rng_state")
+
+
+def _modules(torch: Any) -> dict[str, Any]:  # noqa: ANN401 - the module
+    """The module of torch for each kind of device, a custom backend's too, that has generators."""
+    kinds = (*_KINDS, torch._C._get_privateuse1_backend_name())  # noqa: SLF001 - no other way
+    found = {kind: getattr(torch, kind, None) for kind in kinds}
+    return {
+        kind: module
+        for kind, module in found.items()
+        if all(hasattr(module, name) for name in _GENERATOR)
+    }
+
+
+def _count(module: Any) -> int:  # noqa: ANN401 - a module, or a backend's object for one
+    if hasattr(module, "device_count"):
+        return int(module.device_count())
+    return int(loaded("torch.backends.mps").is_available())  # type: ignore[union-attr]  # torch 2.2
+
+
+def _started(module: Any) -> bool:  # noqa: ANN401
+    if hasattr(module, "is_initialized"):
+        return bool(module.is_initialized())
+    return _count(module) > 0  # MPS, which has nothing to start
+
+
+def _device(torch: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401
+    """The argument that says which device; MPS has one, and no such argument in torch 2.2."""
+    return () if name.startswith("mps") else (torch.device(name),)
+
+
+def read(torch: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The state of each started device's generator; starts none."""
+    return {
+        name: module.get_rng_state(*_device(torch, name))
+        for kind, module in _modules(torch).items()
+        if _started(module)
+        for name in (f"{kind}:{index}" for index in range(_count(module)))
+    }
+
+
+def write(torch: Any, states: dict[str, Any]) -> None:  # noqa: ANN401
+    """Put back what ``read`` gave."""
+    modules = _modules(torch)
+    for name, state in states.items():
+        module = modules[torch.device(name).type]
+        # A state that is set before the start would be overwritten by the seed queued for it.
+        if not _started(module):
+            module.init()
+        module.set_rng_state(state.cpu(), *_device(torch, name))
+
+
+def check(torch: Any, names: Iterable[str], place: str) -> None:  # noqa: ANN401
+    """Raise GuardError for a device that is not here; ``place`` is where the state has it."""
+    modules = _modules(torch)
+    for name in names:
+        kind, _, index = name.partition(":")
+        if kind == "cpu":
+            continue
+        count = _count(modules[kind]) if kind in modules else 0
+        if int(index or 0) >= count:
+            raise GuardError(
+                f"this state holds a generator of {name}, and this process sees "
+                f"{count or 'no'} {kind} device{'' if count == 1 else 's'}: resume on the devices "
+                f'that it was saved on, or leave it out: del state["{place}"]["{name}"]'
+            )
+
+
+def queued(torch: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
+    """The seeds that devices which have not started will take when they do."""
+    return {
+        kind: dict(vars(module._lazy_seed_tracker))  # noqa: SLF001 - torch's own memory of them
+        for kind, module in _modules(torch).items()
+        if hasattr(module, "_lazy_seed_tracker") and not _started(module)
+    }
+
+
+def requeue(torch: Any, found: dict[str, dict[str, Any]]) -> None:  # noqa: ANN401
+    """Put back what ``queued`` gave; a device that has started since takes those seeds now."""
+    modules = _modules(torch)
+    for kind, calls in found.items():
+        vars(modules[kind]._lazy_seed_tracker).update(calls)  # noqa: SLF001
+        if not _started(modules[kind]):
+            continue
+        pending = [each[0] for each in calls["call_order"] if each]
+        for call in pending or [modules[kind].seed_all]:  # unseeded, it would have begun anywhere
+            call()
+
+
+def cupy_generators() -> dict[int, Any]:
+    """CuPy's generators by device, as far as it has made them; CuPy's own dictionary."""
+    # Asking CuPy for the current one would make it, and start CUDA.
+    found: dict[int, Any] = getattr(loaded("cupy.random._generator"), "_random_states", {})
+    return found
+
+
+def take_cupy() -> tuple[dict[int, Any], str | None]:
+    """Take CuPy's generators out, so that it makes new ones; for ``return_cupy``."""
+    generators = cupy_generators()
+    found = dict(generators)
+    generators.clear()
+    return found, os.environ.get("CUPY_SEED")
+
+
+def return_cupy(taken: tuple[dict[int, Any], str | None]) -> None:
+    """Give CuPy back its own generators: their state cannot be read."""
+    found, seed = taken
+    generators = cupy_generators()
+    generators.clear()
+    generators.update(found)
+    if seed is None:
+        os.environ.pop("CUPY_SEED", None)
+    else:
+        os.environ["CUPY_SEED"] = seed
 
 
 def import_numpy() -> Any:  # noqa: ANN401 - the module

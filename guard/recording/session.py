@@ -267,7 +267,7 @@ class Lines:
     """
 
     def __init__(self, folder: str, step: int) -> None:
-        from guard.statements.tracer import Tracer  # most recordings go without
+        from guard.recording.tracer import Tracer  # most recordings go without
 
         self.step = step
         self._main = os.getpid()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from detlint.operations import Operation
 
-_ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"
 # Under warn_only fused attention says that it takes its free kernel; strictly, it does not.
 _ATTENTION = r"[\s\S]*[Aa]ttention defaults to a non-deterministic algorithm"
 
@@ -98,7 +97,7 @@ def _collected(found: Survey, watcher: Watcher) -> Iterator[None]:
     """Take torch's warnings out of the stream of warnings."""
     backwards: Counter[str] = Counter()
     with warnings.catch_warnings():
-        warnings.filterwarnings("always", message=_ALERT)
+        warnings.filterwarnings("always", message=translation.WARNED)
         warnings.filterwarnings("ignore", message=_ATTENTION)
         show = warnings.showwarning
 

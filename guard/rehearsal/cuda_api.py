@@ -10,7 +10,7 @@ import torch
 from torch._subclasses import fake_tensor
 
 from guard.observe.patching import replace
-from guard.rehearsal.generators import FakeGenerator
+from guard.rehearsal.draws import FakeGenerator
 from guard.rehearsal.switches import capability
 
 if TYPE_CHECKING:
@@ -26,11 +26,18 @@ _NOTHING = (
     "reset_accumulated_memory_stats", "set_per_process_memory_fraction", "set_sync_debug_mode",
     "caching_allocator_enable", "set_rng_state_all",
 )  # fmt: skip
+_NOTHING_ANYWHERE = (  # of torch.accelerator
+    "set_device_index", "set_device_idx", "synchronize", "empty_cache", "set_stream",
+    "reset_peak_memory_stats",
+)  # fmt: skip
 _ZERO = (
     "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
     "memory_cached", "max_memory_cached", "utilization", "memory_usage", "temperature",
     "power_draw", "clock_rate", "current_blas_handle", "get_sync_debug_mode",
 )  # fmt: skip
+
+
+_STREAMS = ("Stream", "ExternalStream", "Event", "current_stream", "default_stream")
 
 
 class _Stream:
@@ -82,19 +89,16 @@ def install(stack: ExitStack, gpu: str, devices: int = 1) -> None:
         index = device if isinstance(device, int) else torch.device(device).index
         current[0] = max(0, index or 0)
 
-    about = _properties(gpu)
+    about, is_ampere = _properties(gpu), capability(gpu) >= (8, 0)
     cuda: dict[str, Any] = {
         **dict.fromkeys(_NOTHING, _constant(None)),
         **dict.fromkeys(_ZERO, _constant(0)),
-        "is_available": _constant(True),
-        "is_initialized": _constant(True),
+        **dict.fromkeys(("is_available", "is_initialized"), _constant(True)),
         "device_count": _constant(devices),
         "current_device": lambda: current[0],
         "set_device": set_device,
-        "_exchange_device": _constant(0),
-        "_maybe_exchange_device": _constant(0),
-        "is_bf16_supported": _constant(capability(gpu) >= (8, 0)),
-        "is_tf32_supported": _constant(capability(gpu) >= (8, 0)),
+        **dict.fromkeys(("_exchange_device", "_maybe_exchange_device"), _constant(0)),
+        **dict.fromkeys(("is_bf16_supported", "is_tf32_supported"), _constant(is_ampere)),
         "is_current_stream_capturing": _constant(False),
         "get_device_name": _constant(about.name),
         "get_device_capability": _constant(capability(gpu)),
@@ -109,14 +113,8 @@ def install(stack: ExitStack, gpu: str, devices: int = 1) -> None:
         "get_rng_state_all": lambda: [torch.zeros(16, dtype=torch.uint8)],
         "set_rng_state": _constant(None),
         "initial_seed": _constant(0),
-        "Stream": _Stream,
-        "ExternalStream": _Stream,
-        "Event": _Stream,
-        "stream": _Context,
-        "device": _Context,
-        "device_of": _Context,
-        "current_stream": _Stream,
-        "default_stream": _Stream,
+        **dict.fromkeys(_STREAMS, _Stream),
+        **dict.fromkeys(("stream", "device", "device_of"), _Context),
         "default_generators": (FakeGenerator("cuda"),) * devices,
     }
     for name, value in cuda.items():
@@ -132,23 +130,14 @@ def _install_others(stack: ExitStack, current: list[int], devices: int) -> None:
     _replace_if_there(stack, torch._C, "_get_accelerator", lambda: torch.device("cuda"))  # noqa: SLF001
     accelerator: Any = getattr(torch, "accelerator", None)
     for name, value in {
+        **dict.fromkeys(_NOTHING_ANYWHERE, _constant(None)),
+        **dict.fromkeys(_ZERO[:4], _constant(0)),
         "is_available": _constant(True),
         "current_accelerator": lambda *_, **__: torch.device("cuda"),
         "device_count": _constant(devices),
-        "current_device_index": lambda: current[0],
-        "current_device_idx": lambda: current[0],
-        "set_device_index": _constant(None),
-        "set_device_idx": _constant(None),
-        "synchronize": _constant(None),
-        "empty_cache": _constant(None),
+        **dict.fromkeys(("current_device_index", "current_device_idx"), lambda: current[0]),
         "current_stream": _Stream,
-        "set_stream": _constant(None),
         "device_index": _Context,
-        "memory_allocated": _constant(0),
-        "max_memory_allocated": _constant(0),
-        "memory_reserved": _constant(0),
-        "max_memory_reserved": _constant(0),
-        "reset_peak_memory_stats": _constant(None),
     }.items():
         _replace_if_there(stack, accelerator, name, value)
 

@@ -61,11 +61,10 @@ class _Mode(FakeTensorMode):  # type: ignore[no-untyped-call]  # torch's
 class FakeCuda(Mode):
     """Sends operators with fake tensors to these, tells the recorder, and lets all others run."""
 
-    def __init__(self, recorder: Recorder, device: str = "cuda") -> None:
+    def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.mode = _Mode(allow_non_fake_inputs=True, allow_fallback_kernels=False)
         self._recorder = recorder
-        self._type = torch.device(device).type
 
     def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """Its result, with a device that is none."""
@@ -86,7 +85,7 @@ class FakeCuda(Mode):
         if any(isinstance(each, FakeTensor) for each in run.tensors):
             return True
         device = run.kwargs.get("device")
-        return device is not None and torch.device(device).type == self._type
+        return device is not None and torch.device(device).type == "cuda"
 
     def _result(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         if func in _ITEMS:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from guard.observe import places
 
 Verdict = Literal[
     "raises", "silent", "unknown", "repaired", "deterministic if enabled", "deterministic"
@@ -33,6 +38,21 @@ class Where(NamedTuple):
     function: str = ""
     module: str = ""
     kind: str = ""
+
+
+def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | None:
+    """A place as plain data.
+
+    A checkpoint calls a part of a model by itself; its path is that in one of the models.
+    """
+    if trail is None:
+        return None
+    place = trail.resolve()
+    for model in models:
+        if trail.modules and model is not trail.modules[0]:
+            resolved = trail._replace(modules=(model, trail.modules[-1])).resolve()
+            place = resolved if resolved.module else place
+    return Where(place.filename, place.line, place.function, place.module, place.kind)
 
 
 class Finding(NamedTuple):
@@ -151,7 +171,7 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         from io import StringIO
 
-        from guard.rehearsal.text import render
+        from guard.rehearsal.reports import render
 
         return render(self, StringIO()).rstrip("\n")
 

@@ -6,7 +6,6 @@ has them for dense inputs with determinism on, where cuDNN's kernel is left out.
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,9 +15,9 @@ from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 
 from detlint.operations import OPERATIONS
 from guard.errors import SettingsError
-from guard.observe.patching import replace
+from guard.observe.patching import around, replace
 from guard.rehearsal import values
-from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict
+from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, Attention, Verdict, where
 from guard.rehearsal.switches import GPUS, capability
 from guard.rehearsal.verdicts import Judgement
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
     from guard.observe import places
     from guard.rehearsal.recorder import Recorder
+
+    Function = Callable[..., Any]
 
 SOURCE = (
     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/transformers/cuda/"
@@ -151,18 +152,15 @@ def _short(dtype: torch.dtype) -> str:
 def install(stack: ExitStack, recorder: Recorder, gpu: str) -> None:
     """Note which kernel each call would take; the call itself is composed of others here."""
     chosen: Counter[tuple[str, str, places.Trail | None]] = Counter()
-    functional = torch.nn.functional
-    original = functional.scaled_dot_product_attention
 
-    @functools.wraps(original)
-    def attend(query: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - torch's
+    @around(stack, torch.nn.functional, "scaled_dot_product_attention")
+    def _(original: Function, query: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         if query.device.type == "cuda":
             call = _call(gpu, query, *args, **options)
             backend, why = choose(call)
             chosen[backend, why, recorder.here()] += 1
         return original(query, *args, **options)
 
-    replace(stack, functional, "scaled_dot_product_attention", attend)
     recorder.attention_of = lambda: _entries(chosen, gpu, recorder.models)
 
 
@@ -201,8 +199,6 @@ def _cast(tensor: torch.Tensor) -> torch.dtype:
 def _entries(
     chosen: Counter[tuple[str, str, places.Trail | None]], gpu: str, models: Iterable[Any]
 ) -> Iterator[Attention]:
-    from guard.rehearsal.recorder import where
-
     counted: Counter[tuple[Any, ...]] = Counter()
     for (backend, why, trail), count in chosen.items():
         counted[backend, why, where(trail, models)] += count
@@ -212,24 +208,22 @@ def _entries(
 
 def install_ctc(stack: ExitStack) -> None:
     """Have it turn lengths into numbers where these are known."""
-    original = torch.ctc_loss
 
-    @functools.wraps(original)
-    def ctc_loss(
+    @around(stack, torch, "ctc_loss")
+    def _(
+        original: Function,
         log_probs: torch.Tensor,
         targets: torch.Tensor,
         input_lengths: Any,  # noqa: ANN401 - a tensor, or numbers
         target_lengths: Any,  # noqa: ANN401
         *rest: Any,
         **options: Any,
-    ) -> torch.Tensor:
+    ) -> Any:  # noqa: ANN401
         lengths = _numbers(input_lengths), _numbers(target_lengths)
         if None in lengths:
             lengths = input_lengths, target_lengths
         # detlint: ignore[DET501] it is the program's own call
         return original(log_probs, targets, *lengths, *rest, **options)
-
-    replace(stack, torch, "ctc_loss", ctc_loss)
 
 
 def _numbers(lengths: Any) -> Any:  # noqa: ANN401
@@ -247,14 +241,8 @@ def install_recurrence(stack: ExitStack, recorder: Recorder) -> None:
     row = next(each for each in OPERATIONS if _OVERLOAD in each.overloads)
     # Asked by recurrent layers that move their weights together for cuDNN.
     replace(stack, torch.backends.cudnn, "is_acceptable", lambda _: False)
-    module: Any = torch._VF  # noqa: SLF001
-    for name in _NAMES:
-        replace(stack, module, name, _counted(getattr(module, name), recorder, row))
 
-
-def _counted(original: Callable[..., Any], recorder: Recorder, row: Any) -> Callable[..., Any]:  # noqa: ANN401
-    @functools.wraps(original)
-    def run(*args: Any) -> Any:  # noqa: ANN401 - as torch's
+    def run(original: Function, *args: Any) -> Any:  # noqa: ANN401 - as torch's
         # input, state, weights, biases, layers, dropout, train, …; packed, sizes come second
         start = 4 if isinstance(args[3], bool) else 5
         layers, dropout, train = args[start : start + 3]
@@ -263,7 +251,8 @@ def _counted(original: Callable[..., Any], recorder: Recorder, row: Any) -> Call
         with _without_cudnn():
             return original(*args)
 
-    return run
+    for name in _NAMES:
+        around(stack, torch._VF, name)(run)  # noqa: SLF001
 
 
 @contextmanager

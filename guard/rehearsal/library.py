@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.errors import SettingsError
+from guard.refusals.translation import WARNED
 from guard.rehearsal import gate
-from guard.rehearsal.outcome import report_of
+from guard.rehearsal.recorder import report_of
 from guard.setup.flags import held
 
 if TYPE_CHECKING:
@@ -58,25 +59,11 @@ def preflight(  # noqa: PLR0913
     from guard.rehearsal import kernels, verdicts
 
     kernels.check(gpu)
-    with verdicts.repairing(repair):
-        return _judged(step_or_model, example_inputs, device, loss, optimizer, gpu)
-
-
-def _judged(  # noqa: PLR0913, PLR0917
-    step_or_model: Callable[..., Any],
-    example_inputs: tuple[Any, ...],
-    device: str,
-    loss: Loss | None,
-    optimizer: Optimizers | None,
-    gpu: str,
-) -> Report:
     step, roots = _step(step_or_model, loss, optimizer)
-    if gate.missing():
-        from guard.rehearsal.forward_only import traced
-
-        with _as_found():
-            return traced(step_or_model, example_inputs, gate.missing())
-    return _rehearse(step, [*roots, example_inputs], example_inputs, device, gpu)
+    with verdicts.repairing(repair), _as_found():
+        if gate.missing():
+            return gate.traced(step_or_model, example_inputs, gate.missing())
+        return _rehearse(step, [*roots, example_inputs], example_inputs, device, gpu)
 
 
 def _step(
@@ -129,7 +116,6 @@ def _rehearse(
     from guard.rehearsal.swapping import on_fake_device
 
     with ExitStack() as stack:
-        stack.enter_context(_as_found())
         recorder, mode = stack.enter_context(rehearsing(gpu))
         stack.enter_context(on_fake_device(roots, mode.mode, device))
         try:
@@ -157,8 +143,5 @@ def _as_found() -> Iterator[None]:
         if (numpy := sys.modules.get("numpy")) is not None:
             stack.callback(numpy.random.set_state, numpy.random.get_state())
         stack.enter_context(warnings.catch_warnings())
-        warnings.filterwarnings("ignore", message=_ALERT)
+        warnings.filterwarnings("ignore", message=WARNED)
         yield
-
-
-_ALERT = r"[\s\S]* does not have a deterministic implementation, but you set"

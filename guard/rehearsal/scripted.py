@@ -3,7 +3,6 @@ their numbers, and an end when enough optimizer steps are done."""
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,8 @@ from torch.utils import _device as contexts
 
 from guard.observe import places
 from guard.observe.optimizers import follow_making, follow_steps
-from guard.observe.patching import replace
-from guard.rehearsal import absent, ranks, sharding, values, vision
+from guard.observe.patching import around, replace
+from guard.rehearsal import absent, ranks, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from guard.rehearsal.fake_cuda import FakeCuda
     from guard.rehearsal.recorder import Recorder
 
+    Function = Callable[..., Any]
     Optimizer = torch.optim.Optimizer
 
 _FACTORIES = (
@@ -48,10 +48,10 @@ def install(
     _seeds(stack, recorder)
     install_optimizers(stack, recorder, enough)
     ranks.install(stack, world)
-    sharding.install(stack, recorder)
+    ranks.install_sharding(stack, recorder)
     install_numbers(stack)
     absent.install(stack, recorder)
-    vision.install(stack, recorder)
+    absent.install_vision(stack, recorder)
 
 
 def _parameters(stack: ExitStack, mode: FakeCuda) -> None:
@@ -79,10 +79,8 @@ def _faked(data: torch.Tensor, mode: FakeCuda) -> torch.Tensor:
 
 
 def _numbers(stack: ExitStack, recorder: Recorder) -> None:
-    original = torch.Tensor.numpy
-
-    @functools.wraps(original)
-    def numpy(self: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+    @around(stack, torch.Tensor, "numpy")
+    def numpy(original: Function, self: torch.Tensor, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         if not isinstance(self, FakeTensor):
             return original(self, *args, **options)
         known = values.of(self)
@@ -96,123 +94,96 @@ def _numbers(stack: ExitStack, recorder: Recorder) -> None:
         found = numpy(self.detach())
         return found if dtype is None else found.astype(dtype, copy=False)
 
-    replace(stack, torch.Tensor, "numpy", numpy)
+    @around(stack, torch.Tensor, "share_memory_")
+    def _(original: Function, self: torch.Tensor) -> Any:  # noqa: ANN401
+        return self if isinstance(self, FakeTensor) else original(self)
+
     replace(stack, FakeTensor, "__array__", array)
     replace(stack, FakeTensor, "data_ptr", lambda _: 0)
-    shares: Any = torch.Tensor.share_memory_
-    replace(
-        stack,
-        torch.Tensor,
-        "share_memory_",
-        lambda self: self if isinstance(self, FakeTensor) else shares(self),
-    )
     replace(stack, torch.Tensor, "pin_memory", lambda self, *_, **__: self)
     replace(stack, torch.Tensor, "is_pinned", lambda *_, **__: False)
 
 
 def _files(stack: ExitStack) -> None:
-    load = torch.load
-
-    @functools.wraps(load)
-    def load_(file: Any, map_location: Any = None, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+    @around(stack, torch, "load")
+    def _(
+        original: Function, file: object, map_location: object = None, *args: Any, **given: Any
+    ) -> Any:  # noqa: ANN401
         del map_location  # what is loaded is put where a fake tensor is
-        return load(file, "cpu", *args, **options)
+        return original(file, "cpu", *args, **given)
 
-    replace(stack, torch, "load", load_)
     replace(stack, torch, "save", lambda *_, **__: None)
+
+
+_OF_LOADERS = (
+    "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn",
+    "pin_memory", "drop_last", "timeout", "worker_init_fn",
+)  # fmt: skip
+_OF_WORKERS = {
+    "num_workers", "pin_memory", "timeout", "worker_init_fn", "multiprocessing_context",
+    "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order",
+}  # fmt: skip
 
 
 def _loaders(stack: ExitStack) -> None:
     """Without workers, which would have to be started only to be stopped."""
-    original = torch.utils.data.DataLoader.__init__
 
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        names = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")
-        given = dict(zip(names, args, strict=False)) | options
-        rest = args[len(names) :]
-        if rest:  # collate_fn, pin_memory and what follows, by place
-            more = ("collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn")
-            given |= dict(zip(more, rest, strict=False))
-        for name in _OF_WORKERS:
-            given.pop(name, None)
-        original(self, **given)
-
-    replace(stack, torch.utils.data.DataLoader, "__init__", init)
-
-
-_OF_WORKERS = (
-    "num_workers", "pin_memory", "timeout", "worker_init_fn", "multiprocessing_context",
-    "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order",
-)  # fmt: skip
+    @around(stack, torch.utils.data.DataLoader, "__init__")
+    def _(original: Function, self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        given = dict(zip(_OF_LOADERS, args, strict=False)) | options
+        original(self, **{name: each for name, each in given.items() if name not in _OF_WORKERS})
 
 
 def _seeds(stack: ExitStack, recorder: Recorder) -> None:
     """Note that the program seeds torch."""
 
-    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-            recorder.draws.seeded = True
-            with unset_fake_temporarily():
-                return function(*args, **options)
+    def seeding(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        recorder.draws.seeded["torch"] = True
+        with unset_fake_temporarily():
+            return original(*args, **options)
 
-        return call
+    @around(stack, torch, "seed")
+    def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        with unset_fake_temporarily():
+            seed = original(*args, **options)
+        recorder.draws.seeded["torch"] = False  # after it: it seeds the GPUs with what it drew
+        return seed
 
     def on_gpus(seed: int) -> None:
         del seed
-        recorder.draws.seeded = True
+        recorder.draws.seeded["torch"] = True
 
-    def by_the_system(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-            with unset_fake_temporarily():
-                seed = function(*args, **options)
-            recorder.draws.seeded = False  # after it: it seeds the GPUs with what it drew
-            return seed
-
-        return call
-
-    replace(stack, torch, "seed", by_the_system(torch.seed))
-    replace(stack, torch.random, "seed", torch.seed)
-    replace(stack, torch, "manual_seed", noting(torch.manual_seed))
-    replace(stack, torch.random, "manual_seed", torch.manual_seed)
-    replace(stack, torch, "set_rng_state", noting(torch.set_rng_state))
-    replace(stack, torch.cuda, "manual_seed", on_gpus)
-    replace(stack, torch.cuda, "manual_seed_all", on_gpus)
+    around(stack, torch, "manual_seed")(seeding)
+    around(stack, torch, "set_rng_state")(seeding)
+    for name in ("seed", "manual_seed"):
+        replace(stack, torch.random, name, getattr(torch, name))
+    for name in ("manual_seed", "manual_seed_all"):
+        replace(stack, torch.cuda, name, on_gpus)
 
 
 def install_numbers(stack: ExitStack) -> None:
     """Understand such numbers, until the stack is closed."""
     # torch asks once which functions ``torch.device`` as a context gives its device to.
     contexts._device_constructors()  # noqa: SLF001 - a cache, to be filled with its own
-    for name in _FACTORIES:
-        replace(stack, torch, name, _named(getattr(torch, name)))
     tensor, module = torch.Tensor, torch.nn.Module
-    replace(stack, tensor, "to", _named(_moving(tensor.to)))
-    replace(stack, module, "to", _named(_moving(module.to)))
+    for name in _FACTORIES:
+        around(stack, torch, name)(_named)
+    around(stack, tensor, "to")(_moving)
+    around(stack, module, "to")(_moving)
     replace(stack, tensor, "cuda", _cuda)
     replace(stack, module, "cuda", lambda self, device=None: self.to(_device(device)))
 
 
-def _named(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-        if type(options.get("device")) is int:
-            options["device"] = _device(options["device"])
-        return function(*args, **options)
-
-    return call
+def _named(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+    if type(options.get("device")) is int:
+        options["device"] = _device(options["device"])
+    return original(*args, **options)
 
 
-def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def to(self: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        if args and type(args[0]) is int:
-            args = (_device(args[0]), *args[1:])
-        return function(self, *args, **options)
-
-    return to
+def _moving(original: Function, self: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+    if args and type(args[0]) is int:
+        args = (_device(args[0]), *args[1:])
+    return _named(original, self, *args, **options)
 
 
 def _cuda(self: torch.Tensor, device: Any = None, *_: Any, **__: Any) -> torch.Tensor:  # noqa: ANN401

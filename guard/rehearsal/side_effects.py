@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import io
 import os
 import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from guard.observe.patching import Scan, replace
+from guard.observe.patching import Scan, around, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
+
+    Function = Callable[..., Any]
 
 # Read by the trackers when they start.
 QUIET = {
@@ -108,51 +109,50 @@ class Written:
 
 def guard_files(stack: ExitStack, written: Written) -> None:
     """Redirect what is opened for writing, and leave undone what moves or removes."""
-    opened, made = builtins.open, os.mkdir
+    _list_written(stack, written)
 
-    @functools.wraps(opened)
-    def open_(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        return opened(written.redirect(file, mode), mode, *args, **options)
+    @around(stack, builtins, "open")
+    def open_(original: Function, file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        return original(written.redirect(file, mode), mode, *args, **options)
 
-    @functools.wraps(made)
-    def mkdir(path: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
-        made(path, *args, **options)
+    @around(stack, os, "mkdir")
+    def _(original: Function, path: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        original(path, *args, **options)
         written.made(path)
 
-    _list_written(stack, written)
-    replace(stack, builtins, "open", open_)
+    def undone(original: Function, path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        paths = [each for each in (path, *args[:1]) if isinstance(each, (str, bytes, os.PathLike))]
+        if all(written.is_free(each) for each in paths):
+            return original(path, *args, **options)
+        written.moved(path, *args[:1])
+        return args[0] if original.__name__ in ("move", "copyfile", "copytree") else None
+
     replace(stack, io, "open", open_)
-    replace(stack, os, "mkdir", mkdir)
     for name in ("remove", "unlink", "rename", "replace", "rmdir", "link", "symlink"):
-        replace(stack, os, name, _undone(getattr(os, name), written))
+        around(stack, os, name)(undone)
     for name in ("rmtree", "move", "copyfile", "copytree"):
-        replace(stack, shutil, name, _undone(getattr(shutil, name), written))
+        around(stack, shutil, name)(undone)
 
 
 def _list_written(stack: ExitStack, written: Written) -> None:
     """Have the program find what it wrote, where it looks into folders."""
-    listdir, scandir, stat = os.listdir, os.scandir, os.stat
 
-    @functools.wraps(listdir)
-    def listdir_(path: Any = ".") -> list[Any]:  # noqa: ANN401
-        names = listdir(path)  # detlint: ignore[DET203] in the order that the program would get
+    @around(stack, os, "listdir")
+    def _(original: Function, path: Any = ".") -> list[Any]:  # noqa: ANN401
+        names: list[Any] = original(path)
         return names + [each for each in written.names_in(path) if each not in names]
 
-    @functools.wraps(scandir)
-    def scandir_(path: Any = ".") -> Scan:  # noqa: ANN401
-        with scandir(path) as entries:  # detlint: ignore[DET203] as above
+    @around(stack, os, "scandir")
+    def _(original: Function, path: Any = ".") -> Scan:  # noqa: ANN401
+        with original(path) as entries:
             found = list(entries)
         names = {each.name for each in found}
         more = {name: at for name, at in written.names_in(path).items() if name not in names}
         return Scan([*found, *(_Entry(path, name, at) for name, at in more.items())])
 
-    @functools.wraps(stat)
-    def stat_(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        return stat(written.where(path), *args, **options)
-
-    replace(stack, os, "listdir", listdir_)
-    replace(stack, os, "scandir", scandir_)
-    replace(stack, os, "stat", stat_)
+    @around(stack, os, "stat")
+    def _(original: Function, path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        return original(written.where(path), *args, **options)
 
 
 class _Entry:
@@ -175,15 +175,3 @@ class _Entry:
 
     def stat(self, **_: bool) -> os.stat_result:
         return os.stat(self._at)
-
-
-def _undone(function: Callable[..., Any], written: Written) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(path: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-        paths = [each for each in (path, *args[:1]) if isinstance(each, (str, bytes, os.PathLike))]
-        if all(written.is_free(each) for each in paths):
-            return function(path, *args, **options)
-        written.moved(path, *args[:1])
-        return args[0] if function.__name__ in ("move", "copyfile", "copytree") else None
-
-    return call

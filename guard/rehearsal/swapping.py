@@ -52,26 +52,15 @@ def on_fake_device(roots: Iterable[Any], mode: FakeTensorMode, device: str) -> I
         for owner in owners:
             stack.callback(_restore(owner))
         for tensor in tensors:
-            stack.enter_context(_faked(tensor, mode, device))
+            fake = _twin(tensor, mode, device)
+            swap(tensor, fake)
+            stack.callback(swap, tensor, fake)
         yield
-
-
-@contextmanager
-def _faked(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> Iterator[None]:
-    fake = _twin(tensor, mode, device)
-    swap(tensor, fake)
-    try:
-        yield
-    finally:
-        swap(tensor, fake)
 
 
 def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tensor:
-    if (
-        tensor.device.type == "cpu"
-        and not tensor.dim()
-        and not isinstance(tensor, torch.nn.Parameter)
-    ):
+    is_parameter, is_host = isinstance(tensor, torch.nn.Parameter), tensor.device.type == "cpu"
+    if is_host and not tensor.dim() and not is_parameter:
         # Optimizers count their steps on the CPU, to read the number without waiting.
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
     with torch.no_grad():
@@ -80,9 +69,9 @@ def _twin(tensor: torch.Tensor, mode: FakeTensorMode, device: str) -> torch.Tens
         )
     fake = FakeTensor(mode, shape, torch.device(device))
     fake.requires_grad_(tensor.requires_grad)
-    if isinstance(tensor, torch.nn.Parameter):
+    if is_parameter:
         fake._is_param = True  # noqa: SLF001
-    elif tensor.device.type == "cpu" and tensor.numel() <= values.LIMIT:
+    elif is_host and tensor.numel() <= values.LIMIT:
         values.give(fake, tensor.detach().clone())
     return fake
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Operation
@@ -24,7 +24,7 @@ from guard.repairs import in_force as repairs_in_force
 from guard.repairs.table import wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import torch
 
@@ -40,6 +40,7 @@ _ORDERED = {
     f"torchvision::{name}"
     for name in ("nms", "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d")
 }
+_Row = TypeVar("_Row", Operation, Switched)
 COMPILED = "torch.cumsum under torch.compile"
 _assumed: frozenset[str] = frozenset()  # operations that would be repaired in the run
 _MAXIMUM, _NO_REDUCTION = 2, 0
@@ -113,18 +114,17 @@ def plain_name(name: str) -> str:
 
 @cache
 def _refused() -> dict[str, list[Operation]]:
-    found: dict[str, list[Operation]] = {}
-    for row in (*OPERATIONS, *VISION):
-        if "cuda" in row.devices and in_force(row):
-            for overload in row.overloads:
-                found.setdefault(overload, []).append(row)
-    return found
+    return _by_overload((*OPERATIONS, *VISION))
 
 
 @cache
 def _switched() -> dict[str, list[Switched]]:
-    found: dict[str, list[Switched]] = {}
-    for row in SWITCHED:
+    return _by_overload(SWITCHED)
+
+
+def _by_overload(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for row in rows:
         if "cuda" in row.devices and in_force(row):
             for overload in row.overloads:
                 found.setdefault(overload, []).append(row)

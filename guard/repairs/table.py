@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.errors import SettingsError
 from guard.refusals.allowance import allowed
@@ -39,238 +39,180 @@ class Repair(NamedTuple):
 _TRANSPOSED = "the transposed map along each axis, as gathers in a fixed order"
 _ADDED = "gradients are added at the places of the maxima, sorted by place"
 _SORTED = "a stable sort"
+_FLIPPED = "borders are flipped and added to the inside"
+_PRODUCT = "a stable sort by place, and the product of what goes to each"
 _ROWS = "a scan of rows of 1,024, and of what each comes to"
 _GATHERED = "for each pixel the gradients of the bins that have read it, sorted"
 _VISION, _SCATTER = "torchvision.ops.", "torch_scatter."
-_DIFFERENTIABLE = ("CUDA", "AutogradCUDA")
 _POOL, _INTERPOLATE = "torch.nn.functional.", "torch.nn.functional.interpolate"
 
+
+def _repair(operation: str, kernels: str, how: str, **more: Any) -> Repair:
+    """A row: "module:function" of each kernel, after "overload=" where that has another name."""
+    pairs = (each.rpartition("=") for each in kernels.split())
+    named = ((name or path.partition(":")[2], path) for name, _, path in pairs)
+    return Repair(operation, tuple(named), how, **more)
+
+
+_ON_BOTH = ("CUDA", "CPU")
 REPAIRS: tuple[Repair, ...] = (
-    Repair(
-        _POOL + "adaptive_avg_pool2d",
-        (("_adaptive_avg_pool2d_backward", "pooling:adaptive_avg_pool2d_backward"),),
-        _TRANSPOSED,
+    *(
+        _repair(
+            f"{_POOL}adaptive_avg_pool{axes}d",
+            f"_adaptive_avg_pool{axes}d_backward=pooling:adaptive_avg_pool{axes}d_backward",
+            _TRANSPOSED,
+        )
+        for axes in (2, 3)
     ),
-    Repair(
-        _POOL + "adaptive_avg_pool3d",
-        (("_adaptive_avg_pool3d_backward", "pooling:adaptive_avg_pool3d_backward"),),
-        _TRANSPOSED,
+    _repair(_POOL + "adaptive_max_pool2d", "pooling:adaptive_max_pool2d_backward", _ADDED),
+    _repair(_POOL + "adaptive_max_pool3d", "pooling:adaptive_max_pool3d_backward", _ADDED),
+    _repair(_POOL + "avg_pool3d", "pooling:avg_pool3d_backward", _TRANSPOSED),
+    _repair(_POOL + "fractional_max_pool2d", "pooling:fractional_max_pool2d_backward", _ADDED),
+    _repair(_POOL + "fractional_max_pool3d", "pooling:fractional_max_pool3d_backward", _ADDED),
+    _repair(_POOL + "max_pool3d", "pooling:max_pool3d_with_indices_backward", _ADDED),
+    *(
+        _repair(
+            f"{_POOL}max_unpool{axes}d",
+            f"pooling:max_unpool{axes}d",
+            "scatter, of equal indices the last",
+            keys=_ON_BOTH,
+        )
+        for axes in (2, 3)
     ),
-    Repair(
-        _POOL + "adaptive_max_pool2d",
-        (("adaptive_max_pool2d_backward", "pooling:adaptive_max_pool2d_backward"),),
-        _ADDED,
+    *(
+        _repair(
+            f"{_INTERPOLATE}{usage}",
+            " ".join(f"{space}upsample_{each}=interpolation:{each}" for each in kernels.split()),
+            _TRANSPOSED,
+        )
+        for usage, space, kernels in (
+            ('(mode="linear")', "", "linear1d_backward"),
+            ('(mode="bicubic")', "", "bicubic2d_backward"),
+            ("(antialias=True)", "_", "bilinear2d_aa_backward bicubic2d_aa_backward"),
+            ('(mode="bilinear")', "", "bilinear2d_backward"),
+            ('(mode="trilinear")', "", "trilinear3d_backward"),
+        )
     ),
-    Repair(
-        _POOL + "adaptive_max_pool3d",
-        (("adaptive_max_pool3d_backward", "pooling:adaptive_max_pool3d_backward"),),
-        _ADDED,
-    ),
-    Repair(
-        _POOL + "avg_pool3d",
-        (("avg_pool3d_backward", "pooling:avg_pool3d_backward"),),
-        _TRANSPOSED,
-    ),
-    Repair(
-        _POOL + "fractional_max_pool2d",
-        (("fractional_max_pool2d_backward", "pooling:fractional_max_pool2d_backward"),),
-        _ADDED,
-    ),
-    Repair(
-        _POOL + "fractional_max_pool3d",
-        (("fractional_max_pool3d_backward", "pooling:fractional_max_pool3d_backward"),),
-        _ADDED,
-    ),
-    Repair(
-        _POOL + "max_pool3d",
-        (("max_pool3d_with_indices_backward", "pooling:max_pool3d_with_indices_backward"),),
-        _ADDED,
-    ),
-    Repair(
-        _POOL + "max_unpool2d",
-        (("max_unpool2d", "pooling:max_unpool2d"),),
-        "scatter, of equal indices the last",
-        keys=("CUDA", "CPU"),
-    ),
-    Repair(
-        _POOL + "max_unpool3d",
-        (("max_unpool3d", "pooling:max_unpool3d"),),
-        "scatter, of equal indices the last",
-        keys=("CUDA", "CPU"),
-    ),
-    Repair(
-        _INTERPOLATE + '(mode="linear")',
-        (("upsample_linear1d_backward", "interpolation:linear1d_backward"),),
-        _TRANSPOSED,
-    ),
-    Repair(
-        _INTERPOLATE + '(mode="bicubic")',
-        (("upsample_bicubic2d_backward", "interpolation:bicubic2d_backward"),),
-        _TRANSPOSED,
-    ),
-    Repair(
-        _INTERPOLATE + "(antialias=True)",
-        (
-            ("_upsample_bilinear2d_aa_backward", "interpolation:bilinear2d_aa_backward"),
-            ("_upsample_bicubic2d_aa_backward", "interpolation:bicubic2d_aa_backward"),
-        ),
-        _TRANSPOSED,
-    ),
-    Repair(
-        _INTERPOLATE + '(mode="bilinear")',
-        (("upsample_bilinear2d_backward", "interpolation:bilinear2d_backward"),),
-        _TRANSPOSED,
-    ),
-    Repair(
-        _INTERPOLATE + '(mode="trilinear")',
-        (("upsample_trilinear3d_backward", "interpolation:trilinear3d_backward"),),
-        _TRANSPOSED,
-    ),
-    Repair(
+    _repair(
         _POOL + 'pad(mode="reflect")',
-        (
-            ("reflection_pad1d_backward", "padding:reflection_pad_backward"),
-            ("reflection_pad3d_backward", "padding:reflection_pad_backward"),
-        ),
-        "borders are flipped and added to the inside",
+        "reflection_pad1d_backward=padding:reflection_pad_backward "
+        "reflection_pad3d_backward=padding:reflection_pad_backward",
+        _FLIPPED,
     ),
-    Repair(
+    _repair(
         "torch.nn.ReflectionPad2d",
-        (("reflection_pad2d_backward", "padding:reflection_pad_backward"),),
-        "borders are flipped and added to the inside",
+        "reflection_pad2d_backward=padding:reflection_pad_backward",
+        _FLIPPED,
         until="2.7",
     ),
-    Repair(
+    _repair(
         _POOL + 'pad(mode="replicate")',
-        tuple(
-            (f"replication_pad{axes}d_backward", "padding:replication_pad_backward")
+        " ".join(
+            f"replication_pad{axes}d_backward=padding:replication_pad_backward"
             for axes in (1, 2, 3)
         ),
         "borders are added up, and to the edge of the inside",
     ),
-    Repair(
+    _repair(
         _POOL + "grid_sample",
-        (
-            ("grid_sampler_2d_backward", "sampling:grid_sampler_backward"),
-            ("grid_sampler_3d_backward", "sampling:grid_sampler_backward"),
-            ("cudnn_grid_sampler_backward", "sampling:cudnn_grid_sampler_backward"),
-        ),
+        "grid_sampler_2d_backward=sampling:grid_sampler_backward "
+        "grid_sampler_3d_backward=sampling:grid_sampler_backward "
+        "sampling:cudnn_grid_sampler_backward",
         "rows of channels for each corner, added where they go, sorted by place",
     ),
-    Repair(
+    _repair(
         _POOL + "grid_sample by cuDNN",
-        (("cudnn_grid_sampler_backward", "sampling:cudnn_grid_sampler_backward"),),
+        "sampling:cudnn_grid_sampler_backward",
         "as grid_sample",
         until="2.13",
     ),
-    Repair(
+    _repair(
         _POOL + "ctc_loss",
-        (
-            ("_ctc_loss_backward", "losses:ctc_loss_backward"),
-            ("_ctc_loss_backward.Tensor", "losses:ctc_loss_backward"),
-        ),
+        "_ctc_loss_backward=losses:ctc_loss_backward "
+        "_ctc_loss_backward.Tensor=losses:ctc_loss_backward",
         "the forward recursion of the reversed sequence, and sums by class, sorted",
     ),
-    Repair(
-        _POOL + "nll_loss",
-        (("nll_loss2d_forward", "losses:nll_loss2d_forward"),),
-        "gather, and a sum",
-    ),
-    Repair(
+    _repair(_POOL + "nll_loss", "losses:nll_loss2d_forward", "gather, and a sum"),
+    _repair(
         _POOL + 'embedding_bag(mode="max")',
-        (("_embedding_bag_dense_backward", "scattering:embedding_bag_dense_backward"),),
+        "_embedding_bag_dense_backward=scattering:embedding_bag_dense_backward",
         _ADDED,
     ),
-    Repair(
+    _repair(
         "torch.Tensor.put_",
-        (("put_", "scattering:put"),),
+        "put_=scattering:put",
         "index_put, sorted by place; of equal indices the last",
-        keys=("CUDA", "CPU"),
+        keys=_ON_BOTH,
     ),
-    Repair("torch.take", (("put_", "scattering:put"),), "its backward is a put_, as above"),
-    Repair(
+    _repair("torch.take", "put_=scattering:put", "its backward is a put_, as above"),
+    _repair(
         'torch.Tensor.scatter_(reduce="multiply")',
-        (("scatter.reduce", "scattering:scatter_product"),),
-        "a stable sort by place, and the product of what goes to each",
+        "scatter.reduce=scattering:scatter_product",
+        _PRODUCT,
     ),
-    Repair(
+    _repair(
         'torch.Tensor.scatter_reduce(reduce="prod")',
-        (("scatter_reduce.two", "scattering:scatter_reduce_product"),),
-        "a stable sort by place, and the product of what goes to each",
+        "scatter_reduce.two=scattering:scatter_reduce_product",
+        _PRODUCT,
     ),
-    Repair(
+    _repair(
         "torch.Tensor.index_reduce_",
-        (("index_reduce", "scattering:index_reduce"),),
+        "scattering:index_reduce",
         "products and means sorted by place; maxima and minima by scatter_reduce",
     ),
-    Repair("torch.bincount", (("bincount", "selection:bincount"),), "sums sorted by bin"),
-    Repair("torch.histc", (("histc", "selection:histc"),), "bincount of the numbers of bins"),
-    Repair(
+    _repair("torch.bincount", "selection:bincount", "sums sorted by bin"),
+    _repair("torch.histc", "selection:histc", "bincount of the numbers of bins"),
+    _repair(
         "torch.median",
-        (("median.dim", "selection:median"), ("nanmedian.dim", "selection:nanmedian")),
+        "median.dim=selection:median nanmedian.dim=selection:nanmedian",
         "kthvalue, and of equal values the first",
     ),
-    Repair("torch.kthvalue", (("kthvalue", "selection:kthvalue"),), _SORTED, until="2.10"),
-    Repair("torch.topk", (("topk", "selection:topk"),), "its values, and of equal ones the first"),
-    Repair("torch.cumprod", (("cumprod", "selection:cumprod"),), _ROWS),
-    Repair("torch.logcumsumexp", (("_logcumsumexp", "selection:logcumsumexp"),), _ROWS),
-    Repair(
+    _repair("torch.kthvalue", "selection:kthvalue", _SORTED, until="2.10"),
+    _repair("torch.topk", "selection:topk", "its values, and of equal ones the first"),
+    _repair("torch.cumprod", "selection:cumprod", _ROWS),
+    _repair("torch.logcumsumexp", "_logcumsumexp=selection:logcumsumexp", _ROWS),
+    _repair(
         "torch.cumsum",
-        (("cumsum", "selection:cumsum"),),
+        "selection:cumsum",
         "partial sums of twice as many elements in each step",
         until="2.6",
     ),
-    Repair(
+    _repair(
         "torch.sparse.mm",
-        (("addmm", "sparse:addmm"),),
+        "sparse:addmm",
         "gathered rows, added in the order of columns",
         keys=("SparseCUDA", "SparseCsrCUDA"),
     ),
-    Repair(
-        _VISION + "roi_align",
-        (("torchvision::_roi_align_backward", "regions:roi_align_backward"),),
-        _GATHERED,
+    *(
+        _repair(
+            f"{_VISION}{name}",
+            f"torchvision::_{name}_backward={module}:{name}_backward",
+            how,
+        )
+        for name, module, how in (
+            ("roi_align", "regions", _GATHERED),
+            ("roi_pool", "regions", _ADDED),
+            ("ps_roi_align", "regions", _GATHERED),
+            ("ps_roi_pool", "regions", _GATHERED),
+            (
+                "deform_conv2d",
+                "deformation",
+                "products of matrices, and the backward of grid_sample",
+            ),
+        )
     ),
-    Repair(
-        _VISION + "roi_pool",
-        (("torchvision::_roi_pool_backward", "regions:roi_pool_backward"),),
-        _ADDED,
-    ),
-    Repair(
-        _VISION + "ps_roi_align",
-        (("torchvision::_ps_roi_align_backward", "regions:ps_roi_align_backward"),),
-        _GATHERED,
-    ),
-    Repair(
-        _VISION + "ps_roi_pool",
-        (("torchvision::_ps_roi_pool_backward", "regions:ps_roi_pool_backward"),),
-        _GATHERED,
-    ),
-    Repair(
-        _VISION + "deform_conv2d",
-        (("torchvision::_deform_conv2d_backward", "deformation:deform_conv2d_backward"),),
-        "products of matrices, and the backward of grid_sample",
-    ),
-    Repair(
-        _SCATTER + "segment_coo",
-        tuple(
-            (f"torch_scatter::segment_{each}_coo", f"segments:segment_{each}_coo")
-            for each in ("sum", "mean")
-        ),
-        "index_put, sorted by place",
-        keys=_DIFFERENTIABLE,
-    ),
-    Repair(
-        _SCATTER + "gather_coo",
-        (("torch_scatter::gather_coo", "segments:gather_coo"),),
-        "a gather, whose backward is index_put, sorted by place",
-        keys=_DIFFERENTIABLE,
-    ),
-    Repair(
-        _SCATTER + "scatter_mul",
-        (("torch_scatter::scatter_mul", "segments:scatter_mul"),),
-        "a stable sort by place, and the product of what goes to each",
-        keys=_DIFFERENTIABLE,
+    *(
+        _repair(
+            f"{_SCATTER}{operation}",
+            " ".join(f"torch_scatter::{each}=segments:{each}" for each in kernels.split()),
+            how,
+            keys=("CUDA", "AutogradCUDA"),
+        )
+        for operation, kernels, how in (
+            ("segment_coo", "segment_sum_coo segment_mean_coo", "index_put, sorted by place"),
+            ("gather_coo", "gather_coo", "a gather, whose backward is index_put, sorted by place"),
+            ("scatter_mul", "scatter_mul", _PRODUCT),
+        )
     ),
     Repair(
         "flash_attn.flash_attn_func",

@@ -13,8 +13,17 @@ import torch
 from torch import distributed
 
 from guard.errors import GuardError, ReplicasDifferError, SameBatchError
-from guard.replicas.departure import Departure, Entry, first_departure, named
-from guard.replicas.holdings import digest_of, entries, refuse_shards, tensors_of, unwrapped
+from guard.replicas.holdings import (
+    Departure,
+    Entry,
+    digest_of,
+    entries,
+    first_departure,
+    named,
+    refuse_shards,
+    tensors_of,
+    unwrapped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,9 +1,13 @@
-"""What a rank holds: the tensors of a model that have to be the same on every rank."""
+"""What a rank holds: the tensors of a model that have to be the same on every rank.
+
+And which rank left the others first, and in which tensor.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -11,12 +15,109 @@ from guard.dependencies import loaded
 from guard.digests import pending
 from guard.digests.structures import fingerprint
 from guard.errors import GuardError
-from guard.replicas.departure import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Named = tuple[str, torch.Tensor]
+
+
+class Entry(NamedTuple):
+    """One tensor of one rank.
+
+    detail  "float32[2, 3]"
+    digest  in hexadecimal
+    """
+
+    name: str
+    detail: str
+    digest: str
+
+
+class Departure(NamedTuple):
+    """The first tensor, in the order of the model, that is not the same on all ranks.
+
+    name    of the tensor
+    found   its entry on each rank; None where a rank has no such tensor
+    ranks   that left the majority; of two ranks, or equal halves, those without the lowest rank
+    others  how many further tensors differ
+    """
+
+    name: str
+    found: Mapping[int, Entry | None]
+    ranks: tuple[int, ...]
+    others: int
+
+    @property
+    def stayed(self) -> tuple[int, ...]:
+        """The ranks of the majority."""
+        return tuple(rank for rank in self.found if rank not in self.ranks)
+
+    def __str__(self) -> str:
+        details = {each.detail for each in self.found.values() if each is not None}
+        alike = details.pop() if len(details) == 1 else ""
+        shown = ", ".join(each for each in (self.name, alike) if each)
+        order = "the same ones, in another order"
+        lines = [f"  {'first tensor:':<14} {shown if self.name else order}"]
+        for ranks, entry in self._sides():
+            told = _told(entry, named=not self.name, shaped=not alike)
+            lines.append(f"  {f'{named(ranks)}:':<14} {told}")
+        if self.others:
+            lines.append(f"  {'and:':<14} {_tensors(self.others)} further on")
+        return "\n".join(lines)
+
+    def _sides(self) -> list[tuple[tuple[int, ...], Entry | None]]:
+        """Each value with the ranks that have it, the majority last."""
+        sides: dict[Entry | None, tuple[int, ...]] = {}
+        for rank in (*self.ranks, *self.stayed):
+            entry = self.found[rank]
+            sides[entry] = (*sides.get(entry, ()), rank)
+        return [(ranks, entry) for entry, ranks in sides.items()]
+
+
+def first_departure(listings: Mapping[int, Sequence[Entry]]) -> Departure | None:
+    """The first departure among ranks that hold tensors; None where they hold the same."""
+    by_name = {rank: {each.name: each for each in entries} for rank, entries in listings.items()}
+    names = dict.fromkeys(name for found in by_name.values() for name in found)
+    differing = [name for name in names if len({each.get(name) for each in by_name.values()}) > 1]
+    if not differing:
+        return _other_order(listings)
+    found = {rank: entries.get(differing[0]) for rank, entries in by_name.items()}
+    return Departure(differing[0], found, _minority(found), len(differing) - 1)
+
+
+def _other_order(listings: Mapping[int, Sequence[Entry]]) -> Departure | None:
+    """The same tensors, which some ranks made in another order."""
+    for row in zip(*listings.values(), strict=True):
+        if len(set(row)) > 1:
+            found = dict(zip(listings, row, strict=True))
+            return Departure("", found, _minority(found), 0)
+    return None
+
+
+def _minority(found: Mapping[int, Entry | None]) -> tuple[int, ...]:
+    """The ranks without the commonest value; of equally common ones, the lowest rank's."""
+    commonest = Counter(found[rank] for rank in sorted(found)).most_common(1)[0][0]
+    return tuple(rank for rank in sorted(found) if found[rank] != commonest)
+
+
+def _told(entry: Entry | None, *, named: bool, shaped: bool) -> str:
+    if entry is None:
+        return "has no such tensor"
+    parts = (entry.name if named else "", entry.detail if shaped else "", entry.digest)
+    return ", ".join(each for each in parts if each)
+
+
+def _tensors(count: int) -> str:
+    return "1 tensor differs" if count == 1 else f"{count} tensors differ"
+
+
+def named(ranks: Sequence[int]) -> str:
+    """``rank 0``, ``ranks 0, 1, 2``; of many, the first."""
+    shown = ", ".join(map(str, ranks[:8]))
+    more = f" and {len(ranks) - 8} more" if len(ranks) > 8 else ""
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {shown}{more}"
+
 
 _WRAPPED_IN = {  # what holds the model itself, and where
     "DistributedDataParallel": "module",

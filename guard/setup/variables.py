@@ -1,14 +1,169 @@
-"""The environment variables that decide whether two runs agree: one row each, plain to read."""
+"""The environment variables that decide whether two runs agree: one row each, plain to read.
+
+A function on legality takes a value that is not empty, and says True, False, or None where the
+value leaves the matter open, so that guard may still add to it. One on lateness takes the value of
+the variable that was found, "" if there was none. None of them imports or starts anything: what is
+here (libraries, ranks, a GPU for JAX) is looked up.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.setup import legality
-from guard.setup.presence import installed, jax_on_gpu, several_ranks
+from guard.dependencies import loaded, process_group
+from guard.settings import LARGEST_SEED
+from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+# What torchrun, Open MPI, MPICH and Slurm tell each process that they start.
+_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_GPUS_OF_JAX = {"cuda", "rocm", "gpu"}
+
+
+@cache
+def installed(*names: str) -> bool:
+    """Whether one of the packages can be imported."""
+    return any(name in sys.modules or find_spec(name) is not None for name in names)
+
+
+def several_ranks(environ: Mapping[str, str]) -> bool:
+    """Whether this process is one of several that train together."""
+    sizes = (environ.get(name, "") for name in _SIZES)
+    connected = process_group()
+    return any(size.isdigit() and int(size) > 1 for size in sizes) or (
+        connected is not None and connected.get_world_size() > 1
+    )
+
+
+def jax_on_gpu(environ: Mapping[str, str]) -> bool:
+    """Whether JAX is installed and would use a GPU.
+
+    Since jaxlib 0.4.30 the GPU comes as a plugin; before, as a local version like ``+cuda12``.
+    """
+    if not installed("jax"):
+        return False
+    if platforms := environ.get("JAX_PLATFORMS"):
+        return not _GPUS_OF_JAX.isdisjoint(platforms.lower().split(","))
+    return installed("jax_plugins") or _has_gpu_build("jaxlib")
+
+
+@cache
+def _has_gpu_build(distribution: str) -> bool:
+    from importlib import metadata
+
+    try:
+        _, _, local = metadata.version(distribution).partition("+")
+    except metadata.PackageNotFoundError:
+        return False
+    return local.startswith(("cuda", "rocm"))
+
+
+XLA_FLAG = "--xla_gpu_deterministic_ops"
+# Their order of summation follows from the topology; that of NVLS is left to the switch.
+_ORDERED = {"ring", "tree", "collnetdirect", "collnetchain", "pat"}
+_NCCL_ALGORITHMS = _ORDERED | {"nvls", "nvlstree"}
+
+
+def one_of(*values: str) -> Callable[[str], bool]:
+    """Exactly these."""
+    return lambda value: value in values
+
+
+def not_random(value: str) -> bool:
+    """What ``PYTHONHASHSEED`` may be, but for ``random``; Python refuses the rest itself."""
+    return value.isascii() and value.isdigit() and int(value) <= LARGEST_SEED
+
+
+def zero(value: str) -> bool:
+    """What ``int`` makes 0 of, as Transformer Engine reads its variable."""
+    return value.strip().isdigit() and int(value) == 0
+
+
+def ordered_algorithms(value: str) -> bool:
+    """A value of ``NCCL_ALGO`` that asks for no NVLS; ``^`` excludes, ``name:`` is for one call.
+
+    ``^NVLS`` alone leaves NVLSTree, which NCCL_NVLS_ENABLE=0 takes away.
+    """
+    for entry in value.lower().split(";"):
+        names = entry.rpartition(":")[2]
+        wanted = _NCCL_ALGORITHMS if names.startswith("^") else _ORDERED
+        if not wanted.issuperset(names.removeprefix("^").split(",")):
+            return False
+    return True
+
+
+def true_or_strict(value: str) -> bool:
+    """What HCCL takes for deterministic, in any case; it refuses numbers."""
+    return value.upper() in ("TRUE", "STRICT")
+
+
+def deterministic_xla(value: str) -> bool | None:
+    """Flags of XLA, or the name of a file of flags; the last of several counts.
+
+    A file that lacks the flag is not legal: guard changes no files.
+    """
+    if value.lstrip().startswith("-"):
+        return _switch(value)
+    try:
+        with open(value, encoding="utf-8") as file:
+            return _switch(file.read()) is True
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _switch(flags: str) -> bool | None:
+    given = None
+    for flag in flags.split():
+        name, _, value = flag.partition("=")
+        if name == XLA_FLAG:
+            given = value.strip("'\"").lower() in ("", "1", "true")
+    return given
+
+
+def never(_: str) -> bool:
+    """It is read at each use."""
+    return False
+
+
+def random_hashes(_: str) -> bool:
+    """Python drew a hash seed when it started, whatever the variable has become since."""
+    return hash_seed() is None
+
+
+def cuda_started(value: str) -> bool:
+    """CUDA runs, and cuBLAS with it, perhaps."""
+    torch: Any = loaded("torch")
+    return not value and torch is not None and bool(torch.cuda.is_initialized())
+
+
+def connected_by(backend: str) -> Callable[[str], bool]:
+    """torch.distributed runs on this backend, which reads its variables when it connects."""
+    return lambda value: not value and backend in _backends()
+
+
+def _backends() -> str:
+    connected = process_group()
+    return "" if connected is None else str(connected.distributed_c10d.get_backend_config())
+
+
+def jax_started(value: str) -> bool:
+    """JAX has its backends, which have parsed XLA_FLAGS without the flag."""
+    if value and deterministic_xla(value) is not None:
+        return False
+    bridge: Any = loaded("jax._src.xla_bridge")
+    ready = getattr(bridge, "backends_are_initialized", None)
+    return ready is not None and bool(ready())
+
+
+def transformers_read_it(value: str) -> bool:
+    """Transformers 4.46 to 4.50 read the variable when imported, later ones at the first use."""
+    module = loaded("transformers.modeling_flash_attention_utils")
+    return not value and getattr(module, "deterministic_g", None) is False
 
 
 class Variable(NamedTuple):
@@ -41,7 +196,7 @@ class Variable(NamedTuple):
     when: str = "always"
     applies: Callable[[Mapping[str, str]], bool] = lambda _: True
     late: str = "it is read at each use: never too late"
-    is_late: Callable[[str], bool] = legality.never
+    is_late: Callable[[str], bool] = never
     refuses: bool = False
     warns: bool = True
 
@@ -62,7 +217,7 @@ VARIABLES: tuple[Variable, ...] = (
         "PYTHONHASHSEED",
         wanted="0",
         legal="an integer from 0 to 4294967295",
-        judge=legality.not_random,
+        judge=not_random,
         why="sets of strings, and what hashes strings, are iterated in the same order in each run",
         since="Python 3.2.3",
         cost="none; but hashes can be foreseen, so do not serve strangers with it",
@@ -70,14 +225,14 @@ VARIABLES: tuple[Variable, ...] = (
         late="Python drew a random seed for hash(str) when it started, so sets of strings are "
         f"iterated in another order in each run: {_START}, or with PYTHONHASHSEED=0 in the "
         "environment and neither -E, -I nor -R. It holds in processes started from here on",
-        is_late=legality.random_hashes,
+        is_late=random_hashes,
         warns=False,  # most programs go through no set of strings, and no call can mend it
     ),
     Variable(
         "CUBLAS_WORKSPACE_CONFIG",
         wanted=":4096:8",
         legal=":4096:8 or :16:8",
-        judge=legality.one_of(":4096:8", ":16:8"),
+        judge=one_of(":4096:8", ":16:8"),
         why="cuBLAS takes the same kernels, whatever runs beside it in other streams",
         since="CUDA 10.2",
         cost="about 24 MiB of GPU memory; :16:8 takes little, and can be slower",
@@ -86,13 +241,13 @@ VARIABLES: tuple[Variable, ...] = (
         "without. torch's own matrix products have a workspace for each stream, and repeat all "
         "the same; those of other libraries may not, and torch before 2.10 refuses to go on: "
         f"call guard.enable before anything uses the GPU, or {_START}",
-        is_late=legality.cuda_started,
+        is_late=cuda_started,
     ),
     Variable(
         "TORCHINDUCTOR_DETERMINISTIC",
         wanted="1",
         legal="1",
-        judge=legality.one_of("1"),
+        judge=one_of("1"),
         why="torch.compile does not choose kernels by timing them",
         since="torch 2.10",
         cost="compiled code can be slower, as nothing is tuned by timing that could change results",
@@ -103,7 +258,7 @@ VARIABLES: tuple[Variable, ...] = (
         "NCCL_ALGO",
         wanted="Ring",
         legal="any of Ring, Tree, CollnetDirect, CollnetChain, PAT; or ^ and what to leave out",
-        judge=legality.ordered_algorithms,
+        judge=ordered_algorithms,
         why="ranks are summed in an order that the topology fixes, in rings for every message size",
         since="NCCL 2.5",
         cost="slower than trees on many nodes, and than NVLS behind NVLink switches",
@@ -111,14 +266,14 @@ VARIABLES: tuple[Variable, ...] = (
         when="in runs of several ranks",
         applies=several_ranks,
         late=_NCCL,
-        is_late=legality.connected_by("nccl"),
+        is_late=connected_by("nccl"),
         refuses=True,
     ),
     Variable(
         "NCCL_NVLS_ENABLE",
         wanted="0",
         legal="0",
-        judge=legality.zero,
+        judge=zero,
         why="sums are not left to NVLink switches, which add up in no fixed order; NCCL_ALGO does "
         "not reach NCCL's symmetric kernels, and ^NVLS leaves NVLSTree",
         since="NCCL 2.17",
@@ -127,14 +282,14 @@ VARIABLES: tuple[Variable, ...] = (
         when="in runs of several ranks",
         applies=several_ranks,
         late=_NCCL,
-        is_late=legality.connected_by("nccl"),
+        is_late=connected_by("nccl"),
         refuses=True,
     ),
     Variable(
         "HCCL_DETERMINISTIC",
         wanted="true",
         legal="true or strict",
-        judge=legality.true_or_strict,
+        judge=true_or_strict,
         why="HCCL adds up ranks in the same order in each run, on Ascend NPUs",
         since="CANN 8.0; strict since 8.2",
         cost="slower reductions",
@@ -143,14 +298,14 @@ VARIABLES: tuple[Variable, ...] = (
         when="with torch_npu",
         applies=_with("torch_npu"),
         late=_CONNECTED.format(library="HCCL", fix="HCCL_DETERMINISTIC=true"),
-        is_late=legality.connected_by("hccl"),
+        is_late=connected_by("hccl"),
         refuses=True,
     ),
     Variable(
         "FLASH_ATTENTION_DETERMINISTIC",
         wanted="1",
         legal="1",
-        judge=legality.one_of("1"),
+        judge=one_of("1"),
         why="Hugging Face transformers asks flash-attn for its deterministic backward; "
         "code that calls flash-attn itself has to pass deterministic=True",
         since="transformers 4.43, with flash-attn 2.4.1",
@@ -160,13 +315,13 @@ VARIABLES: tuple[Variable, ...] = (
         applies=_with("transformers"),
         late="transformers has read FLASH_ATTENTION_DETERMINISTIC already, and keeps to what it "
         f"found: call guard.enable before transformers is imported, or {_START}",
-        is_late=legality.transformers_read_it,
+        is_late=transformers_read_it,
     ),
     Variable(
         "NVTE_ALLOW_NONDETERMINISTIC_ALGO",
         wanted="0",
         legal="0",
-        judge=legality.zero,
+        judge=zero,
         why="Transformer Engine takes attention kernels whose backward repeats",
         since="Transformer Engine 0.6",
         cost="slower attention, or another backend for it",
@@ -201,9 +356,9 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable(
         "XLA_FLAGS",
-        wanted=f"{legality.XLA_FLAG}=true",
-        legal=f"flags, or a file of flags, with {legality.XLA_FLAG}=true",
-        judge=legality.deterministic_xla,
+        wanted=f"{XLA_FLAG}=true",
+        legal=f"flags, or a file of flags, with {XLA_FLAG}=true",
+        judge=deterministic_xla,
         why="XLA takes kernels that repeat; guard adds the flag to those that are there",
         since="XLA of 2021",
         cost="slower scatters and convolutions, and no choice of kernels by timing",
@@ -212,6 +367,6 @@ VARIABLES: tuple[Variable, ...] = (
         applies=jax_on_gpu,
         late="JAX had started before XLA_FLAGS was set, and has parsed it: call guard.enable "
         f"before JAX computes anything, or {_START}",
-        is_late=legality.jax_started,
+        is_late=jax_started,
     ),
 )

@@ -1,31 +1,35 @@
-"""Running a program once for each seed, and reading its metric."""
+"""Running a program once for each seed, and reading its metric.
+
+Results outlive an interruption: a file for each run that gave a value.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
-import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.errors import GuardError
-from guard.executors import Task
+from guard.executors import Task, stop
 from guard.executors.board import Row
+from guard.program import beside_guard
 from guard.spread import plans
+from guard.verification.program_files import digest_of, program_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from guard.executors import Executor, Job
     from guard.executors.board import Board
-    from guard.spread.kept import Kept
     from guard.spread.plans import Plan
 
 _TAIL = 20  # lines of a run that failed
 _PAUSE, _PAUSE_AWAY = 0.02, 0.2  # seconds between two looks, here and at a cluster
-_GRACE = 3.0  # seconds between asking runs to end and ending them
 
 
 class Outcome(NamedTuple):
@@ -114,7 +118,7 @@ class Runs:
                 board.show(self._rows(programs, waiting), len(done))
                 time.sleep(_PAUSE if self._executor.is_local else _PAUSE_AWAY)
         finally:
-            self._stop()
+            stop([each.job for each in self._running.values()])
         return [[done[index, seed] for seed in seeds] for index in range(len(programs))]
 
     def _rows(self, programs: Sequence[Plan], waiting: Sequence[tuple[int, int]]) -> list[Row]:
@@ -142,18 +146,6 @@ class Runs:
                 if self._kept:
                     self._kept.save(run.plan, *key, outcome)
                 yield key, outcome
-
-    def _stop(self) -> None:
-        """End what still runs: asked first, so that it can flush and clean up."""
-        for which in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            for run in self._running.values():
-                if run.job.poll() is None:
-                    run.job.end(which)
-            until = time.monotonic() + _GRACE
-            while time.monotonic() < until and any(
-                each.job.poll() is None for each in self._running.values()
-            ):
-                time.sleep(_PAUSE)
 
 
 def _outcome(run: _Run, status: int) -> Outcome:
@@ -193,11 +185,47 @@ def _environment(plan: Plan, seed: int) -> dict[str, str]:
     environ = dict(os.environ)
     if plan.seed_arg is None and not plan.as_is:
         environ.setdefault("PYTHONHASHSEED", str(seed))  # the order of sets is chance as well
-        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        paths = (environ.get("PYTHONPATH"), folder)
-        environ["PYTHONPATH"] = os.pathsep.join(each for each in paths if each)
+        return beside_guard(environ)
     return environ
 
 
 def _tail(text: str) -> str:
     return "\n".join(text.rstrip().splitlines()[-_TAIL:])
+
+
+class Kept:
+    """The results of a folder. One holds for the same program, as its files now are."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def load(self, plan: Plan, index: int, seed: int) -> Outcome | None:
+        """The result of that run, if it is there."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            with open(self._path(index, seed), encoding="utf-8") as file:
+                read = json.load(file)
+            if read["key"] == _key(plan, seed):
+                return Outcome(**read["outcome"])
+        return None
+
+    def save(self, plan: Plan, index: int, seed: int, outcome: Outcome) -> None:
+        """Keep a result; a run without one is to be made again."""
+        if outcome.value is None:
+            return
+        path = self._path(index, seed)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            json.dump({"key": _key(plan, seed), "outcome": outcome._asdict()}, file, indent=2)
+        os.replace(f"{path}.new", path)
+
+    def _path(self, index: int, seed: int) -> str:
+        return os.path.join(self._folder, "ab"[index], f"seed{seed}.json")
+
+
+def _key(plan: Plan, seed: int) -> str:
+    """A digest of what a result depends on, as far as it is known."""
+    is_module = plan.program[0] == "-m"
+    told: list[object] = [plan.command(seed), plan.metric, plan.source, plan.seeding]
+    told.append(sorted(each for each in os.environ.items() if each[0].startswith("GUARD_")))
+    files = digest_of(program_files(plan.program[is_module], module=is_module))
+    return hashlib.sha256(json.dumps(told).encode() + files).hexdigest()

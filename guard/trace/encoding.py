@@ -51,9 +51,9 @@ class Found(NamedTuple):
     end: int  # of the frame
 
 
-def whole(block: bytes, start: int = 0) -> Iterator[Found]:
-    """The frames from a place on, up to the first that is not whole or not what was written."""
-    view = memoryview(block)
+def whole(block: bytes) -> Iterator[Found]:
+    """The frames, up to the first that is not whole or not what was written."""
+    view, start = memoryview(block), 0
     while start + OVERHEAD <= len(block):
         length, kind = _FRAME.unpack_from(block, start)
         payload = start + _FRAME.size

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.diff import Cause
-from guard.verification import circumstances
-from guard.verification.plan import recording
-from guard.verification.watching import Watch
+from guard.verification.plan import ADDRESSES, NAMES, circumstance_named, recording
+from guard.verification.runs import Watch
+from guard.verification.suspects import OF_CIRCUMSTANCES, REMEDIES
 
 if TYPE_CHECKING:
     from guard.diff import Difference
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
     from guard.verification.texts import Text
 
@@ -35,14 +36,29 @@ class Attribution:
 
     circumstance  its name; "none" where runs differ in the same circumstances; "" unknown
     runs          that it took
-    note          for a person
-    advice        what to do about it
     """
 
     circumstance: str = ""
     runs: int = 0
-    note: str = ""
-    advice: str = ""
+
+    @property
+    def note(self) -> str:
+        """For a person."""
+        if not self.circumstance or not self.runs:
+            return ""
+        if self.circumstance == NONE:
+            return (
+                "they differ in the same circumstances too: with the same hash seed, the same "
+                "content of unwritten memory and the same order of listings"
+            )
+        found = circumstance_named(self.circumstance)
+        return f"it takes nothing but another {found.what}: {found.means}"
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        source = OF_CIRCUMSTANCES.get(self.circumstance)
+        return "" if source is None else REMEDIES[source]
 
 
 @dataclass
@@ -62,12 +78,15 @@ class Reruns:
     made: int = 0
 
     def differs(self, name: str) -> bool:
-        """Whether the difference comes again where one circumstance alone is varied, or none."""
+        """Whether the same difference comes again, at that very step, where one circumstance alone
+        is varied, or none."""
         varied = self.session.plan.circumstances(0)
         if name != NONE:
             varied[name] = self.other
         self.made += 1
-        return _differs(self.session, self.first, varied, self.difference)
+        start = partial(self.session.start, varied, recording(self.difference.step))
+        found = Watch(self.session, [start], limited=True, known=[self.first]).run().difference
+        return found is not None and _what(found) == _what(self.difference)
 
 
 def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
@@ -83,19 +102,18 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
     free = [name for name in _order(reruns.difference.cause) if name in plan.circumstances(0)]
     free = [name for name in free if name in plan.vary and _is_possible(name, text)]
     if expected in free and reruns.budget and reruns.differs(expected):
-        return Attribution(expected, reruns.made, _note(expected), _advice(expected))
+        return Attribution(expected, reruns.made)
     for name in [NONE, *(each for each in free if each != expected)]:
         if reruns.made >= reruns.budget:
             break
         if not reruns.differs(name):
             continue
-        told = name if name == NONE else _confirmed(reruns, name, text)
-        return Attribution(told, reruns.made, _note(told), _advice(told))
+        return Attribution(name if name == NONE else _confirmed(reruns, name, text), reruns.made)
     return Attribution(runs=reruns.made)
 
 
 def _is_possible(name: str, text: Text) -> bool:
-    if name == circumstances.ADDRESSES.name:
+    if name == ADDRESSES.name:
         return text.speaks_for(name)
     return text.speaks_for(name) or not text.timed
 
@@ -112,20 +130,7 @@ def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
 
 def _order(cause: Cause) -> tuple[str, ...]:
     likely = _LIKELY.get(cause, ())
-    return (*likely, *(name for name in circumstances.NAMES if name not in likely))
-
-
-def _differs(
-    session: Session, first: Process, varied: dict[str, int], difference: Difference
-) -> bool:
-    """Whether the same difference comes again, at that very step."""
-
-    def start() -> Process:
-        return session.start(varied, recording(difference.step))
-
-    watched = Watch(session, [start], limited=True, known=[first]).run()
-    found = watched.difference
-    return found is not None and _what(found) == _what(difference)
+    return (*likely, *(name for name in NAMES if name not in likely))
 
 
 def _what(difference: Difference) -> tuple[object, ...]:
@@ -133,19 +138,3 @@ def _what(difference: Difference) -> tuple[object, ...]:
     event = difference.first or difference.second
     what = (event.kind, event.name) if event else (difference.cause, "")
     return difference.rank, difference.step, *what
-
-
-def _advice(name: str) -> str:
-    return "" if name in ("", NONE) else circumstances.named(name).advice
-
-
-def _note(name: str) -> str:
-    if not name:
-        return ""
-    if name == NONE:
-        return (
-            "they differ in the same circumstances too: with the same hash seed, the same content "
-            "of unwritten memory and the same order of listings"
-        )
-    found = circumstances.named(name)
-    return f"it takes nothing but another {found.what}: {found.means}"

@@ -3,42 +3,149 @@
 A line that was found by running comes first, then an operator, then a circumstance that makes the
 difference alone, then what the text of the program speaks for. Where none of these tells, the cause
 is not shown, and what was shown not to be it is told.
+
+What a line reads that is another in each run is told by its text, and by what it was given.
 """
 
 from __future__ import annotations
 
+import ast
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause
+from guard.diff import Cause, Suspect
 from guard.diff.differences import Confidence, Explanation, Source
+from guard.diff.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
+from guard.digests.traits import OBJECTS, SETS, STRINGS
 from guard.verification.attribution import NONE
-from guard.verification.circumstances import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING, named
-from guard.verification.reasons import FROM_A_THREAD, KEPT, SAVED
+from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
+from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, SAVED, meaning
 
 if TYPE_CHECKING:
-    from guard.diff import Difference, Suspect
+    from collections.abc import Iterator
+
+    from guard.diff import Difference
     from guard.diff.differences import Link
+    from guard.diff.statements import Node
+    from guard.digests.traits import Traits
     from guard.verification.operators import Culprit
 
-_OF_CIRCUMSTANCES = {
-    HASHES.name: Source.STRING_HASH,
-    MEMORY.name: Source.UNWRITTEN_MEMORY,
-    TIMING.name: Source.THREAD_ORDER,
-    LISTINGS.name: Source.LISTING,
-    ADDRESSES.name: Source.OBJECT_ADDRESS,
+_SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
+_GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}
+# What takes items in their order, beside loops.
+_ORDERED = {
+    *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
+    *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
-# By the linter's codes; one covers those that begin with it.
-_OF_CODES = (
-    ("DET105", Source.STRING_HASH),
-    ("DET203", Source.LISTING),
-    ("DET205", Source.THREAD_ORDER),
-    ("DET206", Source.THREAD_ORDER),
-    ("DET10", Source.GENERATOR),
-    ("DET20", Source.GENERATOR),
-    ("DET40", Source.UNWRITTEN_MEMORY),
-    ("DET5", Source.KERNEL),
-    ("DET6", Source.KERNEL),
-)
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
+_SETS = (ast.Set, ast.SetComp)
+_BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
+_LONGEST = 60  # characters of a statement that are shown
+RAN = "it was given the same in both runs and gave something else"
+
+
+class Origin(NamedTuple):
+    """What a statement reads, and the part of it that does."""
+
+    source: Source
+    what: str
+
+
+def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
+    """What a statement reads that is another in each run; else NOT_SHOWN."""
+    unknown = Origin(Source.NOT_SHOWN, node.statement.text)
+    return next(_origins(node, traits, circumstance), unknown)
+
+
+def suspect(node: Node) -> Suspect:
+    """A statement as a line that is to blame, and why by what it calls."""
+    statement = node.statement
+    text = statement.text
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    what, fits = _why(node)
+    return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
+
+
+def is_value(node: Node) -> bool:
+    """Whether a statement asks for what is another value in each run: a clock, a process id."""
+    return any(source_of(each) in VALUES for each in node.statement.calls)
+
+
+def _why(node: Node) -> tuple[str, str]:
+    for name in node.statement.calls:
+        source = source_of(name)
+        if source in VALUES:
+            return f"differs between the runs: {name}() {DOES[source]}", source.value
+        if source is Source.READINESS:
+            return "differs by what another thread or process has done by then", source.value
+    if node.draws and node.is_in_thread:
+        return "draws at any time: it runs in a thread", FROM_A_THREAD
+    if node.branches:
+        return "was decided otherwise, though all that is known of what it reads agrees", RAN
+    return "gave something else in each run, though all that is known of what it reads agrees", RAN
+
+
+def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
+    """What it may be that differs, the surest first."""
+    statement, shown = node.statement, f"`{node.statement.text}`"
+    sources = [(source_of(name), name) for name in statement.calls]
+    for source, name in sorted(sources, key=lambda each: each[0] is not Source.CLOCK):
+        if source is not None and source not in _BY_ITS_VALUES:
+            yield Origin(source, f"{name}()")
+    yield from _of_hashes(node, traits.read | traits.gave, circumstance)
+    last = _last_names(node)
+    if last & LISTING and "sorted" not in statement.calls:
+        yield Origin(Source.LISTING, shown)
+    for name in statement.calls:  # another one for the same arguments: the system has seeded it
+        if name.rpartition(".")[2] in UNSEEDED:
+            yield Origin(Source.ENTROPY, f"{name}() without a seed")
+    for call in (each for each in _parts(statement.text) if isinstance(each, ast.Call)):
+        if takes_any(call, name := ast.unparse(call.func)):
+            yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
+    grows = _grows(node)
+    if node.is_in_thread and (grows or node.draws):
+        does = "runs" if grows else "draws"
+        yield Origin(Source.THREAD_ORDER, f"{shown} {does} in several threads")
+    if node.draws:
+        yield Origin(Source.GENERATOR, f"{shown} draws from it")
+
+
+def _of_hashes(node: Node, held: int, circumstance: str) -> Iterator[Origin]:
+    """Addresses and hashes; ``held`` are the traits of what it reads and gives."""
+    shown, last = f"`{node.statement.text}`", _last_names(node)
+    parts = list(_parts(node.statement.text))
+    names = {each.id for each in parts if isinstance(each, ast.Name)}
+    is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
+    if "id" in names and not is_own:
+        yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}")
+    is_set = held & SETS or last & _SET_CALLS or any(isinstance(each, _SETS) for each in parts)
+    what = "hash()" if "hash" in names or "__hash__" in last else ""
+    if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
+        what = what or "the order of a set"
+    if what and held & OBJECTS and circumstance != HASHES.name:
+        yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}")
+    elif what and held & STRINGS:
+        yield Origin(Source.STRING_HASH, f"{what} in {shown}")
+
+
+def _grows(node: Node) -> bool:
+    """Whether it adds to something: torch's methods in place end with an underscore."""
+    statement, last = node.statement, _last_names(node)
+    in_place = any(each.endswith("_") and not each.endswith("__") for each in last)
+    is_both = statement.kind == "AugAssign" or bool({*statement.writes} & {*statement.reads})
+    return is_both or in_place or not _GROWING.isdisjoint(last)
+
+
+def _last_names(node: Node) -> set[str]:
+    return {each.rpartition(".")[2] for each in node.statement.calls}
+
+
+def _parts(text: str) -> Iterator[ast.AST]:
+    """What a statement is made of; nothing for a head that does not stand by itself."""
+    with suppress(SyntaxError):
+        yield from ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text))
+
+
 _OF_REASONS = {
     **{each.value: each for each in Source},
     FROM_A_THREAD: Source.THREAD_ORDER,
@@ -52,17 +159,18 @@ _OF_OPERATORS = {
 }
 # What verify does not vary, so that runs differ by it whatever the circumstances.
 FREE = frozenset(
-    {
+    (
         *(Source.CLOCK, Source.ENTROPY, Source.PROCESS, Source.LOAD, Source.DRAWN_NAME),
-        *(Source.OBJECT_ADDRESS,),
-    }
+        Source.OBJECT_ADDRESS,
+    )
 )
 
 
 def circumstance_of(shown: Shown | None) -> str:
     """The circumstance that a line depends on which running has shown from end to end; or ""."""
-    names = (name for name, each in _OF_CIRCUMSTANCES.items() if shown and each is shown.source)
-    return next(names, "") if shown is not None and shown.is_whole else ""
+    if shown is None or not shown.is_whole:
+        return ""
+    return next((name for name, each in OF_CIRCUMSTANCES.items() if each is shown.source), "")
 
 
 class Shown(NamedTuple):
@@ -100,7 +208,7 @@ def explanation(known: Known) -> Explanation:
         or _of_statements(known)
         or _of_operator(known)
         or _of_circumstance(known)
-        or _of_generators(known)
+        or _of_differing(known)
         or _of_text(known)
         or Explanation(Source.NOT_SHOWN, Confidence.POSSIBLE)
     )
@@ -110,14 +218,14 @@ def explanation(known: Known) -> Explanation:
 
 
 def _of_state(known: Known) -> Explanation | None:
-    difference = known.difference
-    if difference.cause is not Cause.STATE:
+    if known.difference.cause is not Cause.STATE:
         return None
+    lost = known.difference.lost
     first = known.suspects[0] if known.suspects else None
-    kept = first is not None and first.fits == KEPT
-    what = first.message.partition(" ")[0] if kept and first else ", ".join(difference.lost)
-    sure = bool(difference.lost) and not kept
-    return Explanation(Source.STATE, Confidence.CERTAIN if sure else Confidence.LIKELY, what)
+    if first is not None and first.fits == KEPT:
+        return Explanation(Source.STATE, Confidence.LIKELY, first.message.partition(" ")[0])
+    sure = Confidence.CERTAIN if lost else Confidence.LIKELY
+    return Explanation(Source.STATE, sure, ", ".join(lost))
 
 
 def _of_statements(known: Known) -> Explanation | None:
@@ -130,7 +238,7 @@ def _of_statements(known: Known) -> Explanation | None:
         if other is None:
             return told._replace(confidence=Confidence.LIKELY)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
-    other_circumstance = _OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
+    other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
     sure = shown.is_whole and agrees
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
@@ -160,13 +268,13 @@ def _of_operator(known: Known) -> Explanation | None:
 
 
 def _of_circumstance(known: Known) -> Explanation | None:
-    source = _OF_CIRCUMSTANCES.get(known.circumstance)
+    source = OF_CIRCUMSTANCES.get(known.circumstance)
     if source is None:
         return None
-    return Explanation(source, Confidence.LIKELY, named(known.circumstance).what)
+    return Explanation(source, Confidence.LIKELY, circumstance_named(known.circumstance).what)
 
 
-def _of_generators(known: Known) -> Explanation | None:
+def _of_differing(known: Known) -> Explanation | None:
     difference = known.difference
     if difference.cause is not Cause.GENERATOR or not difference.generators:
         return None
@@ -175,9 +283,7 @@ def _of_generators(known: Known) -> Explanation | None:
 
 def _of_text(known: Known) -> Explanation | None:
     for each in known.suspects[:1]:
-        source = _OF_REASONS.get(each.fits)
-        coded = (found for code, found in _OF_CODES if each.code.startswith(code))
-        source = source or next(coded, None)
+        source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
         if source is not None:
             return Explanation(source, Confidence.POSSIBLE, each.message)
     return None
@@ -188,7 +294,7 @@ def _excluded(known: Known, source: Source) -> list[str]:
     found = []
     if "Every recorded generator agrees" in known.difference.why:
         found.append("generators: every recorded one agrees")
-    if known.circumstance == NONE and source not in _OF_CIRCUMSTANCES.values():
+    if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
         found.append(
             "hashes of strings, unwritten memory and the order of listings: the runs differ with "
             "these the same"

@@ -6,7 +6,9 @@ imports the program's libraries once, and forks a run each time it is asked.
 
 Nothing is imported ahead where that could be seen: a program that writes to ``os.environ`` may do
 so before it imports torch, and a library that has opened a GPU cannot be forked.
-"""
+
+
+Ranks of a run, forked from a process that has imported torch: what torchrun would start."""
 
 from __future__ import annotations
 
@@ -25,10 +27,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.program import flags
 from guard.verification import perturbations, program_files, subject
-from guard.verification.circumstances import VARIABLE
+from guard.verification.plan import VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from guard.verification.texts import Text
 
 _PAUSE = 0.02  # seconds between two looks at whether a run has ended
 _GRACE = 3.0  # seconds in which a run that was asked for is begun
@@ -50,16 +54,13 @@ class Imported(NamedTuple):
     name: str = ""
 
 
-def imported_ahead(files: Sequence[str], *, ranks: int = 1) -> tuple[Imported, ...]:
+def imported_ahead(text: Text, *, ranks: int = 1) -> tuple[Imported, ...]:
     """What a program's files import of libraries; nothing where they write to the environment."""
-    trees = []
-    for path in files:
-        with suppress(OSError, SyntaxError, ValueError), open(path, "rb") as file:
-            trees.append(ast.parse(file.read()))
+    trees = text.trees.values()
     if any(_writes_environment(node) for tree in trees for node in ast.walk(tree)):
         return ()
     wanted = _SAME_IN_RANKS if ranks > 1 else _LIBRARIES
-    roots = [os.getcwd(), *(os.path.dirname(path) for path in files[:1])]
+    roots = [os.getcwd(), *(os.path.dirname(path) for path in text.files[:1])]
     found = [each for tree in trees for node in tree.body for each in _imported(node)]
     kept = [
         each
@@ -289,6 +290,84 @@ def afresh() -> None:
             setattr(sys.modules[name], attribute, None)
     if (random := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
         random.seed()
+
+
+_HERE = "127.0.0.1"
+# Seconds after one has failed, and what is sent to the others then.
+_ENDING = ((2.0, signal.SIGTERM), (7.0, signal.SIGKILL))
+
+
+def fork_ranks(count: int) -> int | None:
+    """Be the ranks: None in each of them, and the status to end with in what has started them.
+
+    The store by which they meet is held here, as torchrun holds it, so that it outlives each rank.
+    It has threads, and is made when all are forked.
+    """
+    gates, pids = [], []
+    for rank in range(count):
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:
+            os.close(write)
+            os.environ.update(_variables(rank, count, os.read(read, 16).decode()))
+            os.close(read)
+            afresh()
+            return None
+        os.close(read)
+        gates.append(write)
+        pids.append(pid)
+    from torch._C._distributed_c10d import TCPStore
+
+    store = TCPStore(_HERE, 0, is_master=True, wait_for_workers=False)
+    for gate in gates:
+        os.write(gate, str(store.port).encode())
+        os.close(gate)
+    return _status(set(pids))
+
+
+def _variables(rank: int, count: int, port: str) -> dict[str, str]:
+    """What torchrun gives a rank, on one machine."""
+    ranks = {"RANK", "LOCAL_RANK", "ROLE_RANK"}
+    sizes = {"WORLD_SIZE", "LOCAL_WORLD_SIZE", "ROLE_WORLD_SIZE"}
+    return {
+        **dict.fromkeys(ranks, str(rank)),
+        **dict.fromkeys(sizes, str(count)),
+        "GROUP_RANK": "0",
+        "GROUP_WORLD_SIZE": "1",
+        "ROLE_NAME": "default",
+        "MASTER_ADDR": _HERE,
+        "MASTER_PORT": port,
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+        "TORCHELASTIC_RESTART_COUNT": "0",
+        "TORCHELASTIC_MAX_RESTARTS": "0",
+        "TORCHELASTIC_RUN_ID": str(os.getppid()),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+    }
+
+
+def _status(running: set[int]) -> int:
+    """When all have ended: 0, or that of the first that failed, after which the others end.
+
+    They have time to end by themselves: what they meet without it is the same in each run.
+    """
+    failed, since = 0, 0.0
+    signals = dict(_ENDING)
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid:
+            running.discard(pid)
+            if status and not failed:
+                failed, since = max(1, os.waitstatus_to_exitcode(status)), time.monotonic()
+            continue
+        for seconds in [each for each in signals if failed and time.monotonic() - since > each]:
+            _send(running, signals.pop(seconds))
+        time.sleep(_PAUSE)
+    return failed
+
+
+def _send(pids: Iterable[int], which: int) -> None:
+    for each in pids:
+        os.kill(each, which)
 
 
 if __name__ == "__main__":

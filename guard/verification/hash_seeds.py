@@ -16,10 +16,11 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.setup.hash_seed import expanded
-from guard.verification.program_files import program_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from guard.verification.texts import Text
 
     Strings = tuple[str, ...]
 
@@ -59,28 +60,17 @@ class Found(NamedTuple):
     others: tuple[Strings, ...]
 
 
-def string_sets(files: Iterable[str]) -> Found:
+def string_sets(trees: Iterable[ast.Module]) -> Found:
     """Those of a program's files, those of the first file first."""
     sets: dict[Strings, None] = {}
     others: dict[Strings, None] = {}
-    for path in files:
-        try:
-            with open(path, "rb") as file:
-                tree = ast.parse(file.read())
-        except (OSError, SyntaxError, ValueError):
-            continue
-        reader = _Reader(tree)
-        sets.update(dict.fromkeys(_small(reader.sets())))
-        others.update(dict.fromkeys(_small(reader.others())))
+    for tree in trees:
+        for is_set, group in _Reader(tree).groups():
+            found = tuple(dict.fromkeys(group))
+            if len(found) in SIZES:
+                (sets if is_set else others)[found] = None
     rest = [each for each in others if each not in sets]
     return Found(tuple(sets)[:_MOST], tuple(rest)[:_MOST])
-
-
-def _small(groups: Iterable[Iterable[str]]) -> Iterator[Strings]:
-    for each in groups:
-        found = tuple(dict.fromkeys(each))
-        if len(found) in SIZES:
-            yield found
 
 
 class _Reader:
@@ -90,64 +80,42 @@ class _Reader:
         self._nodes = list(ast.walk(tree))
         self._assigned: dict[str, list[ast.expr]] = {}
         for node in self._nodes:
-            if isinstance(node, ast.Assign):
-                names = [each.id for each in node.targets if isinstance(each, ast.Name)]
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                names = [node.target.id]
-            else:
-                continue
-            if node.value is not None:
-                for name in names:
-                    self._assigned.setdefault(name, []).append(node.value)
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                for each in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self._assigned.setdefault(_name(each), []).append(node.value)
 
-    def sets(self) -> Iterator[Strings]:
-        """What is put into sets."""
+    def groups(self) -> Iterator[tuple[bool, Strings]]:
+        """What stands together, and whether it is put into a set."""
         for node in self._nodes:
-            if isinstance(node, ast.Set):
-                yield _constants(node.elts)
-            elif isinstance(node, ast.SetComp):
-                yield from self._comprehended(node)
-            elif isinstance(node, ast.Call) and _name(node.func) in _MAKERS and node.args:
-                yield from self._given(node.args[0])
-
-    def others(self) -> Iterator[Strings]:
-        """What stands together otherwise."""
-        for node in self._nodes:
-            if isinstance(node, (ast.List, ast.Tuple)):
-                yield _constants(node.elts)
-            elif isinstance(node, ast.Dict):
-                yield _constants(filter(None, node.keys))
-            elif isinstance(node, ast.Call) and (split := _split(node)):
-                yield split
+            if isinstance(node, ast.Call) and _name(node.func) in _MAKERS and node.args:
+                yield from ((True, each) for each in self._given(node.args[0]))
+            elif isinstance(node, ast.Call):
+                yield False, _split(node)
+            elif isinstance(node, (ast.Set, ast.SetComp, ast.List, ast.Tuple, ast.Dict)):
+                is_set = isinstance(node, (ast.Set, ast.SetComp))
+                yield from ((is_set, each) for each in self._given(node))
 
     def _given(self, node: ast.expr, depth: int = 0) -> Iterator[Strings]:
         """The strings that going through an expression gives."""
         if depth > _DEEP:
             return
-        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            yield _constants(node.elts)
-        elif isinstance(node, ast.Dict):
-            yield _constants(filter(None, node.keys))
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+            yield _constants(node.keys if isinstance(node, ast.Dict) else node.elts)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield tuple(node.value)
         elif isinstance(node, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
-            yield from self._comprehended(node, depth)
+            first = node.generators[0]
+            if len(node.generators) == 1 and isinstance(first.target, ast.Name):
+                for values in self._given(first.iter, depth + 1):
+                    yield tuple(_text(node.elt, first.target.id, each) for each in values)
         elif isinstance(node, ast.Name):
             for value in self._assigned.get(node.id, ()):
                 yield from self._given(value, depth + 1)
         elif isinstance(node, ast.Call):
             yield _numbers(node) or _split(node)
 
-    def _comprehended(
-        self, node: ast.SetComp | ast.GeneratorExp | ast.ListComp, depth: int = 0
-    ) -> Iterator[Strings]:
-        first = node.generators[0]
-        if len(node.generators) == 1 and isinstance(first.target, ast.Name):
-            for values in self._given(first.iter, depth + 1):
-                yield tuple(_text(node.elt, first.target.id, each) for each in values)
 
-
-def _constants(nodes: Iterable[ast.expr]) -> Strings:
+def _constants(nodes: Iterable[ast.expr | None]) -> Strings:
     return tuple(
         each.value
         for each in nodes
@@ -162,9 +130,8 @@ def _name(node: ast.expr) -> str:
 def _numbers(node: ast.Call) -> Strings:
     """The numbers of ``range(5)``, as text has them."""
     given = [each.value for each in node.args if isinstance(each, ast.Constant)]
-    if _name(node.func) != "range" or len(given) != len(node.args) or not given:
-        return ()
-    if not all(type(each) is int for each in given):
+    is_known = given and len(given) == len(node.args) and all(type(each) is int for each in given)
+    if _name(node.func) != "range" or not is_known:
         return ()
     found = range(*given)  # type: ignore[arg-type]
     return tuple(map(str, found)) if len(found) in SIZES else ()
@@ -271,9 +238,8 @@ class _Score(NamedTuple):
 class HashSeeds:
     """Of the runs of a program: that of each is chosen against that of the first."""
 
-    def __init__(self, program: str, *, module: bool) -> None:
-        self._program = program
-        self._module = module
+    def __init__(self, text: Text) -> None:
+        self._text = text
         self._chosen: dict[int, int] = {0: FIRST}
 
     def of(self, run: int) -> int:
@@ -288,13 +254,13 @@ class HashSeeds:
         """By how much they count."""
         if not is_known():
             return ()
-        found = string_sets(program_files(self._program, module=self._module))
+        found = string_sets(self._text.trees.values())
         return found.sets, (*found.others, *COMMON)
 
 
-def best(seeds: range, groups: Sequence[Sequence[Strings]], first: int = FIRST) -> int:
+def best(seeds: range, groups: Sequence[Sequence[Strings]]) -> int:
     """The seed under which most of the groups come in another order than under the first."""
-    wanted = [{each: orders(each, first) for each in some} for some in groups]
+    wanted = [{each: orders(each, FIRST) for each in some} for some in groups]
     perfect = [_Score(len(some), len(some)) for some in wanted]
     found, scores = seeds[0], [_Score(-1)]
     for seed in seeds:

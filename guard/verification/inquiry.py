@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparison, Confidence, examine
-from guard.diff.environments import for_kernels
+from guard.diff.situations import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
-from guard.verification.bisection import Bisection, bisect, is_of_an_operator
-from guard.verification.explaining import FREE, Known, Shown, circumstance_of, explanation
-from guard.verification.origins import origin_of
+from guard.verification.explaining import (
+    FREE,
+    Known,
+    Shown,
+    circumstance_of,
+    explanation,
+    origin_of,
+)
+from guard.verification.operators import Bisection, bisect, is_of_an_operator
 from guard.verification.plan import recording
-from guard.verification.possibilities import Asked, advised, with_possibilities
-from guard.verification.program_files import program_files
-from guard.verification.reasons import REMEDIES
+from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.settling import decided, drawn_in_threads, never_written, settled
 from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
-from guard.verification.suspects import suspects
-from guard.verification.texts import Text
+from guard.verification.suspects import REMEDIES, Asked, advised, suspects, with_possibilities
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
-from guard.verification.watching import Watch, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from guard.diff import Difference
     from guard.verification.plan import Plan
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
+    from guard.verification.texts import Text
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
@@ -54,19 +58,23 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
     tell     is given the number of steps compared so far
     """
     with session(plan, scratch) as opened:
-        text = Text(program_files(plan.program, module=plan.module))
-        watched = first_runs(opened, tell)
+        options, limited = recording(plan.until), plan.until is not None
+        runs = [partial(opened.start, plan.circumstances(run), options) for run in range(plan.runs)]
+        watched = Watch(opened, runs, limited, tell, one_by_one=plan.one_by_one).run()
         verdict, other = judged(opened, watched)
         note = ""
-        if verdict.status == IDENTICAL and is_worth_another(opened, watched, text):
+        if verdict.status == IDENTICAL and is_worth_another(opened, watched, opened.text):
             note = _ANOTHER
-            watched = another_run(opened, watched, tell)
+            first, count = watched.processes, len(watched.processes)
+            start = partial(opened.start, plan.circumstances(count), options)
+            more = Watch(opened, [start], limited, tell, known=first[:1]).run()
+            watched = more._replace(processes=(*first, *more.processes[1:]))
             verdict, other = judged(opened, watched)
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
             return with_notes(verdict, *waits(watched), note, *opened.places)
-        explained_ = explained(opened, watched, verdict, text, other)
-        return with_notes(explained_, note, *opened.places)
+        verdict = explained(opened, watched, verdict, other)
+        return with_notes(verdict, note, *opened.places)
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
@@ -85,35 +93,6 @@ def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
     """Whether two runs can agree by luck, and a third costs little and changes no file."""
     longest = LONGEST if text.timed else _QUICK
     return opened.plan.at_ease and opened.isolated and watched.seconds < longest
-
-
-def another_run(opened: Session, watched: Watched, tell: Callable[[int], None]) -> Watched:
-    """With one run more, in circumstances of its own."""
-    plan, known = opened.plan, watched.processes
-
-    def start() -> Process:
-        return opened.start(plan.circumstances(len(known)), recording(plan.until))
-
-    limited = plan.until is not None
-    more = Watch(opened, [start], limited, tell, known=known[:1]).run()
-    return more._replace(processes=(*known, *more.processes[1:]))
-
-
-def first_runs(opened: Session, tell: Callable[[int], None]) -> Watched:
-    """Run and compare as many runs as are planned."""
-    plan = opened.plan
-    options = recording(plan.until)
-
-    def start(run: int) -> Callable[[], Process]:
-        return lambda: opened.start(plan.circumstances(run), options)
-
-    return Watch(
-        opened,
-        [start(run) for run in range(plan.runs)],
-        plan.until is not None,
-        tell,
-        one_by_one=plan.one_by_one,
-    ).run()
 
 
 def compared(watched: Watched) -> tuple[Comparison | None, int]:
@@ -176,11 +155,9 @@ def _steps(process: Process) -> str:
     return "1 step" if process.steps == 1 else f"{process.steps} steps"
 
 
-def explained(
-    opened: Session, watched: Watched, verdict: Verdict, text: Text, other: int
-) -> Verdict:
+def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -> Verdict:
     """Ask for the operator, the circumstance and the line."""
-    plan = opened.plan
+    plan, text = opened.plan, opened.text
     if verdict.comparison is None or (difference := verdict.comparison.difference) is None:
         return verdict
     bisection, attribution, found = Bisection(), Attribution(), Entry()

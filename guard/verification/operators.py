@@ -1,8 +1,11 @@
-"""The first operator of a step that gave two runs different results, and what to do about it."""
+"""From a step that differs to the operator: the step is recorded again, in detail.
+
+The first operator that gave two runs different results, and what to do about it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,14 +13,20 @@ from detlint.extension_operations import PLATFORMS, VISION
 from detlint.operations import OPERATIONS, Operation
 from detlint.switched_operations import SWITCHED, Switched
 from guard.diff import Cause, Operator
+from guard.diff.names import is_random, packet
+from guard.rehearsal.verdicts import plain_name
+from guard.verification.plan import recording
+from guard.verification.runs import rerun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from guard.diff import Difference
     from guard.trace import Event, Step
+    from guard.verification.runs import Process
+    from guard.verification.sessions import Session
 
 _SWITCH = "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on"
-_SUFFIXES = ("out", "grad_input", "X", "values")  # overloads that only tell where a result goes
 _UNWRITTEN = (
     "write every element before it is read: torch.zeros or torch.full in the place of torch.empty"
 )
@@ -26,19 +35,6 @@ _SEEDED = "seed the generator that it draws from, before the program draws for t
 _ADDING = ("index_put", "unsafe_index_put", "index_put_impl")
 _ADDS = "torch.index_put(accumulate=True)"
 _EMPTY = ("empty", "new_empty", "resize")  # what they give is not written by anyone
-_DRAWS = (
-    "rand",
-    "bernoulli",
-    "dropout",
-    "normal",
-    "uniform",
-    "multinomial",
-    "exponential",
-    "poisson",
-    "cauchy",
-    "geometric",
-    "rrelu",
-)
 _SHOWN = {
     Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
     Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
@@ -111,14 +107,14 @@ def _allocates(step: Step, until: Event) -> bool:
     ran = [each for each in step.events if each.kind == "operator"]
     at = ran.index(until)
     return any(
-        _packet(one.name).startswith(_EMPTY) and not _packet(other.name).endswith("_")
+        packet(one.name).startswith(_EMPTY) and not packet(other.name).endswith("_")
         for one, other in pairwise(ran[: at + 1])
     )
 
 
 def _operators(step: Step) -> Iterator[Event]:
     found = (event for event in step.events if event.kind == "operator")
-    return (event for event in found if not _packet(event.name).startswith(_EMPTY))
+    return (event for event in found if not packet(event.name).startswith(_EMPTY))
 
 
 def _key(event: Event) -> tuple[object, ...]:
@@ -126,10 +122,10 @@ def _key(event: Event) -> tuple[object, ...]:
 
 
 def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Culprit:
-    draws = any(word in _packet(event.name) for word in _DRAWS)
+    draws = is_random(event.name)
     reads = event.inputs != other.inputs and not (draws and _overwrites(event, other))
     draws = draws and not reads
-    row = None if reads or draws else row_of(event.name, device, backward=_is_backward(event))
+    row = None if reads or draws else row_of(event.name, device, backward=event.phase == "backward")
     operator = Operator(
         name=event.name,
         phase=event.phase,
@@ -156,33 +152,13 @@ def unwritten(operator: Operator) -> Operator:
     return replace(operator, alternative=_UNWRITTEN)
 
 
-def _packet(name: str) -> str:
-    return name.partition(".")[2].partition(".")[0]
-
-
-def _is_backward(event: Event) -> bool:
-    return event.phase == "backward"
-
-
 def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Switched | None:
     """The row of an operator as the dispatcher names it: "aten.index_put_.default"."""
-    overload = _overload(name)
+    overload = plain_name(name.replace(".", "::", 1).removesuffix(".default"))
     if backward and overload.partition("::")[2].strip("_") in _ADDING:
         return next((e for e in SWITCHED if e.name == _ADDS and device in e.devices), None)
-    tables: tuple[Sequence[Operation | Switched], ...] = (OPERATIONS, SWITCHED, PLATFORMS, VISION)
-    for rows in tables:
-        for row in rows:
-            if overload in row.overloads and device in row.devices:
-                return row
-    return None
-
-
-def _overload(name: str) -> str:
-    namespace, _, rest = name.partition(".")
-    packet, _, overload = rest.partition(".")
-    if overload in ("", "default", *_SUFFIXES):
-        return f"{namespace}::{packet}"
-    return f"{namespace}::{packet}.{overload}"
+    rows: tuple[Operation | Switched, ...] = (*OPERATIONS, *SWITCHED, *PLATFORMS, *VISION)
+    return next((e for e in rows if overload in e.overloads and device in e.devices), None)
 
 
 def alternative(row: Operation | Switched | None) -> str:
@@ -193,3 +169,110 @@ def alternative(row: Operation | Switched | None) -> str:
         return f"{_SWITCH}; by default it {row.reason}"
     text = row.alternatives[0].text if row.alternatives else _SWITCH
     return f"{text} (where {row.condition})" if row.condition else text
+
+
+_KINDS = ("output", "loss", "gradient", "parameter", "buffer", "optimizer")
+# Of random numbers as well: the operator shows whether it drew any.
+_CAUSES = (Cause.KERNEL, Cause.UNWRITTEN_MEMORY, Cause.GENERATOR)
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """What recording in detail showed.
+
+    culprit     the operator and what it shows, or None where none was found
+    runs        that it took
+    reproduced  whether the difference came again; None where nothing was tried
+    notes       what a person should know
+    """
+
+    culprit: Culprit | None = None
+    runs: int = 0
+    reproduced: bool | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """The operator, or none."""
+        return () if self.culprit is None else (self.culprit.operator,)
+
+
+def is_of_an_operator(difference: Difference) -> bool:
+    """Whether it is one that an operator has caused, as far as is known."""
+    event = difference.first or difference.second
+    return difference.cause in _CAUSES and event is not None and event.kind in _KINDS
+
+
+def bisect(session: Session, difference: Difference, other: int, budget: int) -> Bisection:
+    """Run both again to the step that differs, until the operator is known.
+
+    Every recording in detail is compared with the first of that step, so that a difference that
+    is rare needs to show in one of them only.
+
+    other   number of the run that differed from the first, for its circumstances
+    budget  how many runs there may be; each try takes two
+    """
+    step = difference.step
+    result = Bisection()
+    seen: list[str] = []
+    pool: list[Process] = []
+    while result.runs + 2 <= budget:
+        watched = rerun(session, (0, other), recording(step, operators=step))
+        result = replace(result, runs=result.runs + 2)
+        found = watched.difference
+        if found is not None and found.step != step:
+            step = found.step
+            pool.clear()
+            seen.append(f"already at step {step}")
+            continue
+        pool.extend(watched.processes)
+        parted = _parted(pool, difference.rank if found is None else found.rank, step)
+        if parted is not None:
+            return _concluded(replace(result, reproduced=True), *parted, seen)
+        seen.append(f"not again up to step {step}")
+    if not result.runs:
+        return result
+    note = (
+        f"the operator is not known: of {result.runs} runs in detail, two at a time, the "
+        f"difference came {', then '.join(seen)}; --budget allows more"
+    )
+    return replace(result, reproduced=bool(result.reproduced), notes=(note,))
+
+
+def _parted(pool: list[Process], rank: int, number: int) -> tuple[Step, Step] | None:
+    """The step in the first recording and in one that has it otherwise."""
+    found = [_step(each, rank, number) for each in pool]
+    steps = [each for each in found if each is not None]
+    for each in steps[1:]:
+        if _computed(each) != _computed(steps[0]):
+            return steps[0], each
+    return None
+
+
+def _computed(step: Step) -> list[tuple[str, str, int, bytes]]:
+    """What a step computed: an unseeded generator that nothing uses is another in each run."""
+    return [(e.kind, e.name, e.call, e.digest) for e in step.events if e.kind != "generator"]
+
+
+def _concluded(result: Bisection, first: Step, second: Step, seen: list[str]) -> Bisection:
+    notes = tuple(f"in detail, the difference came {text} in a first try" for text in seen[:1])
+    found = culprit(first, second, _device(first))
+    if found is None:
+        text = "no operator gave another result than in the first run for what it was given"
+        return replace(result, notes=(*notes, text))
+    return replace(result, culprit=found, notes=notes)
+
+
+def _step(process: Process, rank: int, number: int) -> Step | None:
+    process.look()
+    for trace in process.traces:
+        index = number - trace.header.first_step
+        if trace.header.rank == rank and 0 <= index < len(trace):
+            return trace.step(index)
+    return None
+
+
+def _device(step: Step) -> str:
+    """Where the step was computed, as its generators show."""
+    on_gpu = any(e.kind == "generator" and e.name.startswith("torch.cuda") for e in step.events)
+    return "cuda" if on_gpu else "cpu"

@@ -1,10 +1,146 @@
-"""What is to be verified, and how: the command line, as data."""
+"""What is to be verified, and how: the command line, as data. And what may differ between two runs
+without changing what the program computes.
+
+That is made to differ on purpose, from run to run, so that luck does not hide a difference.
+Nothing of it needs a ``sitecustomize``: the hash seed and malloc's filling are in the
+environment, and the rest is done by ``vary`` before the program begins, in processes that
+multiprocessing starts for it as well.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.verification.circumstances import NAMES
+from guard.observe.spawning import send_along
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+VARIABLE = "_GUARD_CIRCUMSTANCES"  # one that begins with GUARD_ would be taken for a setting
+
+_varied: list[int] = []  # the number of this process's run, once it has been varied
+
+
+class Circumstance(NamedTuple):
+    """One thing that is varied.
+
+    name   by which it is switched off
+    what   in words that follow "under another"
+    means  what it means that a program depends on it
+    """
+
+    name: str
+    what: str
+    means: str
+
+
+HASHES = Circumstance(
+    "hashes",
+    "order of sets and hashes of strings (PYTHONHASHSEED)",
+    "something takes its order from a set of strings, or its value from hash()",
+)
+MEMORY = Circumstance(
+    "memory",
+    "content of memory that nothing has written (MALLOC_PERTURB_)",
+    "something reads memory that nothing has written, as of torch.empty",
+)
+TIMING = Circumstance(
+    "timing",
+    "timing of threads",
+    "something depends on which thread or process is first",
+)
+LISTINGS = Circumstance(
+    "listings",
+    "order of directory listings",
+    "something takes its order from os.listdir, os.scandir, glob or Path.iterdir",
+)
+ADDRESSES = Circumstance(
+    "addresses",
+    "addresses of objects",
+    "something takes its order or its value from id(), or from the default hash of objects",
+)
+CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES)
+NAMES = tuple(each.name for each in CIRCUMSTANCES)
+
+
+def circumstance_named(name: str) -> Circumstance:
+    """The circumstance of a name."""
+    return CIRCUMSTANCES[NAMES.index(name)]
+
+
+def variables_of(
+    runs: Mapping[str, int],
+    environ: Mapping[str, str],
+    hash_seed: Callable[[int], int] = lambda run: run + 1,
+    **told: Any,
+) -> dict[str, str]:
+    """The variables of a process whose circumstances are each those of a run, from 0.
+
+    Those of run 0 are Python's and the file system's own, but for what differs by itself: the
+    hash seed and the memory are fixed. A circumstance that is not in ``runs`` is left as it is.
+    What the user has set stays. ``hash_seed`` gives that of a run; ``told`` goes to the process
+    as well (see ``told``).
+    """
+    free = {name: run for name, run in runs.items() if name not in given(environ)}
+    found = {VARIABLE: json.dumps({"runs": free, **told})}
+    if HASHES.name in free:
+        found["PYTHONHASHSEED"] = str(hash_seed(free[HASHES.name]))
+    if MEMORY.name in free:
+        found["MALLOC_PERTURB_"] = str(_perturbation(free[MEMORY.name]))
+    return found
+
+
+def _perturbation(run: int) -> int:
+    """What has glibc fill memory with 0x3d, 0x3e…: floats of moderate size in each width.
+
+    glibc writes the complement. It covers torch's CPU allocator at all sizes, and NumPy from
+    1 KiB on, below which NumPy keeps a cache of its own; not the GPU's memory.
+    """
+    return 0xFF - (0x3D + run % 8)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def given(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the circumstances that the user has set."""
+    found = (
+        (HASHES.name, _is_number(environ.get("PYTHONHASHSEED", ""))),
+        (MEMORY.name, bool(environ.get("MALLOC_PERTURB_"))),
+    )
+    return tuple(name for name, is_set in found if is_set)
+
+
+def told_by_parent() -> dict[str, Any]:
+    """What the parent told this process: "runs", and what else it gave ``variables``."""
+    text = os.environ.get(VARIABLE)
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+def vary() -> None:
+    """Vary this process, if it was told to, before its program begins; done once."""
+    runs = told_by_parent().get("runs", {})
+    if _varied or not runs:
+        return
+    _varied.append(max(runs.values()))
+    if HASHES.name in runs:  # Python has read it, and the environment is the user's again
+        os.environ.pop("PYTHONHASHSEED", None)
+    from guard.verification import perturbations
+
+    if LISTINGS.name in runs:
+        perturbations.permute(runs[LISTINGS.name])
+    if TIMING.name in runs:
+        perturbations.disturb(runs[TIMING.name])
+    if ADDRESSES.name in runs:
+        perturbations.scatter(runs[ADDRESSES.name])
+    # Forks are varied anyway.
+    send_along(ExitStack(), "guard_circumstances", vary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from detlint.index.imports import imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,22 +90,16 @@ def _file_of(name: str, roots: list[str]) -> str:
 
 
 def _imports(path: str, roots: list[str]) -> Iterator[str]:
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return
+    text = ""
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
     package = _package(path, roots)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            start = ".".join([*above, *filter(None, [node.module])])
-            names = [start, *(f"{start}.{each.name}".strip(".") for each in node.names)]
-        else:
-            continue
-        yield from (name for name in names if name.partition(".")[0] not in _STANDARD)
+    for each in imports(text):
+        above = package[: len(package) - each.level + 1] if each.level else []
+        start = ".".join([*above, *filter(None, [each.module])])
+        for name in (start, *(f"{start}.{name}".strip(".") for name in each.names)):
+            if name.partition(".")[0] not in _STANDARD:
+                yield name
 
 
 def _package(path: str, roots: list[str]) -> list[str]:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparer, Comparison, examine
-from guard.verification.bisection import Bisection
 from guard.verification.inquiry import failure_of, with_findings, with_notes
+from guard.verification.operators import Bisection
 from guard.verification.plan import recording
-from guard.verification.program_files import program_files
+from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.settling import kept_outside
-from guard.verification.texts import Text
 from guard.verification.verdicts import Failure, Verdict
-from guard.verification.watching import Watch, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from guard.trace import Step, Trace
     from guard.verification.plan import Plan
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _NAMES = ("uninterrupted", "resumed")
@@ -44,38 +43,39 @@ class Interruption:
     stop: str | None = None
 
 
-def verify_resumed(
-    plan: Plan, interruption: Interruption, scratch: str, tell: Callable[[int], None]
-) -> Verdict:
+def verify_resumed(plan: Plan, interruption: Interruption, scratch: str) -> Verdict:
     """Run the program through, and again with an interruption, under the same circumstances.
 
     Raises GuardError.
     """
-    alike = replace(plan, vary=(), runs=2)
-    with session(alike, scratch) as opened:
-        return _Resumption(opened, interruption, tell).verdict()
+    with session(replace(plan, vary=(), runs=2), scratch) as opened:
+        return _Resumption(opened, interruption).verdict()
 
 
 class _Resumption:
-    def __init__(
-        self, opened: Session, interruption: Interruption, tell: Callable[[int], None]
-    ) -> None:
+    def __init__(self, opened: Session, interruption: Interruption) -> None:
         self._session = opened
         self._interruption = interruption
-        self._tell = tell
-        self._isolation = "copies" if opened.isolated else "in place"
+        self._at = interruption.at
+        self._start = partial(opened.start, opened.plan.circumstances(0))
 
     def verdict(self) -> Verdict:
         """Of three runs: the whole, the part before and the part after."""
-        whole, before = self._run_both()
-        if failure := self._failure(whole, before):
-            return Verdict(None, 2, self._isolation, failure=failure)
+        until, stop = self._session.plan.until, self._interruption.stop
+        limit, extra = recording(self._at - 1), shlex.split(stop or "")
+        interrupted = partial(self._start, limit, arguments=extra, leaves=stop is None)
+        whole, before = self._run(partial(self._start, recording(until)), interrupted)
+        if failure := _failed(whole) or _failed(before) or self._unfit(whole, before):
+            return self._verdict(failure=failure)
         early = Comparer(whole.traces, before.traces).advance()
         if early is not None and early.step < self._at and early.cause is not Cause.LENGTH:
-            return self._differs_early(whole, before)
-        after = self._resume(before)
-        if failure := self._failed(after):
-            return Verdict(None, 2, self._isolation, failure=failure)
+            comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
+            return with_notes(self._verdict(comparison, resume=self._told(None)), self._early())
+        options, arguments = recording(until, first_step=self._at), self._interruption.resume
+        given = {"arguments": shlex.split(arguments), "place": before.folder}
+        (after,) = self._run(partial(self._start, options, **given))
+        if failure := _failed(after):
+            return self._verdict(failure=failure)
         expected = trainings(before.traces[0])
         start = resumed_at(whole.traces[0], after.traces[0], expected)
         if not start:
@@ -84,40 +84,18 @@ class _Resumption:
                 f"{self._at}, or --resume-args do not have it loaded"
             )
             failure = Failure(after.number + 1, why, after.tail())
-            return Verdict(None, 2, self._isolation, failure=failure, resume=self._told(start))
+            return self._verdict(failure=failure, resume=self._told(start))
         return self._concluded(whole, after, start, expected)
 
-    @property
-    def _at(self) -> int:
-        return self._interruption.at
+    def _run(self, *starts: Callable[[], Process]) -> tuple[Process, ...]:
+        opened = self._session
+        one_by_one = not opened.isolated or opened.plan.one_by_one
+        return Watch(opened, starts, compares=False, one_by_one=one_by_one).run().processes
 
-    def _run_both(self) -> tuple[Process, Process]:
-        opened, plan = self._session, self._session.plan
-        stop = self._interruption.stop
-        limit = recording(self._at - 1)
-        extra = [] if stop is None else shlex.split(stop)
-        varied = plan.circumstances(0)
-        watched = _run(
-            opened,
-            lambda: opened.start(varied, recording(plan.until)),
-            lambda: opened.start(varied, limit, arguments=extra, leaves=stop is None),
-        )
-        return watched.processes[0], watched.processes[1]
+    def _verdict(self, comparison: Comparison | None = None, **told: Any) -> Verdict:
+        return Verdict(comparison, 2, "copies" if self._session.isolated else "in place", **told)
 
-    def _resume(self, before: Process) -> Process:
-        opened, plan = self._session, self._session.plan
-        options = recording(plan.until, first_step=self._at)
-        arguments = shlex.split(self._interruption.resume)
-
-        def start() -> Process:
-            varied = plan.circumstances(0)
-            return opened.start(varied, options, arguments=arguments, place=before.folder)
-
-        return _run(opened, start).processes[0]
-
-    def _failure(self, whole: Process, before: Process) -> Failure | None:
-        if failure := self._failed(whole) or self._failed(before):
-            return failure
+    def _unfit(self, whole: Process, before: Process) -> Failure | None:
         if before.steps < self._at:
             why = f"ended after {before.steps} steps, before it could be interrupted at {self._at}"
             return Failure(before.number + 1, why, before.tail())
@@ -126,39 +104,26 @@ class _Resumption:
             return Failure(whole.number + 1, why, whole.tail())
         return None
 
-    def _failed(self, process: Process) -> Failure | None:
-        process.look()
-        watched = Watched((process,), None, 1, (), 0.0)
-        nothing = None if not process.steps else Comparison(None, _NAMES)
-        return failure_of(watched, nothing)
-
-    def _differs_early(self, whole: Process, before: Process) -> Verdict:
-        comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
-        note = (
+    def _early(self) -> str:
+        return (
             f"two runs differ before step {self._at}, where one would be interrupted: verify it "
             "without --resume-at first"
         )
-        return with_notes(Verdict(comparison, 2, self._isolation, resume=self._told(None)), note)
 
     def _concluded(self, whole: Process, after: Process, start: int, expected: int) -> Verdict:
         for trace in after.traces:
             trace.header = replace(trace.header, first_step=start)
         comparison = examine(whole.traces, after.traces, _NAMES)
-        verdict = Verdict(comparison, 2, self._isolation, reruns=1, resume=self._told(start))
+        verdict = self._verdict(comparison, reruns=1, resume=self._told(start))
         if comparison.difference is not None:
             is_first = comparison.difference.step == number_of(whole.traces[0], start)
-            plan = self._session.plan
-            text = Text(program_files(plan.program, module=plan.module))
+            text = self._session.text
             found = kept_outside(comparison.difference, text, is_first=is_first)
             verdict = with_findings(verdict, text, found, Bisection())
-        return with_notes(verdict, self._note(start, expected))
-
-    def _note(self, start: int, expected: int) -> str:
-        if start == expected:
-            return f"interrupted after {start} training steps, and resumed at the next"
-        return (
-            f"interrupted after {expected} training steps, it went on after {start}: where "
-            "its last checkpoint was saved"
+        note = f"interrupted after {expected} training steps, "
+        goes_on = f"it went on after {start}: where its last checkpoint was saved"
+        return with_notes(
+            verdict, note + (goes_on if start != expected else "and resumed at the next")
         )
 
     def _told(self, start: int | None) -> dict[str, Any]:
@@ -166,9 +131,10 @@ class _Resumption:
         return {"at": self._at, "resumed_at": start, "interruption": how}
 
 
-def _run(opened: Session, *starts: Callable[[], Process]) -> Watched:
-    one_by_one = not opened.isolated or opened.plan.one_by_one
-    return Watch(opened, starts, compares=False, one_by_one=one_by_one).run()
+def _failed(process: Process) -> Failure | None:
+    process.look()
+    watched = Watched((process,), None, 1, (), 0.0)
+    return failure_of(watched, Comparison(None, _NAMES) if process.steps else None)
 
 
 def trainings(trace: Trace) -> int:

@@ -1,4 +1,7 @@
-"""Runs of one program: each with its circumstances, its folders and its turn."""
+"""Runs of one program: each with its circumstances, its folders and its turn.
+
+The folder in which a run works is a copy of the user's, so that runs do not share files.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,131 @@ import json
 import os
 import shutil
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
-from guard.executors import Ended, Task, executor
+from guard.executors import Ended, Task, executor, stop
 from guard.executors.board import Board, Row
-from guard.program import flags
+from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
-from guard.verification import circumstances, workplaces
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
-from guard.verification.processes import Process, has_ended, stop
+from guard.verification.plan import LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
+from guard.verification.runs import Process, has_ended
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from guard.executors import Executor, Job
     from guard.verification.plan import Plan
+
+LARGEST = 256 << 20  # bytes that are copied for a run without being asked to
+MOST = 10_000  # files
+_LEVELS = 2  # of folders above, whose entries "../data" finds
+_NEIGHBOURS = 1_000  # entries of such a folder, at most
+# Nothing that a run writes lies there: they are linked to, not copied.
+_LINKED = {".git", ".hg", ".svn", ".venv", "venv", "node_modules", ".tox", ".nox", ".mypy_cache"}
+_LEFT_OUT = {"__pycache__", ".pytest_cache", ".ruff_cache"}
+
+
+def is_small(folder: str) -> bool:
+    """Whether a folder is copied without being asked to: without what is only linked to."""
+    size = count = 0
+    with suppress(OSError):
+        for entry in _entries(folder):
+            if entry.is_file(follow_symlinks=False):
+                size, count = size + entry.stat(follow_symlinks=False).st_size, count + 1
+                if size > LARGEST or count > MOST:
+                    return False
+        return True
+    return False
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    # detlint: ignore[DET203] counted, or copied
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry
+            if _is_copied_folder(entry):
+                yield from _entries(entry.path)
+
+
+def _is_copied_folder(entry: os.DirEntry[str]) -> bool:
+    if not entry.is_dir(follow_symlinks=False) or entry.name in _LINKED | _LEFT_OUT:
+        return False
+    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+
+
+def copy_folder(folder: str, target: str, scratch: str) -> str:
+    """Copy a folder to somewhere below ``target``; where it now lies.
+
+    ``scratch``, in which ``target`` lies, is not copied if the folder holds it.
+
+    What lies beside it and beside the folder above it is linked to, so that "../data" leads
+    where it did. Times of files are kept. Raises OSError.
+    """
+    folder = os.path.realpath(folder)
+    above = _folders_above(folder)
+    for depth, each in enumerate(above):
+        inner = above[depth + 1] if depth + 1 < len(above) else folder
+        place = os.path.join(target, *map(os.path.basename, above[1 : depth + 1]))
+        os.makedirs(place, exist_ok=True)
+        _link_entries(each, place, without=os.path.basename(inner))
+    place = os.path.join(target, *map(os.path.basename, [*above[1:], folder]))
+    _copy(folder, place, folder, os.path.realpath(scratch))
+    return place
+
+
+def _folders_above(folder: str) -> list[str]:
+    """The folders above, the outermost first, as far as they are of a size to be linked."""
+    found: list[str] = []
+    while len(found) < _LEVELS:
+        folder, before = os.path.dirname(folder), folder
+        if folder == before or not os.access(folder, os.R_OK):
+            break
+        if len(os.listdir(folder)) > _NEIGHBOURS:
+            break
+        found.insert(0, folder)
+    return found
+
+
+def _link_entries(folder: str, target: str, without: str) -> None:
+    for name in os.listdir(folder):
+        if name != without:
+            os.symlink(os.path.join(folder, name), os.path.join(target, name))
+
+
+def _copy(folder: str, target: str, root: str, without: str) -> None:
+    os.makedirs(target, exist_ok=True)
+    with os.scandir(folder) as entries:
+        found = list(entries)
+    for entry in found:
+        place = os.path.join(target, entry.name)
+        if entry.path == without:
+            continue
+        if _is_copied_folder(entry):
+            _copy(entry.path, place, root, without)
+        elif entry.is_symlink():
+            _copy_link(entry.path, place, root)
+        elif entry.is_dir():
+            if entry.name not in _LEFT_OUT:
+                os.symlink(entry.path, place)
+        elif entry.is_file():  # no sockets and pipes
+            shutil.copy2(entry.path, place)
+    shutil.copystat(folder, target)
+
+
+def _copy_link(path: str, place: str, root: str) -> None:
+    """A link within the folder leads to the copy, any other to where it did."""
+    target = os.path.realpath(path)
+    if target.startswith(root + os.sep):
+        os.symlink(os.path.relpath(target, os.path.dirname(path)), place)
+    else:
+        os.symlink(target, place)
 
 
 _SUBJECT = "guard.verification.subject"
@@ -38,16 +146,18 @@ class Session:
     """Starts runs, each in a process with folders of its own.
 
     isolated  whether each run works in a copy of the working folder
+    text      the program's own files
     """
 
     def __init__(self, plan: Plan, scratch: str, executor: Executor) -> None:
         self.plan = plan
         self._executor = executor
         self._board = Board(plan.runs)
-        self._files: bytes | None = None
-        self.isolated = _isolates(plan)
+        self.isolated = is_small(os.getcwd()) if plan.isolate is None else plan.isolate
+        self._copies: dict[str, str] = {}
         self._scratch = scratch
-        self._hash_seeds = HashSeeds(plan.program, module=plan.module)
+        self.text = Text(program_files(plan.program, module=plan.module))
+        self._hash_seeds = HashSeeds(self.text)
         self._started: list[Process] = []
         self._servers: dict[tuple[object, ...], ForkServer] = {}
 
@@ -75,19 +185,21 @@ class Session:
         number = self.count
         folder = os.path.join(self._scratch, str(number))
         temporary = os.path.join(folder, "tmp")
-        command = [*self._options(), *options, *self._program(), *arguments]
+        plan = self.plan
+        name = ["-m", plan.program] if plan.module else [os.path.abspath(plan.program)]
+        command = [*self._recorded(), *options, *name, *plan.arguments, *arguments]
         key = self._key(command, varied)
         if self.plan.goes_on and has_ended(folder, key):
-            kept = Process(number, folder, _kept, ranks=self.plan.ranks)
+            kept = Process(number, folder, lambda *_: Ended(), ranks=self.plan.ranks)
             self._started.append(kept)
             return kept
         shutil.rmtree(folder, ignore_errors=True)  # what an earlier session did not finish
         os.makedirs(temporary)
         told = self._told(folder, place, leaves=leaves)
         environ = {**_environment(self.plan, temporary)}
-        environ |= circumstances.variables(varied, environ, self._hash_seeds.of, **told)
+        environ |= variables_of(varied, environ, self._hash_seeds.of, **told)
 
-        server = self._server(environ, varied.get(circumstances.LISTINGS.name, 0))
+        server = self._server(environ, varied.get(LISTINGS.name, 0))
 
         def begin(where: Sequence[str], output: str) -> Job:
             if server is not None:
@@ -118,7 +230,7 @@ class Session:
         plan = self.plan
         if plan.guard or sys.platform != "linux" or not self._executor.is_local:
             return ()
-        return imported_ahead(program_files(plan.program, module=plan.module), ranks=plan.ranks)
+        return imported_ahead(self.text, ranks=plan.ranks)
 
     def _told(self, folder: str, place: str, *, leaves: bool) -> dict[str, object]:
         """What the process of a run is to know, besides its circumstances."""
@@ -137,11 +249,13 @@ class Session:
             told["folder"] = self._workplace(place or folder)
         return told
 
+    @cached_property
+    def _files(self) -> bytes:
+        return digest_of(self.text.files)
+
     def _key(self, command: Sequence[str], varied: Mapping[str, int]) -> str:
         """A digest of what a run depends on, as far as it is known."""
         plan = self.plan
-        if self._files is None:
-            self._files = digest_of(program_files(plan.program, module=plan.module))
         settings = sorted(each for each in os.environ.items() if each[0].startswith("GUARD_"))
         told = [list(command), sorted(varied.items()), plan.seed, plan.ranks, settings]
         return hashlib.sha256(json.dumps(told).encode() + self._files).hexdigest()
@@ -170,29 +284,19 @@ class Session:
 
     def _workplace(self, folder: str) -> str:
         """The copy of the working folder that lies in a run's folder; made when first asked for."""
-        noted = os.path.join(folder, "workplace")
-        if not os.path.exists(noted):
+        if folder not in self._copies:
+            target = os.path.join(folder, "files")
             try:
-                made = workplaces.copy(os.getcwd(), os.path.join(folder, "files"), self._scratch)
+                self._copies[folder] = copy_folder(os.getcwd(), target, self._scratch)
             except (OSError, shutil.Error) as error:
                 raise GuardError(f"the working folder could not be copied: {error}") from None
-            with open(noted, "w", encoding="utf-8") as file:
-                file.write(made)
-        with open(noted, encoding="utf-8") as file:
-            return file.read()
+        return self._copies[folder]
 
-    def _options(self) -> list[str]:
+    def _recorded(self) -> list[str]:
+        """Options of the recording that the plan has."""
         plan = self.plan
-        found = ["--guard"] if plan.guard else []
-        found += ["--values"] if plan.values else []
-        found += ["--replicas", str(plan.replicas)] if plan.replicas else []
-        return found
-
-    def _program(self) -> list[str]:
-        plan = self.plan
-        if plan.module:
-            return ["-m", plan.program, *plan.arguments]
-        return [os.path.abspath(plan.program), *plan.arguments]
+        found = ["--guard"] * plan.guard + ["--values"] * plan.values
+        return found + (["--replicas", str(plan.replicas)] if plan.replicas else [])
 
     def end(self) -> None:
         """End all that still runs."""
@@ -213,22 +317,9 @@ def session(plan: Plan, scratch: str) -> Iterator[Session]:
             opened.end()
 
 
-def _kept(*_: object) -> Ended:
-    return Ended()
-
-
 def _row(process: Process) -> Row:
     state = "ended" if process.status is not None else "running" if process.place else "waiting"
     return Row(f"run {process.number + 1}", state, process.place, told=f"{process.steps} steps")
-
-
-def _isolates(plan: Plan) -> bool:
-    if plan.isolate is not None:
-        return plan.isolate
-    try:
-        return workplaces.size(os.getcwd()).is_small
-    except OSError:
-        return False
 
 
 def _environment(plan: Plan, temporary: str) -> dict[str, str]:
@@ -239,8 +330,4 @@ def _environment(plan: Plan, temporary: str) -> dict[str, str]:
         environ = {**QUIET, **environ}
     if sys.platform == "linux":  # elsewhere its path is too long for sockets
         environ |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (environ.get("PYTHONPATH"), folder) if each
-    )
-    return environ
+    return beside_guard(environ)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
 from guard.diff.names import listed
-from guard.statements.sinks import done_in_one, sets_only, sets_values
+from guard.diff.slices import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
-from guard.verification.circumstances import MEMORY
+from guard.verification.explaining import is_value
 from guard.verification.operators import READ, Culprit, unwritten
-from guard.verification.origins import is_value
+from guard.verification.plan import MEMORY
 
 if TYPE_CHECKING:
     from guard.diff import Difference
-    from guard.statements.flows import Flows
-    from guard.statements.matching import Node
-    from guard.verification.bisection import Bisection
+    from guard.diff.flows import Flows
+    from guard.diff.statements import Node
+    from guard.verification.operators import Bisection
     from guard.verification.texts import Text
 
 _DRAWN = (

@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Link, examine
+from guard.diff.slices import compare, find, slice_of
 from guard.observe.places import Place
-from guard.statements.sinks import compare, find, slice_of
-from guard.verification.origins import suspect
+from guard.verification.explaining import suspect
 from guard.verification.plan import recording
+from guard.verification.runs import rerun
 from guard.verification.settling import cause_of
-from guard.verification.watching import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from guard.diff import Difference, Suspect
+    from guard.diff.flows import Flows
+    from guard.diff.slices import Found
+    from guard.diff.statements import Node
     from guard.digests.traits import Traits
-    from guard.statements.flows import Flows
-    from guard.statements.matching import Node
-    from guard.statements.sinks import Found
-    from guard.verification.bisection import Bisection
-    from guard.verification.processes import Process
+    from guard.verification.operators import Bisection
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
     from guard.verification.settling import Decided
 
@@ -103,7 +103,9 @@ def entry(
 
 
 def _entry(session: Session, difference: Difference, other: int, bisection: Bisection) -> Entry:
-    ran = _rerun(session, other, difference.step)
+    step = difference.step
+    options = (*recording(step + _FURTHER), "--lines", str(step))
+    ran = rerun(session, (0, other), options).processes
     for each in ran:
         each.look()
     if not all(each.traces for each in ran):
@@ -166,17 +168,6 @@ def _hyperparameters(process: Process) -> set[str]:
     labels = (trace.labels(at) for trace in process.traces for at in range(len(trace)))
     held = (each.name for some in labels for each in some if each.kind == "hyperparameter")
     return {name.rpartition(".")[2] for name in held}
-
-
-def _rerun(session: Session, other: int, step: int) -> tuple[Process, ...]:
-    options = (*recording(step + _FURTHER), "--lines", str(step))
-    plan = session.plan
-
-    def start(run: int) -> Process:
-        return session.start(plan.circumstances(run), options)
-
-    starts = [lambda: start(0), lambda: start(other)]
-    return Watch(session, starts, limited=True).run().processes
 
 
 def _place(node: Node) -> Place:

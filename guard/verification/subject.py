@@ -1,4 +1,9 @@
-"""The process of one run: ``python -m guard.verification.subject``, with ``record``'s arguments."""
+"""The process of one run: ``python -m guard.verification.subject``, with ``record``'s arguments.
+
+Runs side by side that share files: each writes when those before it have ended. As if they had
+been started one after the other, which is how a person would compare them, and yet they are
+compared while they run, up to where the first of them writes.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,119 @@ import json
 import os
 import signal
 import sys
+import time
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.trace import TraceWriter
-from guard.verification import circumstances, turns
-from guard.verification.circumstances import VARIABLE
+from guard.verification.plan import VARIABLE, told_by_parent, vary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from guard.trace import Status
+
+_PAUSE = 0.05  # seconds between two looks at whether it is one's turn
+_WRITES = frozenset("wax+")
+_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Events of Python's own, with the places of the paths that they would change.
+_CHANGES = {
+    **dict.fromkeys(("os.mkdir", "os.remove", "os.rmdir", "os.truncate", "shutil.rmtree"), (0,)),
+    **dict.fromkeys(("os.link", "os.symlink"), (1,)),
+    "sqlite3.connect": (0,),
+    "os.rename": (0, 1),
+}
+
+
+def take_turns(turn: str, waiting: str, own: Sequence[str]) -> None:
+    """Have this process wait, before it writes to a file of the user's, for a file ``turn``.
+
+    waiting  a file in which it says what it waits to write
+    own      folders in which it may write at any time
+
+    Covers what Python opens, makes, renames and removes, and ``torch.save``; not what other
+    libraries write in C++ or Rust.
+    """
+    gate = _Gate(turn, waiting, own)
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        if event == "open":
+            gate.opening(*given[:3])
+        for place in _CHANGES.get(event, ()):
+            gate.change(given[place])
+
+    sys.addaudithook(hook)
+
+
+class _Gate:
+    def __init__(self, turn: str, waiting: str, own: Sequence[str]) -> None:
+        self._turn = turn
+        self._waiting = waiting
+        self._own = tuple(os.path.realpath(each) + os.sep for each in own)
+        self._is_open = False
+        self._saves = False
+        self._asking = False
+
+    def opening(self, path: Any, mode: Any, flags: Any) -> None:  # noqa: ANN401
+        if self._is_open:
+            return
+        self._watch_saves()
+        is_flagged = isinstance(flags, int) and bool(flags & _FLAGS)
+        if not _WRITES.isdisjoint(mode) if isinstance(mode, str) else is_flagged:
+            self.change(path)
+
+    def change(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
+        """Wait, if this path is not one's own."""
+        if self._is_open or self._asking or not isinstance(path, (str, bytes, os.PathLike)):
+            return
+        if path == ":memory:":  # a database of sqlite's
+            return
+        self._asking = True  # what follows opens files itself
+        try:
+            full = os.path.realpath(os.fsdecode(path))
+            if not self._is_free(full):
+                self._wait(full)
+        finally:
+            self._asking = False
+
+    def _is_free(self, full: str) -> bool:
+        if full.startswith((*self._own, "/dev/", "/proc/")) or "__pycache__" in full:
+            return True
+        home = os.path.expanduser("~")  # caches and settings, made for several processes
+        return full.startswith(os.path.join(home, "."))
+
+    def _wait(self, full: str) -> None:
+        while not os.path.exists(self._turn):
+            if not os.path.exists(self._waiting):
+                self._tell(full)
+            time.sleep(_PAUSE)
+        self._is_open = True
+        with suppress(OSError):
+            os.remove(self._waiting)
+
+    def _tell(self, full: str) -> None:
+        """Say what is waited for, in a file that never lies there half written."""
+        beside = f"{self._waiting}.{os.getpid()}"
+        with suppress(OSError):
+            with open(beside, "w", encoding="utf-8") as file:
+                file.write(full)
+            os.replace(beside, self._waiting)
+
+    def _watch_saves(self) -> None:
+        """``torch.save`` opens its file in C++; torch may not have been imported so far."""
+        serialization = sys.modules.get("torch.serialization")
+        opener = getattr(serialization, "_open_zipfile_writer", None)
+        if self._saves or opener is None:
+            return
+        self._saves = True
+
+        def open_(name_or_buffer: Any) -> Any:  # noqa: ANN401
+            self.change(name_or_buffer)
+            return opener(name_or_buffer)
+
+        serialization._open_zipfile_writer = open_  # type: ignore[union-attr]  # noqa: SLF001
+
 
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
 _SUBJECT = "guard.verification.subject"
@@ -25,13 +131,13 @@ _SUBJECT = "guard.verification.subject"
 
 def main(arguments: list[str]) -> int:
     """Become what ``guard verify`` told this process to be, then record the program."""
-    told = circumstances.told()
+    told = told_by_parent()
     end_with(told.get("parent", 0))
     if "ranks" in told:
         return launch(told, arguments)
-    circumstances.vary()
+    vary()
     if "turn" in told:
-        turns.take(told["turn"], told["waiting"], told["own"])
+        take_turns(told["turn"], told["waiting"], told["own"])
     if "folder" in told:
         os.chdir(told["folder"])
     if told.get("leaves"):
@@ -108,9 +214,9 @@ def launch(told: Mapping[str, Any], arguments: Sequence[str]) -> int:
     rest = {name: value for name, value in told.items() if name != "ranks"}
     os.environ[VARIABLE] = json.dumps({**rest, "parent": os.getpid()})
     if "torch" in sys.modules:
-        from guard.verification import ranks
+        from guard.verification import forkserver
 
-        ended = ranks.fork(told["ranks"])
+        ended = forkserver.fork_ranks(told["ranks"])
         return main(list(arguments)) if ended is None else ended
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError

@@ -1,4 +1,7 @@
-"""What the linter finds in the program's own files that fits the cause of a difference."""
+"""What the linter finds in the program's own files that fits the cause of a difference.
+
+And lines of the program that may be to blame, where running showed none and the linter has none.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,104 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from guard.diff import Cause, Suspect
+from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
+from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
+from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from guard.diff import Difference, Link
+    from guard.diff import Change, Difference, Link
 
+FROM_A_THREAD = "a generator that is drawn from at any time"
+SET = "the program sets it itself"
+KEPT = "what the program keeps and does not save"
+SAVED = "what becomes of the state that was lost"
+WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
+REMEDIES = {
+    Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
+    "epochs in the place of seconds.",
+    Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
+    "random.Random(seed); a UUID or the system's entropy is another one in each run.",
+    Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
+    "a thread: the system gives another one in each run.",
+    Source.LOAD: "Take a fixed number in the place of what is measured of the machine.",
+    Source.DRAWN_NAME: "Name it by what is the same in each run, such as a running number: "
+    "tempfile draws another name in each.",
+    Source.STRING_HASH: "Sort what comes out of a set of strings, and use zlib.crc32 or hashlib in "
+    "the place of hash(); `python -m guard run` fixes PYTHONHASHSEED.",
+    Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
+    "name: id() and the default hash() are addresses, which no seed fixes. A dict or a list keeps "
+    "the order of insertion, where a set does not.",
+    Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
+    Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
+    "place of imap_unordered and as_completed, in_order=True for a DataLoader. Let each thread "
+    "keep its own part, and add or join the parts afterwards in a fixed order, as with pool.map: "
+    "sums of floats hang on the order of their parts, what threads hand over on which is first.",
+    Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
+    "a timeout, in the place of asking whether it is done by then.",
+    Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
+    "a context manager or close(), in the place of __del__ and weak references.",
+    Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
+    "torch.empty. Under `python -m guard run` torch fills memory, so that at least it is the same "
+    "in each run.",
+}
+# By why a line is told: the words of what it reads, or one of those above.
+ADVICE = {
+    **{source.value: remedy for source, remedy in REMEDIES.items()},
+    FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
+    "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    KEPT: "Save it with the checkpoint, and load it before the first step: what the program keeps "
+    "from step to step in Python is in no state_dict() of the model or the optimizer.",
+    SET: "The program sets it itself: give it the same value in each run there, and not one that "
+    "is measured or read from the machine.",
+}
+
+# What is another in each run where a circumstance alone makes the difference.
+OF_CIRCUMSTANCES = {
+    HASHES.name: Source.STRING_HASH,
+    MEMORY.name: Source.UNWRITTEN_MEMORY,
+    TIMING.name: Source.THREAD_ORDER,
+    LISTINGS.name: Source.LISTING,
+    ADDRESSES.name: Source.OBJECT_ADDRESS,
+}
 _SECONDS = 120
 _MOST = 5  # suspects that are told
+_LINES = 3  # lines of the text that are told
 _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
-
-GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
-
+_GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
 _SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order where it is seeded
 _SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
-
 _OWNER = re.compile(r"\b(\w+)'s global")  # in what the linter says
 _OWNERS = {"python", "numpy", "torch"}
 _OBJECTS = "DET101"  # of generators of the program's own
 _GLOBALS = ("DET102", "DET104")
-
-# Why a code fits; a code covers those that begin with it, and the first that covers one counts.
-_WHY = {
-    ("DET101", "DET102", "DET103", "DET104", "DET202"): "a generator without a fixed seed",
-    ("DET106", "DET203", "DET204", "DET205", "DET206", "DET802"): "an order that nothing fixes",
-    ("DET201", "DET207"): "generators in the loader's workers",
-    ("DET301", "DET302", "DET307"): "a kernel that is chosen anew in each run",
-    (
-        "DET305",
-        "DET401",
-        "DET402",
-        "DET403",
-    ): "memory that is read before anything has written to it",
-    ("DET105",): "a value that is another one in each run",
-    ("DET",): "a kernel that adds or writes in no fixed order",
+_ORDER, _UNSEEDED = "an order that nothing fixes", "a generator without a fixed seed"
+# What differs, and why a code fits: a code covers those that begin with it, the first counts.
+_OF_CODES: dict[str, tuple[Source | None, str]] = {
+    "DET105": (Source.STRING_HASH, "a value that is another one in each run"),
+    "DET203": (Source.LISTING, _ORDER),
+    "DET204": (Source.STRING_HASH, _ORDER),
+    **dict.fromkeys(("DET205", "DET206"), (Source.THREAD_ORDER, _ORDER)),
+    "DET106": (Source.GENERATOR, _ORDER),
+    "DET802": (None, _ORDER),
+    **dict.fromkeys(("DET201", "DET207"), (Source.GENERATOR, "generators in the loader's workers")),
+    **dict.fromkeys(("DET10", "DET202"), (Source.GENERATOR, _UNSEEDED)),
+    **dict.fromkeys(
+        ("DET301", "DET302", "DET307"), (None, "a kernel that is chosen anew in each run")
+    ),
+    "DET40": (Source.UNWRITTEN_MEMORY, "memory that is read before anything has written to it"),
+    "DET305": (None, "memory that is read before anything has written to it"),
+    **dict.fromkeys(
+        ("DET5", "DET6"), (Source.KERNEL, "a kernel that adds or writes in no fixed order")
+    ),
+    "DET": (None, "a kernel that adds or writes in no fixed order"),
 }
 # Codes by cause, the likelier first.
 _CODES = {
@@ -66,13 +127,22 @@ _CODES = {
 }
 
 
-def _fitting(cause: Cause) -> tuple[tuple[str, str], ...]:
-    """The codes of a cause, each with why it fits."""
-    codes = (f"DET{each}" for each in _CODES.get(cause, "").split())
-    return tuple(
-        (code, next(why for starts, why in _WHY.items() if code.startswith(starts)))
-        for code in codes
-    )
+# What the linter says of these circumstances: where it says it, nothing is to be added.
+_SAYS = {
+    HASHES.name: ("DET204", "DET105"),
+    LISTINGS.name: ("DET203",),
+    MEMORY.name: ("DET40", "DET305"),
+}
+_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
+_DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
+_COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
+_OF_ORDER = ("DET203", "DET204", "DET205")
+_SURE = 10  # ranks below are told before the linter's findings
+
+
+def meaning(code: str) -> tuple[Source | None, str]:
+    """What is another in each run by a finding of that code, and in words why it fits."""
+    return next((found for start, found in _OF_CODES.items() if code.startswith(start)), (None, ""))
 
 
 def suspects(
@@ -83,14 +153,13 @@ def suspects(
     files  the program's own, the one that was started first
     links  statements that running showed to lead to the difference
     """
-    fitting = _fitting(difference.cause)
-    if not files or not fitting:
+    codes = [f"DET{each}" for each in _CODES.get(difference.cause, "").split()]
+    if not files or not codes:
         return ()
     if any(_SEEDING.search(_read(each)) for each in files):
-        fitting = tuple(each for each in fitting if each[0] not in _SHUFFLES)
-    codes = [code for code, _ in fitting]
+        codes = [each for each in codes if each not in _SHUFFLES]
     found = findings(files, codes)
-    return rank(found, fitting, difference, files, links)
+    return rank(found, codes, difference, files, links)
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
@@ -113,7 +182,7 @@ def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]
 
 def rank(
     found: Iterable[dict[str, Any]],
-    fitting: Sequence[tuple[str, str]],
+    codes: Sequence[str],
     difference: Difference,
     files: Sequence[str],
     links: Sequence[Link] = (),
@@ -125,24 +194,37 @@ def rank(
     the whole program last: the line it is said at is of no consequence. The file of the place is
     the nearest; then those that define a dataset, and the one that was started; then the others.
     """
-    place = difference.place
-    here = os.path.realpath(place.filename) if place is not None else ""
-    line = place.line if place is not None else 0
+    here, line = _at(difference)
     known = {(os.path.realpath(each.file), each.line) for each in links} | {(here, line)}
-    near = {os.path.realpath(each) for each in files if each == files[0] or _has_data(each)}
+    near = {
+        os.path.realpath(each) for each in files if each == files[0] or "Dataset" in _read(each)
+    }
+    ranked = []
+    for each in found:
+        code, row, name = each["code"], each["location"]["row"], os.path.realpath(each["filename"])
+        order = next((at for at, start in enumerate(codes) if code.startswith(start)), None)
+        if order is None:
+            continue
+        far = min(abs(row - line) / _FAR, 1) if name == here else 1 + (name not in near)
+        key = (
+            code.startswith(_GENERAL),
+            _is_of_another(each, difference.generators),
+            (name, row) not in known,
+            each.get("confidence") == "possible",
+            order + _FILE_COUNTS * far,
+            name,
+            row,
+        )
+        ranked.append(
+            (key, Suspect(code, each["message"], each["filename"], row, meaning(code)[1]))
+        )
+    ranked.sort(key=lambda each: each[0])
+    return tuple(suspect for _, suspect in ranked[:_MOST])
 
-    def key(each: dict[str, Any]) -> tuple[Any, ...]:
-        name, row = os.path.realpath(each["filename"]), each["location"]["row"]
-        distance = abs(row - line)
-        far = min(distance / _FAR, 1) if name == here else 1 + (name not in near)
-        weight = _fit(each["code"], fitting)[0] + _FILE_COUNTS * far
-        is_general = each["code"].startswith(GENERAL)
-        is_other = _is_of_another(each, difference.generators)
-        is_possible = each.get("confidence") == "possible"
-        return is_general, is_other, (name, row) not in known, is_possible, weight, name, row
 
-    fit = sorted((each for each in found if _fit(each["code"], fitting)[1]), key=key)
-    return tuple(_suspect(each, fitting) for each in fit[:_MOST])
+def _at(difference: Difference) -> tuple[str, int]:
+    place = difference.place
+    return ("", 0) if place is None else (os.path.realpath(place.filename), place.line)
 
 
 def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
@@ -157,28 +239,91 @@ def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
     return code == _OBJECTS or (owner is not None and owner[1].lower() not in held)
 
 
-def _has_data(path: str) -> bool:
-    return "Dataset" in _read(path)
-
-
 def _read(path: str) -> str:
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
     return ""
 
 
-def _fit(code: str, fitting: Sequence[tuple[str, str]]) -> tuple[int, str]:
-    for order, (start, why) in enumerate(fitting):
-        if code.startswith(start):
-            return order, why
-    return len(fitting), ""
+@dataclass(frozen=True)
+class Asked:
+    """What is known of a difference when the text is asked.
+
+    circumstance  that makes the difference, "none", or "" where it is not known
+    changes       of the environment
+    is_known      whether the operator is
+    """
+
+    difference: Difference
+    circumstance: str
+    text: Text
+    changes: Sequence[Change] = ()
+    is_known: bool = False
 
 
-def _suspect(each: dict[str, Any], fitting: Sequence[tuple[str, str]]) -> Suspect:
-    return Suspect(
-        code=each["code"],
-        message=each["message"],
-        file=each["filename"],
-        line=each["location"]["row"],
-        fits=_fit(each["code"], fitting)[1],
-    )
+def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
+    """The linter's suspects; lines that are surely of the cause come before them, others only if
+    none of the linter's fits the circumstance."""
+    fitting = _SAYS.get(asked.circumstance, ("DET",))
+    special = [each.code for each in suspects if not each.code.startswith(_GENERAL)]
+    fits = any(each.startswith(fitting) for each in special)
+    here, near = _at(asked.difference)
+    exact = {(each.file, each.line): each for each in reversed(suspects)}
+    ranked = []
+    for number, path in enumerate(asked.text.trees):
+        is_far = os.path.realpath(path) != here
+        for each in _possible(path, asked, special):
+            if each.rank < _SURE or not fits:
+                order = (each.rank, is_far, number, abs(each.line - (0 if is_far else near)))
+                told = Suspect("", each.what, path, each.line, each.fits)
+                ranked.append((order, exact.get((path, each.line), told)))
+    ranked.sort(key=lambda each: each[0])
+    told_of: dict[tuple[str, int], Suspect] = {}
+    for _, suspect in ranked:
+        told_of.setdefault((suspect.file, suspect.line), suspect)
+    lines = list(told_of.values())[:_LINES]
+    return (*lines, *(each for each in suspects if each not in lines))
+
+
+def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
+    """What to do: what fits the first suspect, where it is a line of the text that tells."""
+    fits = suspects[0].fits if suspects else ""
+    if difference.cause is Cause.STATE and fits == SAVED:
+        return difference.advice + WHOLE
+    if circumstance in _SAYS and difference.cause not in _CONDITIONS:
+        return difference.advice
+    return ADVICE.get(fits, difference.advice)
+
+
+def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
+    """Lines of a file.
+
+    codes  of what the linter found, but for what it says of a whole program
+    """
+    text, tree = asked.text, asked.text.trees[path]
+    difference, cause = asked.difference, asked.difference.cause
+    if cause is Cause.ENVIRONMENT:
+        items = [each.name for each in asked.changes if each.decides]
+        yield from _fit(setters(tree, items), SET)
+    elif cause is Cause.STATE:
+        yield from _fit(states(tree, difference.lost), SAVED)
+        # Later, where it is known what else was lost.
+        lost = difference.lost
+        rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
+        for each in text.kept.get(path, ()):
+            what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
+            yield Line(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
+    elif cause in (Cause.GENERATOR, *_DATA):
+        yield from _fit(text.threads.draws(tree, difference.generators), FROM_A_THREAD)
+    if asked.circumstance in _SAYS:
+        return
+    if cause in _DATA:
+        sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
+        handed = text.threads.handed_over(tree)
+        yield from _fit(handed, Source.THREAD_ORDER.value, 0 if sure else _SURE)
+    elif cause in _COMPUTED and not asked.is_known:
+        yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
+
+
+def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:
+    return (each._replace(rank=rank + each.rank, fits=fits) for each in lines)

@@ -13,7 +13,19 @@ import pytest
 from recorded_runs import altered, digest, event, place, summary, write
 
 from guard.__main__ import main
-from guard.diff import Comparison, Operator, Suspect, as_json, examine, page, text
+from guard.diff import (
+    Comparison,
+    Confidence,
+    Explanation,
+    Link,
+    Operator,
+    Source,
+    Suspect,
+    as_json,
+    examine,
+    page,
+    text,
+)
 from guard.trace import Header, TraceWriter, open_trace
 
 if TYPE_CHECKING:
@@ -151,6 +163,16 @@ def test_the_page_escapes_what_traces_hold_and_fetches_nothing(comparison: Compa
     assert "default-src 'none'" in written
     assert "http://" not in written
     assert "https://" not in written
+
+
+def test_the_page_says_all_that_the_text_says(comparison: Comparison) -> None:
+    links = (Link("train.py", 3, "a = time.time()"),)
+    cause = Explanation(Source.CLOCK, Confidence.CERTAIN, "time.time()", links)
+    found = replace(comparison, explanation=cause)
+    written, told = page(found), text(found, io.StringIO())
+    for words in ("a clock: time.time() (certain)", "train.py:3  a = time.time()", "It came back."):
+        assert words in written
+        assert words in told
 
 
 def test_a_page_of_many_steps_is_binned(tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_each_library_is_one_row_with_a_source_and_a_known_variable() -> None:
     for row in LIBRARIES:
         assert row.source.startswith("https://"), row.module
         assert row.verdict in LEVELS
-        assert row.distributions
+        assert row.packages
         assert not row.meaning.endswith(".")
         assert row.variable in variables | {""}
 

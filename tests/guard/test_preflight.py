@@ -20,9 +20,9 @@ from torch.utils.checkpoint import checkpoint
 import guard
 from guard.errors import SettingsError
 from guard.observe import engine
-from guard.rehearsal import backward, gate
-from guard.rehearsal.backward import Backward
+from guard.rehearsal import gate, rehearsal
 from guard.rehearsal.findings import from_dict
+from guard.rehearsal.rehearsal import Backward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -261,7 +261,7 @@ def in_python() -> Iterator[None]:
             observe=lambda _: None,
         ).run(gradients)
 
-    with backward.remembered(), engine.around(run):
+    with rehearsal.remembered(), engine.around(run):
         yield
 
 

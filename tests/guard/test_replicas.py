@@ -13,7 +13,7 @@ from programs import python
 
 import guard
 from guard.commands.run import _replicas_watched, main
-from guard.replicas.departure import Entry, first_departure, named
+from guard.replicas.holdings import Entry, first_departure, named
 
 torch: Any = pytest.importorskip("torch")
 

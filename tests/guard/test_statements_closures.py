@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from statement_runs import run
 
-from guard.statements import tracer
+from guard.recording import tracer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from guard.diff import Cause
 from guard.verification import statements
-from guard.verification.bisection import Bisection
+from guard.verification.operators import Bisection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,8 @@ def _raising(error: Exception) -> Callable[..., Any]:
 def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
     process = SimpleNamespace(look=lambda: None, traces=[1], traces_folder="")
-    monkeypatch.setattr(statements, "_rerun", lambda *_: (process, process))
+    watched = SimpleNamespace(processes=(process, process))
+    monkeypatch.setattr(statements, "rerun", lambda *_: watched)
     monkeypatch.setattr(statements, "replace", lambda each, **_: each)
     seen = SimpleNamespace(difference=difference)
     monkeypatch.setattr(statements, "examine", lambda *_: seen)
@@ -49,11 +50,11 @@ def test_a_difference_that_does_not_come_again_is_looked_for_once_more(
 ) -> None:
     process, asked = SimpleNamespace(look=lambda: None, traces=[1]), []
 
-    def rerun(_: object, other: int, __: int) -> tuple[Any, ...]:
-        asked.append(other)
-        return process, process
+    def rerun(_: object, runs: tuple[int, int], __: object) -> SimpleNamespace:
+        asked.append(runs[1])
+        return SimpleNamespace(processes=(process, process))
 
-    monkeypatch.setattr(statements, "_rerun", rerun)
+    monkeypatch.setattr(statements, "rerun", rerun)
     monkeypatch.setattr(statements, "examine", lambda *_: SimpleNamespace(difference=None))
     difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
     session: Any = SimpleNamespace()

@@ -12,15 +12,14 @@ import pytest
 from statement_runs import flows, origins
 
 from guard.diff import Cause, Difference
+from guard.diff.flows import Flows
+from guard.diff.slices import find
+from guard.diff.statements import Pairing, calls_of
 from guard.digests.generators import NONE
 from guard.observe.places import Place
-from guard.statements import tracer
-from guard.statements.flows import Flows
-from guard.statements.matching import Pairing
-from guard.statements.sinks import find
-from guard.statements.syntax import Files
-from guard.statements.threads import calls_of
-from guard.statements.trees import Call, Ran, Recording, Thread
+from guard.observe.statements import Files
+from guard.recording import tracer
+from guard.trace.statements import Call, Ran, Recording, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

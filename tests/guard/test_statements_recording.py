@@ -11,8 +11,8 @@ from programs import python, write
 pytest.importorskip("torch")
 
 from guard.diff import examine
-from guard.statements.trees import recording
 from guard.trace import open_run
+from guard.trace.statements import recording
 
 if TYPE_CHECKING:
     from pathlib import Path

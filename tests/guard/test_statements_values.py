@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from guard.diff.statements import differ
 from guard.digests.locations import MISSING, value_of
 from guard.digests.values import Digests
-from guard.statements.matching import differ
-from guard.statements.syntax import statements
+from guard.observe.statements import statements
 
 PARTS = {
     "x = a + b": ((("a",), ("b",)), (("x",),), ()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.verification import circumstances, perturbations, turns, workplaces
+from guard.verification import perturbations, plan, sessions, subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ NAMES = ["a", "b", "c", "d"]
 
 
 def alike(run: int) -> dict[str, int]:
-    return dict.fromkeys(circumstances.NAMES, run)
+    return dict.fromkeys(plan.NAMES, run)
 
 
 @pytest.mark.parametrize("run", range(4))
@@ -35,9 +35,9 @@ def test_listings_of_runs_differ() -> None:
 
 def test_what_the_user_set_stays() -> None:
     environ = {"PYTHONHASHSEED": "7", "MALLOC_PERTURB_": "1"}
-    found = circumstances.variables(alike(1), environ)
-    assert set(found) == {circumstances.VARIABLE}
-    assert json.loads(found[circumstances.VARIABLE])["runs"] == {
+    found = plan.variables_of(alike(1), environ)
+    assert set(found) == {plan.VARIABLE}
+    assert json.loads(found[plan.VARIABLE])["runs"] == {
         "timing": 1,
         "listings": 1,
         "addresses": 1,
@@ -45,18 +45,18 @@ def test_what_the_user_set_stays() -> None:
 
 
 def test_each_run_has_another_hash_seed_and_another_filling() -> None:
-    found = [circumstances.variables(alike(run), {}) for run in range(5)]
+    found = [plan.variables_of(alike(run), {}) for run in range(5)]
     for name in ("PYTHONHASHSEED", "MALLOC_PERTURB_"):
         assert len({each[name] for each in found}) == 5
 
 
 def test_random_is_no_number_of_the_users() -> None:
-    assert circumstances.given({"PYTHONHASHSEED": "random"}) == ()
+    assert plan.given({"PYTHONHASHSEED": "random"}) == ()
 
 
 LISTS = """
     import glob, multiprocessing, os, pathlib, threading
-    from guard.verification.circumstances import vary
+    from guard.verification.plan import vary
 
     def listed():
         with os.scandir("data") as entries:
@@ -86,12 +86,12 @@ def test_every_way_of_listing_is_permuted_also_in_workers(tmp_path: Path) -> Non
     for name in NAMES:
         write(tmp_path / "data" / name, "")
     script = write(tmp_path / "lists.py", LISTS)
-    done = python(script, cwd=tmp_path, environ=circumstances.variables(alike(1), {}))
+    done = python(script, cwd=tmp_path, environ=plan.variables_of(alike(1), {}))
     assert (done.stdout, done.stderr) == ("6 False True\n", "")
 
 
 def test_a_process_that_was_not_told_stays_as_it_is(tmp_path: Path) -> None:
-    code = "import os; found = os.listdir; from guard.verification.circumstances import vary; "
+    code = "import os; found = os.listdir; from guard.verification.plan import vary; "
     done = python("-c", code + "vary(); print(os.listdir is found)", cwd=tmp_path)
     assert done.stdout == "True\n"
 
@@ -110,7 +110,7 @@ EMPTY = """
 def test_unwritten_memory_is_another_in_each_run(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = write(tmp_path / "empty.py", EMPTY)
-    found = circumstances.variables({"memory": 1}, {})
+    found = plan.variables_of({"memory": 1}, {})
     done = python(script, cwd=tmp_path, environ=found)
     assert done.stdout.split() == ["{62}"] * 3  # 0x3e
 
@@ -124,7 +124,7 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
     (work / "latest").symlink_to(work / "config")
     (work / "elsewhere").symlink_to(tmp_path / "home" / "data")
     scratch = work / "kept"  # as with --keep kept, in the working folder itself
-    made = workplaces.copy(str(work), str(scratch / "0" / "files"), str(scratch))
+    made = sessions.copy_folder(str(work), str(scratch / "0" / "files"), str(scratch))
     assert sorted(os.listdir(made)) == [".git", "config", "elsewhere", "latest"]
     assert os.path.basename(made) == "project"
     write(work / "config" / "a.yaml", "a: 2")
@@ -136,18 +136,18 @@ def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> 
 
 
 def test_a_large_folder_is_not_copied(tmp_path: Path) -> None:
-    assert workplaces.size(str(tmp_path)).is_small
+    assert sessions.is_small(str(tmp_path))
     with open(tmp_path / "data.bin", "wb") as file:
-        file.truncate(workplaces.LARGEST + 1)
-    assert not workplaces.size(str(tmp_path)).is_small
+        file.truncate(sessions.LARGEST + 1)
+    assert not sessions.is_small(str(tmp_path))
 
 
 WRITES = """
     import os, sys, threading, time
-    from guard.verification import turns
+    from guard.verification.subject import take_turns
 
     turn, waiting, own, way = sys.argv[1:]
-    turns.take(turn, waiting, [own])
+    take_turns(turn, waiting, [own])
     open(os.path.join(own, "log"), "w").close()
     print(open(__file__).read(1) + open(os.devnull, "w").name)
 
@@ -186,7 +186,7 @@ def test_a_run_waits_for_its_turn_to_write(tmp_path: Path, way: str) -> None:
 
 
 def test_what_is_read_is_not_waited_for() -> None:
-    gate = turns._Gate("/nowhere", "/nowhere", [])
+    gate = subject._Gate("/nowhere", "/nowhere", [])
     gate.opening(__file__, "r", 0)
     gate.opening(__file__, None, os.O_RDONLY)
     gate.change("/dev/shm/x")  # noqa: S108 - not made

@@ -9,7 +9,7 @@ import pytest
 from statement_runs import flows
 
 from guard.diff import Cause, Difference
-from guard.statements.sinks import find
+from guard.diff.slices import find
 from guard.verification.settling import cause_of, decided
 
 if TYPE_CHECKING:

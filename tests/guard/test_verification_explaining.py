@@ -20,14 +20,13 @@ from guard.diff import (
     Source,
     Suspect,
     as_json,
-    phrases,
+    report,
 )
-from guard.statements.sinks import slice_of
-from guard.statements.sources import source_of
+from guard.diff.slices import slice_of
+from guard.diff.sources import source_of
 from guard.verification import perturbations
-from guard.verification.explaining import Known, Shown, explanation
+from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of
 from guard.verification.operators import Culprit
-from guard.verification.origins import Origin, origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,6 +210,11 @@ CONFIDENCES = {
         "LISTING",
         "possible",
     ),
+    "the linter alone, of a set": (
+        known(suspects=(Suspect("DET204", "a set", "train.py", 3),)),
+        "STRING_HASH",
+        "possible",
+    ),
     "the text alone": (
         known(suspects=(Suspect("", "id() is", "train.py", 3, "addresses of objects"),)),
         "OBJECT_ADDRESS",
@@ -250,7 +254,7 @@ def test_a_cause_in_words_and_in_json() -> None:
 
 def test_a_long_slice_is_shortened() -> None:
     links = [Link("/a/train.py", line, "x = y") for line in range(9)]
-    told = [phrases.link(each) for each in phrases.shortened(links)]
+    told = list(report._slice(links))
 
     assert told[:2] == ["train.py:0  x = y", "train.py:1  x = y"]
     assert (len(told), told[3], told[-1]) == (7, "…", "train.py:8  x = y")

@@ -12,12 +12,13 @@ from programs import write
 from guard.verification import sessions
 from guard.verification.forkserver import Imported, imported_ahead
 from guard.verification.plan import Plan
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 pytest.importorskip("torch")
@@ -28,7 +29,7 @@ STEP = Imported("torch._dynamo")
 
 def _ahead(folder: Path, code: str, *, ranks: int = 1) -> tuple[Imported, ...]:
     write(folder / "train.py", code)
-    return imported_ahead((str(folder / "train.py"),), ranks=ranks)
+    return imported_ahead(Text([str(folder / "train.py")]), ranks=ranks)
 
 
 def test_libraries_are_imported_ahead(tmp_path: Path) -> None:

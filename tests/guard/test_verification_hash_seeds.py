@@ -11,6 +11,7 @@ from programs import python, write
 
 from guard.verification import hash_seeds
 from guard.verification.hash_seeds import COMMON, FIRST, HashSeeds, best, orders, string_sets
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,8 @@ TEXT = """
 
 
 def test_small_sets_are_read_from_the_text(tmp_path: Path) -> None:
-    found = string_sets([str(write(tmp_path / "a.py", TEXT)), str(tmp_path / "none.py")])
+    files = [str(write(tmp_path / "a.py", TEXT)), str(tmp_path / "none.py")]
+    found = string_sets(Text(files).trees.values())
     assert set(found.sets) == {
         ("x", "y"),
         ("red", "green", "blue"),
@@ -87,7 +89,7 @@ def test_a_set_of_the_program_has_another_order_and_no_string_its_place(
     tmp_path: Path, count: int
 ) -> None:
     script = write(tmp_path / "train.py", f"print([*set({NAMES[:count]})])")
-    seeds = HashSeeds(str(script), module=False)
+    seeds = HashSeeds(Text([str(script)]))
     assert seeds.of(0) == FIRST
     assert len({seeds.of(run) for run in range(4)}) == 4
     for run in range(1, 4):

@@ -8,12 +8,12 @@ import pytest
 from programs import write
 
 from guard.diff import Cause, Change, Difference, Suspect
-from guard.diff.phrases import suspect
+from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.statements import Entry, led_by
+from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:

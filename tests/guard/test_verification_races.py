@@ -15,15 +15,14 @@ from guard.verification import inquiry
 from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
-from guard.verification.texts import Text
-from guard.verification.threads import Threads
-from guard.verification.watching import Watched
+from guard.verification.runs import Watched
+from guard.verification.texts import Text, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from guard.verification.processes import Process
+    from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 QUEUE = """\
@@ -60,7 +59,7 @@ data.map(produce)
 )
 def test_what_threads_hand_over(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in Threads([tree]).handed_over(tree)] == lines
+    assert [each.line for each in Threads([tree]).handed_over(tree)] == lines
 
 
 SUMS = """\
@@ -89,7 +88,7 @@ threading.Thread(target=slots)
 @pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3])])
 def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
     tree = ast.parse(text)
-    assert [line for _, line, _ in Threads([tree]).added_up(tree)] == lines
+    assert [each.line for each in Threads([tree]).added_up(tree)] == lines
 
 
 def text_of(folder: Path, text: str) -> Text:

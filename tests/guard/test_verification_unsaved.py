@@ -10,10 +10,9 @@ from programs import write
 
 from guard.diff import Cause, Difference
 from guard.trace import Event
-from guard.verification.checkpoints import saved_names, unsaved
-from guard.verification.possibilities import Asked, advised, with_possibilities
 from guard.verification.settling import kept_outside
-from guard.verification.texts import Text
+from guard.verification.suspects import Asked, advised, with_possibilities
+from guard.verification.texts import Text, saved_names, unsaved
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,20 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
+from guard.diff.flows import Flows
+from guard.diff.sources import is_begun, is_clock
+from guard.diff.statements import DEEPEST, Pairing
 from guard.digests.traits import Traits
-from guard.statements.flows import Flows
-from guard.statements.matching import DEEPEST, Pairing
-from guard.statements.sources import is_begun, is_clock
-from guard.statements.syntax import Files
-from guard.statements.trees import recording
+from guard.observe.statements import Files
+from guard.trace.statements import recording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from guard.diff import Difference
-    from guard.observe.places import Place
-    from guard.statements.matching import Node
-    from guard.statements.paths import Path
+    from guard.diff.statements import Node
+    from guard.observe.statements import Path
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements
@@ -59,75 +58,40 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     events = [each for each in (difference.first, difference.second) if each is not None]
     found = [*(each.place for each in events), difference.place]
     places = list(dict.fromkeys(each for each in found if each is not None))
-    yield from _by_cause(flows, difference, places)
-    for each in places:
-        yield _at(flows, each)
-    if _is_parted(difference):
-        yield _goes_on(flows)
-    for each in places:
-        yield _under(flows, each)
-    for each in places:  # what only reads or draws, and binds nothing that was looked at
-        yield [node for node in flows.nodes if _is_main(node) and node.stands_at(each)]
+    ran, tainted = (
+        [each for each in nodes if each.within.role == "main"]
+        for nodes in (flows.nodes, flows.tainted)
+    )
+    parted = difference.cause in _PARTED or (difference.first is None and bool(difference.parted))
+    if parted:
+        only = (each for each in flows.tainted if each.cause is not None)
+        yield [each for each in only if any(map(each.stands_at, places))]
+        yield [each for each in tainted if each.branches]
+    else:
+        yield from _by_cause(flows, difference)
+    for place in places:
+        yield [each for each in tainted if each.stands_at(place)]
+    if parted:  # what ended in one run and goes on in the other: a library decides that
+        yield [each for each in ran if _is_going_on(each)]
+    for place in places:  # within the calls of a line
+        yield [each for each in tainted if any(n.stands_at(place) for n in each.around())]
+    for place in places:  # what only reads or draws, and binds nothing that was looked at
+        yield [each for each in ran if each.stands_at(place)]
 
 
-def _by_cause(
-    flows: Flows, difference: Difference, places: list[Place]
-) -> Iterator[Iterable[Node]]:
+def _by_cause(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     event, cause = difference.first or difference.second, difference.cause
     name = event.name if event is not None else ""
     last = name.rpartition(".")[2]
-    if _is_parted(difference):
-        yield _only_in_one(flows, places)
-        yield [each for each in flows.tainted if each.branches and _is_main(each)]
-    elif cause is Cause.ENVIRONMENT:
+    if cause is Cause.ENVIRONMENT:
         yield reversed(flows.moves.get("threads", []))
     elif cause is Cause.HYPERPARAMETER:
-        yield reversed(_attribute(flows, f"[{last}]"))
+        yield reversed(flows.written.all_of(("attribute", f"[{last}]")))
     elif cause is Cause.INITIALISATION:
-        yield _attribute(flows, last)
+        yield flows.written.all_of(("attribute", last))
     elif cause is Cause.GENERATOR:
         for state in (*difference.generators, name):
             yield reversed(flows.moves.get(state, []))
-
-
-def _is_parted(difference: Difference) -> bool:
-    """Whether the runs do other things from there on."""
-    return difference.cause in _PARTED or (difference.first is None and bool(difference.parted))
-
-
-def _attribute(flows: Flows, name: str) -> list[Node]:
-    return flows.written.all_of(("attribute", name))
-
-
-def _is_main(node: Node) -> bool:
-    return node.within.role == "main"
-
-
-def _at(flows: Flows, place: Place) -> list[Node]:
-    """What differs and stands at a line, in the order in which it ran."""
-    return [each for each in flows.tainted if _is_main(each) and each.stands_at(place)]
-
-
-def _under(flows: Flows, place: Place) -> list[Node]:
-    """What differs within the calls of a line."""
-    return [
-        each
-        for each in flows.tainted
-        if _is_main(each) and any(outer.stands_at(place) for outer in each.around())
-    ]
-
-
-def _only_in_one(flows: Flows, places: list[Place]) -> list[Node]:
-    return [
-        each
-        for each in flows.tainted
-        if each.cause is not None and any(each.stands_at(place) for place in places)
-    ]
-
-
-def _goes_on(flows: Flows) -> list[Node]:
-    """What ended in one run and goes on in the other: a library decides that."""
-    return [each for each in flows.nodes if _is_main(each) and _is_going_on(each)]
 
 
 def _is_going_on(node: Node) -> bool:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.models.listings import FUNCTIONS, METHODS
+from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
 from guard.diff import Source
 
 if TYPE_CHECKING:
     import ast
 
-    from guard.statements.syntax import Statement
+    from guard.observe.statements import Statement
 
-LISTING = {"listdir", "scandir", "iterdir", "glob", "iglob", "rglob", "walk"}
+LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
 FILES = {"mkstemp", "mktemp", "NamedTemporaryFile"}
 _UNIQUE = {"uuid1", "uuid4"}
+_SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed", "current_process"}
+
+
+def _of(origin: str) -> set[str]:
+    """The linter's functions of an origin: the last two parts of each, and the last if it tells."""
+    found = [name for name, each in ENTROPY.items() if each == origin]
+    names = [each.split(".") for each in found if each not in TORCH_RESEEDING]
+    return {".".join(each[-2:]) for each in names} | {each[-1] for each in names} - _SAY_LITTLE
+
+
 # What asks whether another thread or process is done; ``queue.empty()`` and others say that as
 # well, but mean something else in most programs.
 ASKING = {
@@ -22,22 +34,14 @@ ASKING = {
 }
 # By the last part of a call's name, or the last two where one says little.
 VARYING: dict[Source, set[str]] = {
-    Source.CLOCK: {
-        *("time.time", "perf_counter", "monotonic", "process_time", "time_ns"),
-        *("perf_counter_ns", "monotonic_ns", "process_time_ns", "datetime.now"),
-        *("datetime.utcnow", "datetime.today", "date.today"),
-    },
+    Source.CLOCK: _of("the clock"),
     Source.LOAD: {
         *("os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg"),
         *("cuda.mem_get_info", "shutil.disk_usage"),
     },
     Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
-    Source.ENTROPY: {
-        *_UNIQUE,
-        *("urandom", "SystemRandom", "randbits", "token_bytes", "token_hex", "token_urlsafe"),
-        *("getrandom", "getrandbits", "torch.seed", "secrets.choice", "secrets.randbelow"),
-    },
-    Source.PROCESS: {"getpid", "getppid", "get_ident", "get_native_id", "gethostname"},
+    Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed"},
+    Source.PROCESS: {*_of("the process"), "gethostname"},
     Source.COLLECTION: {"gc.collect"},
     Source.READINESS: {*ASKING, "as_completed", "imap_unordered", "get_nowait"},
     Source.UNWRITTEN_MEMORY: {

@@ -1,10 +1,18 @@
-"""The report for a person: coloured and wrapped on a terminal, an entry a line elsewhere."""
+"""The report for a person: coloured and wrapped on a terminal, an entry a line elsewhere.
+
+SARIF 2.1.0, so that code scanning can hold a change to what preflight finds. And what no run of one
+process shows, as the linter reads it in the program's text.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING, TextIO, TypeVar
+from urllib.parse import quote
 
+from detlint.addresses import address
+from guard.errors import GuardError
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     FOUND,
@@ -13,18 +21,23 @@ from guard.rehearsal.findings import (
     SILENT,
     SWITCH,
     UNKNOWN,
+    OtherSource,
+    Report,
+    Where,
 )
+from guard.setup.hash_seed import hash_seed
 from guard.terminal import grid, heading, rendered, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from guard.rehearsal.findings import Attention, Finding, OtherSource, Report, Verdict, Where
+    from guard.rehearsal.findings import Attention, Finding, Report, Verdict
 
     Row = tuple[tuple[str, str], ...]
     _Entry = TypeVar("_Entry", Finding, OtherSource)
+    Object = dict[str, object]
 
 _STYLES: dict[Verdict, str] = {
     RAISES: "bold red",
@@ -191,3 +204,133 @@ def module(where: Where | None) -> str:
     if where is None or not where.kind:
         return ""
     return f"{where.module} ({where.kind})" if where.module else where.kind
+
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT = "%SRCROOT%"
+_RULES = {
+    "preflight/raises": "torch refuses this operator on a GPU with determinism on",
+    "preflight/silent": "this operator differs from run to run on a GPU, and nothing says so",
+    "preflight/unknown": "this operator is of another library, and nobody has looked at it",
+    "preflight/source": "runs differ by this, which is no operator",
+}
+
+
+def log(report: Report) -> Object:
+    """One log of one run; what could not be seen stands among its notifications."""
+    results = list(_results(report))
+    used = sorted({str(each["ruleId"]) for each in results})
+    for each in results:
+        each["ruleIndex"] = used.index(str(each["ruleId"]))
+    rules = [{"id": name, "shortDescription": {"text": _RULES[name]}} for name in used]
+    known = {"informationUri": page} if (page := address("Repository")) else {}
+    driver = {"name": "guard preflight", **known, "rules": rules}
+    notes = [{"level": "note", "message": {"text": each}} for each in report.limits]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [
+            {
+                "executionSuccessful": report.complete,
+                "toolExecutionNotifications": notes,
+            }
+        ],
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that guard ran in"}}},
+        "results": results,
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _results(report: Report) -> Iterator[Object]:
+    for finding in report.findings:
+        if finding.verdict in FOUND:
+            level = "error" if finding.verdict == RAISES else "warning"
+            yield _result(f"preflight/{finding.verdict}", level, _told_of(finding), finding.where)
+    for source in report.sources:
+        level = "warning" if source.counts else "note"
+        yield _result("preflight/source", level, _told(source), source.where)
+
+
+def _result(rule: str, level: str, text: str, where: Where | None) -> Object:
+    result: Object = {"ruleId": rule, "level": level, "message": {"text": text}}
+    if where is not None:
+        location = _artifact(where.filename)
+        region = {"startLine": max(1, where.line)}
+        result["locations"] = [
+            {"physicalLocation": {"artifactLocation": location, "region": region}}
+        ]
+    # The same wherever in the file the line moves.
+    parts = (rule, text, "" if where is None else os.path.basename(where.filename))
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    result["partialFingerprints"] = {"guardPreflight/v1": digest}
+    return result
+
+
+def _artifact(path: str) -> Object:
+    """A path below the working folder relative to it, any other as an absolute address."""
+    full = os.path.abspath(path)
+    root = os.path.join(os.getcwd(), "")
+    if full.startswith(root):
+        inside = full[len(root) :].replace(os.sep, "/")
+        return {"uri": quote(os.fsencode(inside)), "uriBaseId": _ROOT}
+    from pathlib import Path
+
+    return {"uri": Path(full).as_uri()}
+
+
+def _told_of(finding: Finding) -> str:
+    where = finding.where
+    module = f" in module {where.module} ({where.kind})" if where and where.module else ""
+    condition = f", {finding.condition}" if finding.condition else ""
+    advice = f" Instead: {finding.alternative}." if finding.alternative else ""
+    name = finding.name or finding.operator
+    return f"{finding.verdict}: {finding.direction} of {name}{module}{condition}.{advice}"
+
+
+def _told(source: OtherSource) -> str:
+    return f"{source.name}: {source.text}. {source.advice}."
+
+
+# Seeds from the clock, samplers with seeds of their own, hashes, and orders.
+_CODES = ("DET101", "DET103", "DET105", "DET203", "DET204", "DET205", "DET207")
+_OF_HASHES = ("DET105", "DET204")
+_HASHED = ", or start the program with `python -m guard run`, which fixes the hashes of strings"
+_UNREAD = "sets, listings of folders and what comes in the order in which it is done"
+
+
+def read_sources(program: str, *, module: bool) -> tuple[OtherSource, ...]:
+    """What the linter finds in the program's own files. Raises GuardError if it cannot be asked."""
+    from guard.verification.program_files import program_files
+    from guard.verification.suspects import findings
+
+    files = program_files(program, module=module)
+    return tuple(_sources(findings(files, _CODES))) if files else ()
+
+
+def _sources(found: Iterable[dict[str, object]]) -> Iterator[OtherSource]:
+    for each in found:
+        code, location = str(each["code"]), each["location"]
+        if not isinstance(location, dict):
+            continue
+        is_of_hashes = code in _OF_HASHES
+        yield OtherSource(
+            code,
+            str(each["message"]),
+            f"see `detlint explain {code}`{_HASHED if is_of_hashes else ''}",
+            Where(str(each["filename"]), int(location["row"])),
+            counts=not is_of_hashes or hash_seed() is None,
+        )
+
+
+def joined(report: Report, read: tuple[OtherSource, ...] | GuardError) -> Report:
+    """The report with what the linter found at other lines than the run did."""
+    if isinstance(read, GuardError):
+        return report._replace(unjudged=(f"{_UNREAD}: {read}", *report.unjudged))
+    seen = {_line(each) for each in report.sources}
+    more = tuple(each for each in read if _line(each) not in seen)
+    return report._replace(sources=(*report.sources, *more))
+
+
+def _line(source: OtherSource) -> tuple[str, int]:
+    return ("", 0) if source.where is None else (source.where.filename, source.where.line)

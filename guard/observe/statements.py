@@ -2,7 +2,7 @@
 
 A path is how a value is named: ``("self", "norms")``, ``("group", "[lr]")``. Only such paths are
 looked at while the program runs; what is computed on the way has no name and is seen by what it
-goes into.
+goes into. A part has other names: ``for part in self.parts: part += x`` changes ``self.parts``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,131 @@ from __future__ import annotations
 import ast
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
-
-from guard.statements.aliases import changed
-from guard.statements.paths import inner_path, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.statements.paths import Path
+Path = tuple[str, ...]
+
+_LONGEST = 4  # parts of a path: what follows is seen by what the path leads to
+
+
+def path_of(node: ast.AST | None) -> Path | None:
+    """The path that an expression is, or None."""
+    parts: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            parts.append(f"[{node.slice.value!s}]")
+            node = node.value
+        elif isinstance(node, ast.Name):
+            found = (node.id, *reversed(parts))
+            return found[:_LONGEST]
+        else:
+            return None
+
+
+def inner_path(node: ast.AST) -> Path | None:
+    """The path of what a subscript is taken of, through further subscripts."""
+    while isinstance(node, ast.Subscript) and path_of(node) is None:
+        node = node.value
+    return path_of(node)
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SAME_ITEMS = {"list", "tuple", "reversed", "sorted", "iter"}
+_CHANGING = {
+    *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put"),
+    *("pop", "popleft", "popitem", "clear", "remove", "discard", "sort", "reverse"),
+}
+
+
+def changed(tree: ast.Module) -> dict[ast.AST, tuple[Path, ...]]:
+    """By statement, the paths of which it changes a part under another name of that part.
+
+    Only what surely changes something in place counts: to look at a path each time that a part of
+    it is read would cost more than it tells.
+    """
+    found: dict[ast.AST, tuple[Path, ...]] = {}
+    for scope in ast.walk(tree):
+        if not isinstance(scope, (ast.Module, *_FUNCTIONS)):
+            continue
+        own = list(_own(scope))
+        held: dict[str, dict[Path, None]] = {}
+        for node in own:
+            for name, path in _named(node):
+                held.setdefault(name, {})[path] = None
+        for node in own if held else ():
+            paths = [path for name in _changes(node) for path in held.get(name, ())]
+            if paths:
+                found[node] = tuple(dict.fromkeys(paths))
+    return found
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a function, without those of functions within it."""
+    for node in ast.iter_child_nodes(scope):
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.expr)):
+            yield from _own(node)
+
+
+def _named(node: ast.AST) -> Iterator[tuple[str, Path]]:
+    """Names that a statement gives to parts, and the paths of what these are parts of."""
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from _items(node.target, node.iter)
+    elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Subscript)):
+        path = inner_path(node.value)
+        names = (each.id for each in node.targets if isinstance(each, ast.Name))
+        yield from ((name, path) for name in names if path is not None)
+
+
+def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, Path]]:
+    """Names of the items that a loop takes."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if not isinstance(source, ast.Call):
+        path = path_of(source)
+        names = (each.id for each in (target, *parts) if isinstance(each, ast.Name))
+        yield from ((name, path) for name in names if path is not None)
+        return
+    name, called = _dotted(source.func).rpartition(".")[2], source.func
+    held = called.value if isinstance(called, ast.Attribute) else None
+    if name == "zip":
+        for part, each in zip(parts, source.args, strict=False):
+            yield from _items(part, each)
+    elif name in _SAME_ITEMS and source.args:
+        yield from _items(target, source.args[0])
+    elif name == "values" and held is not None:
+        yield from _items(target, held)
+    elif len(parts) > 1 and name == "enumerate" and source.args:
+        yield from _items(parts[1], source.args[0])
+    elif len(parts) > 1 and name == "items" and held is not None:
+        yield from _items(parts[1], held)
+
+
+def _changes(node: ast.AST) -> Iterator[str]:
+    """Names of what a statement surely changes in place."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign):
+        parts = [node.target]
+    elif isinstance(node, ast.Assign):
+        parts = [each for each in node.targets if isinstance(each, (ast.Attribute, ast.Subscript))]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        if isinstance(called, ast.Attribute) and _is_changing(called.attr):
+            parts = [called.value]
+    paths = map(inner_path, parts)
+    yield from (path[0] for path in paths if path is not None)
+
+
+def _is_changing(method: str) -> bool:
+    return method in _CHANGING or (method.endswith("_") and not method.endswith("__"))
+
 
 _BLOCKS = (
     ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith,
@@ -68,15 +184,21 @@ def statements(text: str | bytes) -> dict[int, Statement]:
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
         if isinstance(node, ast.Match):
-            found.update(_cases(node))
+            for case in node.cases:  # it compares what is matched, and binds names
+                heads = [node.subject, case.pattern, *filter(None, [case.guard])]
+                line, last = case.pattern.lineno, case.body[0].lineno - 1
+                _add(found, replace(_of_heads(case, heads), line=line, last=max(line, last)))
         last = node.end_lineno or node.lineno
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
             last = max(node.lineno, body.lineno - 1)
-        each = replace(_statement(node, parts.get(node, ())), last=last)
-        for line in range(node.lineno, last + 1):
-            found[line] = each
+        each = _of_heads(node, list(_heads(node)), parts.get(node, ()))
+        _add(found, replace(each, line=node.lineno, last=last))
     return found
+
+
+def _add(found: dict[int, Statement], each: Statement) -> None:
+    found.update(dict.fromkeys(range(each.line, each.last + 1), each))
 
 
 class Files:
@@ -100,19 +222,6 @@ class Files:
     def statement(self, file: str, line: int) -> Statement | None:
         """The one that a line is of."""
         return self.of(file).get(line)
-
-
-def _cases(node: ast.Match) -> Iterator[tuple[int, Statement]]:
-    """The lines of each case's head: it compares what is matched, and binds names."""
-    for case in node.cases:
-        heads = [node.subject, case.pattern, *filter(None, [case.guard])]
-        line, last = case.pattern.lineno, case.body[0].lineno - 1
-        each = replace(_of_heads(case, heads), line=line, last=max(line, last))
-        yield from ((number, each) for number in range(line, each.last + 1))
-
-
-def _statement(node: ast.stmt, parts: tuple[Path, ...]) -> Statement:
-    return replace(_of_heads(node, list(_heads(node)), parts), line=node.lineno)
 
 
 def _of_heads(
@@ -151,27 +260,25 @@ def _text(node: ast.stmt | ast.match_case) -> str:
     return ast.unparse(short).strip().partition("\n")[0]
 
 
+# The parts of a block, and of what binds names alone, that run when it does.
+_HEADS: dict[type[ast.AST], tuple[str, ...]] = {
+    **dict.fromkeys((ast.For, ast.AsyncFor), ("target", "iter")),
+    **dict.fromkeys((ast.While, ast.If), ("test",)),
+    **dict.fromkeys((ast.With, ast.AsyncWith), ("items",)),
+    **dict.fromkeys(_FUNCTIONS, ("decorator_list", "args.defaults", "args.kw_defaults")),
+    ast.Match: ("subject",),
+    ast.ClassDef: ("decorator_list",),
+    **dict.fromkeys((ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal), ()),
+}
+
+
 def _heads(node: ast.stmt) -> Iterator[ast.AST]:
     """The parts of a statement that run when it does."""
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        yield node.target
-        yield node.iter
-    elif isinstance(node, (ast.While, ast.If)):
-        yield node.test
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        for item in node.items:
-            yield item.context_expr
-            if item.optional_vars is not None:
-                yield item.optional_vars
-    elif isinstance(node, ast.Match):
-        yield node.subject
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from node.decorator_list
-        yield from node.args.defaults
-        yield from filter(None, node.args.kw_defaults)
-    elif isinstance(node, ast.ClassDef):
-        yield from node.decorator_list
-    elif not isinstance(node, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)):
+    names = _HEADS.get(type(node))
+    for name in names or ():
+        held = attrgetter(name)(node)
+        yield from filter(None, held if isinstance(held, list) else [held])
+    if names is None:
         yield node
 
 

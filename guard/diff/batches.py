@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import draws
 from guard.diff.differences import Cause
-from guard.diff.environments import COMMAND, SEED, told
-from guard.diff.names import INPUT, MADE, describe
-from guard.diff.situations import Verdict
-from guard.diff.walks import START
+from guard.diff.names import INPUT, MADE
+from guard.diff.situations import COMMAND, SEED, Verdict
+from guard.diff.walks import START, drawn_since, explaining_generators, named_generators
 
 if TYPE_CHECKING:
-    from guard.diff.draws import Draw
     from guard.diff.pairs import Pair
     from guard.diff.situations import Situation
+    from guard.diff.walks import Draw
 
 _ORDER = (
     "Look at what the order comes from: a listing of files that is not sorted, a set, a dictionary "
@@ -54,69 +52,63 @@ _LOOKED = 20_000  # steps, at most
 _ENOUGH = 0.5  # of those that differ and have come in the other run's steps as well
 
 
-def judge(situation: Situation) -> Verdict:
+def judge_batch(situation: Situation) -> Verdict:
     """Whether a generator explains it, else order or content."""
-    explaining = draws.explaining(situation.parting, made_before=True)
+    explaining = explaining_generators(situation.parting, made_before=True)
     if explaining and not _is_consequence(situation, explaining):
         return drawn(situation, explaining)
-    what = describe(situation.first) if situation.first else "the batch"
-    name = situation.first.name if situation.first else ""
-    changed = _started(situation)
-    place = situation.place_of(situation.first)
-    if is_reordered(situation.parting.pair, situation.parting.position, name):
-        why = (
-            f"{_upper(what)} is another one, and the batches of one run come in the other as well, "
-            f"in another order. {_agreeing(situation)}{changed}"
-        )
-        return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
-    found = samples(situation.parting.pair, situation.parting.position, name)
-    if found.batches:
-        why = f"{_upper(what)} is another one, and {_same(found)}. {_agreeing(situation)}{changed}"
-        return Verdict(Cause.BATCH_ORDER, why.strip(), _ORDER, place=place)
-    if name.endswith(INPUT) and _is_left_out(situation):
-        why = f"{_upper(what)} has None in one run where it has something in the other. "
-        why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
-        return Verdict(Cause.CONTROL_FLOW, why.strip(), _DECIDED, place=place)
-    if name.endswith(INPUT) and any(each.kind == "batch" for each in situation.before):
-        why = f"{_upper(what)} holds something else, and the batch that the loader gave agrees. "
-        why += f"{_agreeing(situation)}{_shapes(situation)}{changed}"
-        return Verdict(Cause.BATCH_CONTENT, why.strip(), _BETWEEN, place=place)
-    why = (
-        f"{_upper(what)} holds something else, and everything before it agrees. "
-        f"{_other(found)}{_agreeing(situation)}{_shapes(situation)}{changed}"
+    pair, position, name = (
+        situation.parting.pair,
+        situation.parting.position,
+        situation.both[0].name,
     )
-    return Verdict(Cause.BATCH_CONTENT, why.strip(), _CONTENT, place=place)
+    cause, advice, is_input = Cause.BATCH_CONTENT, _CONTENT, name.endswith(INPUT)
+    about = f"{_agreeing(situation)}{_shapes(situation)}"
+    if is_reordered(pair, position, name):
+        cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
+        why = "is another one, and the batches of one run come in the other as well, in another "
+        why += "order. "
+    elif (found := samples(pair, position, name)).batches:
+        cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
+        why = f"is another one, and {_same(found)}. "
+    elif is_input and _is_left_out(situation):
+        cause, advice = Cause.CONTROL_FLOW, _DECIDED
+        why = "has None in one run where it has something in the other. "
+    elif is_input and any(each.kind == "batch" for each in situation.before):
+        advice = _BETWEEN
+        why = "holds something else, and the batch that the loader gave agrees. "
+    else:
+        why = f"holds something else, and everything before it agrees. {_other(found)}"
+    told = f"{_upper(situation.what)} {why}{about}".strip()
+    return Verdict(cause, told + situation.started(SEED, COMMAND), advice)
 
 
 def drawn(situation: Situation, explaining: list[Draw]) -> Verdict:
     """The verdict that generators explain a difference."""
-    names, since = draws.named(explaining), draws.since(explaining, situation.parting)
-    what = describe(situation.first) if situation.first else "what follows"
+    names = named_generators(explaining)
+    since = drawn_since(explaining, situation.parting)
     were = "were" if len(explaining) > 1 else "was"
     if all(each.since == START for each in explaining):
         why = (
-            f"{_upper(what)} differs, and {names} {were} not in the same state from the "
-            "beginning: not seeded, or seeded differently, or drawn from differently before."
+            f"{names} {were} not in the same state from the beginning: not seeded, or seeded "
+            "differently, or drawn from differently before."
         )
         own = all(each.name.startswith(MADE) for each in explaining)
         advice = _OWN if own else SEEDING
     else:
-        why = (
-            f"{_upper(what)} differs, and {names}, which agreed until then, {were} drawn from "
-            f"differently since {since}."
-        )
+        why = f"{names}, which agreed until then, {were} drawn from differently since {since}."
         advice = DRAWING
-    why = f"{why} {_started(situation)}".strip()
-    place = situation.place_of(situation.first)
+    why = f"{_upper(situation.what)} differs, and {why}{situation.started(SEED, COMMAND)}"
     held = tuple(each.name for each in explaining)
-    return Verdict(Cause.GENERATOR, why, advice, since=since, place=place, generators=held)
+    return Verdict(Cause.GENERATOR, why, advice, since=since, generators=held)
 
 
 def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:
     """Whether the generators can differ because the batch does: other shapes draw otherwise."""
-    first, second = situation.first, situation.second
-    other_shape = first is not None and second is not None and first.detail != second.detail
-    return other_shape and all(each.since == situation.parting.position for each in explaining)
+    first, second = situation.both
+    return first.detail != second.detail and all(
+        each.since == situation.parting.position for each in explaining
+    )
 
 
 def _same(found: Samples) -> str:
@@ -142,27 +134,21 @@ def _agreeing(situation: Situation) -> str:
         return "No generator was recorded here. "
     if not situation.generators:
         return "Every recorded generator agrees, so that no seed explains it. "
-    return f"{_upper(draws.named(situation.generators))} also differs, and does not explain it. "
+    names = _upper(named_generators(situation.generators))
+    return f"{names} also differs, and does not explain it. "
 
 
 def _is_left_out(situation: Situation) -> bool:
     """Whether one run gives nothing where the other gives something: that was decided before."""
-    first, second = situation.first, situation.second
-    if first is None or second is None:
-        return False
+    first, second = situation.both
     return first.detail.count(_NOTHING) != second.detail.count(_NOTHING)
 
 
 def _shapes(situation: Situation) -> str:
-    first, second = situation.first, situation.second
-    if first is None or second is None or first.detail == second.detail:
+    first, second = (each.detail for each in situation.both)
+    if first == second:
         return ""
-    return f"It is {first.detail or 'of no shape'} in one run and {second.detail} in the other. "
-
-
-def _started(situation: Situation) -> str:
-    changed = [each for each in situation.changes if each.name in (SEED, COMMAND)]
-    return f"The runs were started differently: {told(changed)}." if changed else ""
+    return f"It is {first or 'of no shape'} in one run and {second} in the other. "
 
 
 def _upper(text: str) -> str:

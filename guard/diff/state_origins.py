@@ -11,19 +11,20 @@ waits sees it now and then.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from guard.diff.sources import seeds
+from guard.diff.statements import NEVER, NOTHING
 from guard.digests.generators import NAMES
-from guard.statements.matching import NEVER, NOTHING
-from guard.statements.sources import seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from guard.statements.matching import Node, Origins
-    from guard.statements.trees import Ran
+    from guard.diff.statements import Node, Origins
+    from guard.trace.statements import Ran
 
 _NEARLY = 0.9
 
@@ -80,13 +81,28 @@ class StateOrigins:
         self.moves: dict[str, list[Node]] = {}
         self._drawers: tuple[dict[object, _Drawn], dict[object, _Drawn]] = ({}, {})
         self._agreed: dict[object, list[tuple[int, int]]] = {}
-        self._draws = Draws(nodes)
+        self._times = Counter[tuple[str, int]]()
+        self._seen = Counter[tuple[str, int, int]]()  # moving a state, by its number
+        for node in nodes:
+            for run in (0, 1):
+                if node.ran_in(run) is not None:
+                    self._times[node.key] += 1
+                    self._seen.update((*node.key, at) for at in _moved(node, run))
+        threads = {each.within.role for each in nodes if ":" in each.within.role}
+        self._shared = {each.partition(":")[0] for each in threads}
+
+    def _may(self, node: Node, at: int) -> bool:
+        """Whether a statement draws, by how often it has seen a state move."""
+        if _process(node) not in self._shared:
+            return True
+        key = (*node.key, at)
+        return self._seen[key] >= _NEARLY * self._times[node.key]
 
     def note(self, node: Node, run: int) -> None:
         """A statement ran, in one of the runs: what it has moved."""
         ran = node.ran_in(run)
         if ran is not None:
-            for at in self._draws.moved(node, run):
+            for at in (each for each in _moved(node, run) if self._may(node, each)):
                 self._drawers[run].setdefault((at, _process(node)), _Drawn()).add(node, ran)
 
     def is_moved(self, node: Node) -> bool:
@@ -96,7 +112,7 @@ class StateOrigins:
             return False
         moved = False
         for at, name in enumerate(NAMES):
-            if not self._draws.may(node, at):
+            if not self._may(node, at):
                 continue
             differs = first.after[at] != second.after[at]
             agreed = first.before[at] == second.before[at] or _is_seeded(node, at)
@@ -113,7 +129,7 @@ class StateOrigins:
         found: set[Node] = set()
         for at in range(len(NAMES)):
             is_still = first.before[at] == first.after[at] and second.before[at] == second.after[at]
-            if is_still or not self._draws.may(node, at):
+            if is_still or not self._may(node, at):
                 continue
             if first.before[at] != second.before[at]:
                 found |= self._of_state(node, at)
@@ -197,34 +213,6 @@ def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:
     if one is None or other is None or one.first is None or other.second is None:
         return False
     return one.first.before[at] != other.second.before[at]
-
-
-class Draws:
-    """Of all statements of two runs."""
-
-    def __init__(self, nodes: Iterable[Node]) -> None:
-        self._times: dict[tuple[str, int], int] = {}
-        self._moves: dict[tuple[str, int, int], int] = {}
-        roles = set()
-        for node in nodes:
-            roles.add(node.within.role)
-            for run in (0, 1):
-                if node.ran_in(run) is not None:
-                    self._times[node.key] = self._times.get(node.key, 0) + 1
-                    for at in _moved(node, run):
-                        key = (*node.key, at)
-                        self._moves[key] = self._moves.get(key, 0) + 1
-        self._shared = {each.partition(":")[0] for each in roles if ":" in each}
-
-    def may(self, node: Node, at: int) -> bool:
-        """Whether a statement draws, by how often it has seen a state move."""
-        if node.within.role.partition(":")[0] not in self._shared:
-            return True
-        return self._moves.get((*node.key, at), 0) >= _NEARLY * self._times[node.key]
-
-    def moved(self, node: Node, run: int) -> Iterator[int]:
-        """The states that a statement has moved in a run."""
-        return (at for at in _moved(node, run) if self.may(node, at))
 
 
 def _moved(node: Node, run: int) -> Iterator[int]:

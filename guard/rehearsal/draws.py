@@ -1,12 +1,11 @@
-"""Random numbers that no operator draws: Python's, NumPy's and the system's, and seeds from there.
+"""Random numbers that nobody has seeded: torch's, Python's, NumPy's and the system's.
 
-Only what the program or a library of its calls is looked at, and not what Python's own modules
-draw for themselves, such as names of temporary files.
+Of those that no operator draws, only what the program or a library of its calls is looked at, and
+not what Python's own modules draw for themselves, such as names of temporary files.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 import os
@@ -21,18 +20,74 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.observe import places
-from guard.observe.patching import replace
-from guard.rehearsal.findings import OtherSource
+from guard.observe import patching, places
+from guard.observe.patching import around, replace
+from guard.rehearsal.findings import OtherSource, where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
     from types import FrameType
 
+    from typing_extensions import Self
+
+    from guard.observe.modes import Run
+
     Function = Callable[..., Any]
 
-_OWN = (os.path.abspath(__file__), os.path.abspath(random.__file__), "<frozen", "<__array")
+_Real: Any = torch.Generator
+# A new one has a constant seed, until ``seed`` asks the system. Operators are handed another
+# object for the same generator, so that it is known by its address.
+_by_the_system: set[int] = set()
+
+
+class _Any(type(_Real)):  # type: ignore[misc]  # torch's type has no stub for its own
+    """Every generator is one, also those made before."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _Real)
+
+
+class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
+    """A generator of the CPU that says it is where it was asked to be."""
+
+    def __new__(cls, device: Any = "cpu") -> Self:  # noqa: ANN401
+        made: Self = super().__new__(cls, "cpu")
+        made._guard_device = torch.device(device)
+        return made
+
+    @property
+    def device(self) -> torch.device:
+        found: torch.device = self._guard_device
+        return found
+
+    def seed(self) -> int:
+        drawn: int = super().seed()
+        _by_the_system.add(self._cdata)
+        return drawn
+
+    def manual_seed(self, seed: int) -> Self:
+        _by_the_system.discard(self._cdata)
+        super().manual_seed(seed)
+        return self
+
+
+def _is_of_host(drawn: tuple[tuple[str, str, object], int]) -> bool:
+    return drawn[0][0] != "torch"
+
+
+def _draws(run: Run) -> bool:
+    """Whether a call draws at all: dropout that is off, or drops nothing, does not."""
+    if "dropout" not in run.name:
+        return True
+    given = run.named()
+    return bool(given.get("p", 1)) and given.get("train", True) is not False
+
+
+_OWN = (
+    *(os.path.abspath(each) for each in (__file__, patching.__file__, random.__file__)),
+    *("<frozen", "<__array"),
+)
 _NO_DRAWS = {
     *("seed", "getstate", "setstate", "get_state", "set_state", "default_rng", "test"),
     *("get_bit_generator", "set_bit_generator"),
@@ -43,6 +98,7 @@ _SCALES = (1, 1_000, 1_000_000, 1_000_000_000)
 _WRAPS = (2**32, 2**31, 2**32 - 1, 2**31 - 1)  # what programs cut a seed to
 _SMALL = 1000  # a number that is written can be as small by chance
 _ADVICE = {
+    "torch": "call guard.enable(seed=0), or torch.manual_seed(0), before it",
     "random": "call guard.enable(seed=0), or random.seed(0), before it",
     "numpy.random": "call guard.enable(seed=0), or numpy.random.seed(0), before it",
     "numpy": "give it a seed: numpy.random.default_rng(0)",
@@ -52,38 +108,49 @@ _ADVICE = {
 }
 
 
-class HostDraws:
-    """What was drawn, and from where.
+class Draws:
+    """What was drawn from a generator that nobody seeded, and from where.
 
-    seeded  whether the global generators of ``random`` and ``numpy.random`` are taken to be
+    seeded  whether the global generators are taken to be: of torch, which seeds them with what the
+            system gives, of ``random`` and of ``numpy.random``
     """
 
     def __init__(self, *, seeded: bool) -> None:
-        self._seeded = {"random": seeded, "numpy.random": seeded}
+        self.seeded = dict.fromkeys(("torch", "random", "numpy.random"), seeded)
         self._drawn: Counter[tuple[str, str, places.Trail | None]] = Counter()
         self._given: dict[int, str] = {}
         self._is_drawing = False
         self._passing: Counter[tuple[str, places.Trail | None]] = Counter()
 
     def install(self, stack: ExitStack) -> None:
-        """Watch, until the stack is closed."""
+        """Watch what no operator draws, until the stack is closed."""
         self._watch_python(stack)
         self._watch_numpy(stack)
         self._watch_torch(stack)
         self._watch_system(stack)
 
-    def sources(self) -> Iterator[OtherSource]:
-        """What was found."""
-        from guard.rehearsal.recorder import where
+    def follow(self, run: Run, here: Callable[[], places.Trail | None]) -> None:
+        """An operator runs: note what it draws from."""
+        if not run.draws:
+            return
+        generator, what = run.kwargs.get("generator"), ""
+        if isinstance(generator, _Real):
+            by_the_system = generator._cdata in _by_the_system  # noqa: SLF001
+            what = "a generator that was seeded by the system" if by_the_system else ""
+        elif not self.seeded["torch"] and _draws(run):
+            what = "torch's own generator, which nobody has seeded"
+        if what:
+            self._drawn["torch", f"random numbers are drawn from {what}", here()] += 1
 
-        for (kind, what, trail), count in self._drawn.items():
+    def sources(self) -> Iterator[OtherSource]:
+        """What was found, by operators first."""
+        for (kind, what, trail), count in sorted(self._drawn.items(), key=_is_of_host):
             name = "seed" if kind == "seed" else "unseeded draw"
             yield OtherSource(name, what, _ADVICE[kind], where(trail), times=count)
 
     def unjudged(self) -> Iterator[str]:
         """Draws from the system of which nobody knows whether the training sees them."""
-        from guard.rehearsal.recorder import where
-        from guard.rehearsal.text import place
+        from guard.rehearsal.reports import place
 
         for what, trail in self._passing:
             yield f"what becomes of {what}() ({place(where(trail))})"
@@ -91,49 +158,53 @@ class HostDraws:
     # Python
 
     def _watch_python(self, stack: ExitStack) -> None:
-        for name in random.__all__:
-            function = getattr(random, name)
-            if not isinstance(function, type) and name not in _NO_DRAWS:
-                self._watch_global(stack, random, name, "random")
-        replace(stack, random, "setstate", self._seeding(random.setstate, "random", None))
-        replace(stack, random, "seed", self._seeding(random.seed, "random", "random.seed"))
-        original = random.Random.seed
+        self._watch_global(stack, random, random.__all__, "setstate")
 
-        @functools.wraps(original)
-        def seed(generator: random.Random, a: Any = None, *args: Any, **options: Any) -> None:  # noqa: ANN401
-            original(generator, a, *args, **options)
+        @around(stack, random.Random, "seed")
+        def _(original: Function, generator: random.Random, a: Any = None, *args: Any) -> None:  # noqa: ANN401
+            original(generator, a, *args)
             if a is not None:
                 self._check_seed(a, "random.Random")
             elif type(generator) is random.Random:
                 self._draw("object", "random.Random() is given no seed")
 
-        replace(stack, random.Random, "seed", seed)
         for name in ("random", "getrandbits"):
             self._watch_entropy(stack, random.SystemRandom, name, "random.SystemRandom")
 
-    def _watch_global(self, stack: ExitStack, module: Any, name: str, kind: str) -> None:  # noqa: ANN401
-        original = getattr(module, name)
+    def _watch_global(
+        self,
+        stack: ExitStack,
+        module: Any,  # noqa: ANN401
+        names: Iterable[str],
+        setting: str,
+    ) -> None:
+        """The functions of a module that draw from its generator, and those that seed it and
+        (``setting``) put it into a state."""
+        kind = module.__name__
 
-        @functools.wraps(original)
-        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-            if not self._seeded[kind]:
+        def draw(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            if not self.seeded[kind]:
                 self._draw(kind, f"random numbers are drawn from {kind}, which nobody has seeded")
             return original(*args, **options)
 
-        replace(stack, module, name, draw)
-
-    def _seeding(self, original: Function, kind: str, name: str | None) -> Function:
-        """A function that seeds a global generator; without a name it sets its state."""
-
-        @functools.wraps(original)
-        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        def seed(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             given = [*args, *options.values()]
-            self._seeded[kind] = name is None or bool(given and given[0] is not None)
-            if name is not None and given:
-                self._check_seed(given[0], name)
+            self.seeded[kind] = bool(given and given[0] is not None)
+            for each in given[:1]:
+                self._check_seed(each, f"{kind}.seed")
             return original(*args, **options)
 
-        return seed
+        def set_state(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            self.seeded[kind] = True
+            return original(*args, **options)
+
+        for name in names:
+            found = getattr(module, name)
+            is_function = callable(found) and not isinstance(found, type)
+            if is_function and not name.startswith("_") and name not in _NO_DRAWS:
+                around(stack, module, name)(draw)
+        around(stack, module, setting)(set_state)
+        around(stack, module, "seed")(seed)
 
     # NumPy
 
@@ -142,14 +213,7 @@ class HostDraws:
             numpy: Any = import_module("numpy.random")
         except ImportError:
             return
-        for name, function in list(vars(numpy).items()):
-            draws = callable(function) and not isinstance(function, type)
-            if draws and not name.startswith("_") and name not in _NO_DRAWS:
-                self._watch_global(stack, numpy, name, "numpy.random")
-        replace(
-            stack, numpy, "seed", self._seeding(numpy.seed, "numpy.random", "numpy.random.seed")
-        )
-        replace(stack, numpy, "set_state", self._seeding(numpy.set_state, "numpy.random", None))
+        self._watch_global(stack, numpy, list(vars(numpy)), "set_state")
         self._watch_seed(stack, numpy, "default_rng", "numpy.random.default_rng")
         self._watch_objects(stack, numpy)
 
@@ -192,15 +256,11 @@ class HostDraws:
             self._watch_seed(stack, torch.cuda, name, f"torch.cuda.{name}")
 
     def _watch_seed(self, stack: ExitStack, module: Any, name: str, shown: str) -> None:  # noqa: ANN401
-        original = getattr(module, name)
-
-        @functools.wraps(original)
-        def seed(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, module, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             for each in (*args, *options.values())[:1]:
                 self._check_seed(each, shown)
             return original(*args, **options)
-
-        replace(stack, module, name, seed)
 
     def _check_seed(self, seed: Any, name: str) -> None:  # noqa: ANN401
         """Whether a seed is a number that the clock or the system gave before."""
@@ -219,10 +279,8 @@ class HostDraws:
                 self._watch_passing(stack, owner, name)
 
     def _watch_entropy(self, stack: ExitStack, owner: Any, name: str, of: str) -> None:  # noqa: ANN401
-        original = getattr(owner, name)
-
-        @functools.wraps(original)
-        def draw(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, owner, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             if self._is_drawing or not _is_of_program():
                 return original(*args, **options)
             self._is_drawing = True  # one of these may be made of another
@@ -234,23 +292,18 @@ class HostDraws:
             self._remember(value, f"{of}.{name}")
             return value
 
-        replace(stack, owner, name, draw)
-
     def _watch_passing(self, stack: ExitStack, owner: Any, name: str) -> None:  # noqa: ANN401
         """What is mostly no part of a training: the time of day, a name for a run."""
-        original = getattr(owner, name)
         shown = f"{owner.__name__}.{name}"
 
-        @functools.wraps(original)
-        def read(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        @around(stack, owner, name)
+        def _(original: Function, *args: Any, **options: Any) -> Any:  # noqa: ANN401
             value = original(*args, **options)
             if _is_of_program():
                 self._remember(getattr(value, "int", value), shown)
                 if owner is uuid:
                     self._passing[shown, places.here()] += 1
             return value
-
-        replace(stack, owner, name, read)
 
     def _remember(self, value: Any, source: str) -> None:  # noqa: ANN401
         for each in _numbers(value):

@@ -1,0 +1,421 @@
+"""Where differing values come from: each statement that differs is traced back to its origins.
+
+A statement whose inputs agree in both runs and whose result does not is an origin. One whose
+inputs differ has the origins of these. Where a differing input was made by nothing that differs,
+it was made at another time by another thread, or it came through what is not followed.
+
+What differs is followed forward, in the order of the first run. Each statement is traced back to
+those that wrote what it was given, to what was called below it, to generators that it draws from,
+and to what other threads wrote meanwhile; the surest first. What a statement
+wrote is found by a name and what it holds in the same frame; from other frames, by an attribute's
+name alone, and by a name and its file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from guard.diff.sources import allocates, draws_file, draws_name, fills, is_begun, is_clock, lists
+from guard.diff.state_origins import StateOrigins
+from guard.diff.statements import NEVER, NOTHING, differ
+from guard.digests.traits import DRAWN, Traits
+from guard.digests.values import OPAQUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from guard.diff.statements import Calling, Node, Origins
+    from guard.observe.statements import Path
+
+
+_DEEP = 4  # iterators, one made from the other
+_TAKING = ("For", "AsyncFor")
+_OPENING = ("With", "AsyncWith", "Assign")
+_MOST = 6  # origins of one statement that are kept, the first
+
+
+def _opaque(node: Node) -> Iterator[Path]:
+    """Of what a statement reads in the first run, what is told by its identity alone."""
+    reads = node.first.reads if node.first is not None else ()
+    pairs = zip(node.statement.reads, reads, strict=False)
+    return (path for path, digest in pairs if digest & OPAQUE)
+
+
+def _first(origins: Iterable[Node]) -> Origins:
+    """The first of each line, and the first few of these."""
+    lines: dict[tuple[str, int], Node] = {}
+    for each in sorted(origins, key=lambda each: each.order):
+        lines.setdefault(each.key, each)
+    return frozenset(list(lines.values())[:_MOST])
+
+
+class Written:
+    """What was written where, in order: found again by the time before which it was."""
+
+    def __init__(self) -> None:
+        self._orders: dict[object, list[int]] = {}
+        self._nodes: dict[object, list[Node]] = {}
+
+    def add(self, key: object, order: int, node: Node) -> None:
+        """A statement wrote there."""
+        self._orders.setdefault(key, []).append(order)
+        self._nodes.setdefault(key, []).append(node)
+
+    def last(self, key: object, until: int) -> Node | None:
+        """The last statement that wrote there by then."""
+        orders = self._orders.get(key)
+        at = bisect_right(orders, until) if orders else 0
+        return self._nodes[key][at - 1] if at else None
+
+    def all_of(self, key: object) -> list[Node]:
+        """All of them, in order."""
+        return self._nodes.get(key, [])
+
+
+def keys(node: Node, path: Path) -> Iterator[object]:
+    """Under what a write is found again."""
+    frame = node.within.call.frame, node.within.role
+    yield (*frame, path)
+    yield from shared_keys(node, path)
+    for size in range(1, len(path)):
+        yield from part_keys(node, path[:size])
+
+
+def part_keys(node: Node, path: Path) -> Iterator[object]:
+    """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
+    frame = node.within.call.frame, node.within.role
+    for key in ((*frame, path), *shared_keys(node, path)):
+        yield ("part", key)
+
+
+def local_keys(node: Node, path: Path) -> Iterator[object]:
+    """A path in the same frame, then what holds it."""
+    frame = node.within.call.frame, node.within.role
+    for size in range(len(path), 0, -1):
+        if size == 1 and len(path) > 1 and path[0] == "self":
+            break
+        yield (*frame, path[:size])
+
+
+def shared_keys(node: Node, path: Path) -> Iterator[object]:
+    """An attribute or a key by its name; a name by its file."""
+    last = path[-1]
+    if len(path) > 1:
+        yield ("attribute", last)
+    elif path[0] != "self":
+        yield ("name", node.file, last)
+
+
+class Flows:
+    """Origins of all that differs between two recordings."""
+
+    def __init__(
+        self, nodes: list[Node], traits: dict[tuple[str, int], Traits] | None = None
+    ) -> None:
+        self.nodes = nodes
+        self._traits = traits or {}
+        self.origins: list[Node] = []  # in order
+        self.tainted: list[Node] = []
+        self.written = Written()  # what differs
+        self._any = (Written(), Written())  # all, by run
+        self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
+        self._states = StateOrigins(nodes)
+        self.moves = self._states.moves  # statements after which a state differs
+        self._drawers = [each for each in nodes if draws_file(each.statement)]
+        self._given: dict[Node, Origins] = {}
+        self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
+        for run in (0, 1):
+            self._note_run(run)
+        for node in self.nodes:
+            self._follow(node)
+
+    def traits(self, node: Node) -> Traits:
+        """What a statement's values are made of."""
+        return self._traits.get((node.file, node.statement.line), Traits())
+
+    def of_states(self, node: Node) -> Origins:
+        """The origins of a generator's state, if it draws from one whose states differ."""
+        return self._states.of(node)
+
+    def _follow(self, node: Node) -> None:
+        first, second = node.first, node.second
+        if first is None or second is None:
+            self._follow_extra(node)
+            return
+        gives = self._changed(node)
+        moved = self._states.is_moved(node)  # noted, whatever else it does
+        effects = moved or bool(gives) or node.branches
+        effects = effects or (node.is_last and node.within.differs)
+        effects = effects or first.raised != second.raised
+        if not effects:
+            return
+        node.is_tainted = True
+        node.origins = self._of(node)
+        if node in node.origins:
+            self.origins.append(node)
+        self.tainted.append(node)
+        for path, pair in gives:
+            self._write(node, path, pair)
+        self._escape(node)
+
+    def _follow_extra(self, node: Node) -> None:
+        """What only one run did has the origins of what decided it."""
+        node.is_tainted = True
+        cause = node.cause
+        if cause is not None:
+            node.origins = cause.origins or self._decided(cause)
+        self.tainted.append(node)
+        ran = node.ran
+        for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
+            touched = at - len(node.statement.writes)
+            if touched < 0 or ran.gave[at] != ran.touched[touched]:
+                self._write(node, path, None)
+        self._escape(node)
+
+    def _decided(self, cause: Node) -> Origins:
+        """The origins of a statement that has not ended yet: it decides what is done within."""
+        if cause.is_tainted:
+            return cause.origins
+        return self._of(cause)
+
+    def _escape(self, node: Node) -> None:
+        root = node.within
+        if node.origins and node.is_last and root.above is None and root.differs:
+            self.escapes.append((node.order, root.role, node.origins))
+
+    def _changed(self, node: Node) -> list[tuple[Path, tuple[int, int]]]:
+        """Paths whose values differ after it, and which it has made so in one of the runs."""
+        first, second, statement = node.first, node.second, node.statement
+        if first is None or second is None:
+            return []
+        found = []
+        bound = len(statement.writes)
+        for at, (path, one, other) in enumerate(
+            zip(statement.gives, first.gave, second.gave, strict=False)
+        ):
+            if not differ(one, other):
+                continue
+            if at >= bound:
+                same = first.touched[at - bound] == one and second.touched[at - bound] == other
+                if same:
+                    continue
+            found.append((path, (one, other)))
+        return found
+
+    def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
+        order = node.order
+        for key in keys(node, path):
+            self.written.add(key, order, node)
+        if pair is not None and pair[0] & 1 and pair[1] & 1:
+            self.written.add(pair, order, node)
+
+    def _note_run(self, run: int) -> None:
+        """What a run wrote that several threads may share, and what moved its generators."""
+        ran_then = [(each.ran_in(run), each) for each in self.nodes]
+        known = [(ran, node) for ran, node in ran_then if ran is not None]
+        for ran, node in sorted(known, key=lambda each: each[0].ended or NEVER):
+            bound = len(node.statement.writes)
+            for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
+                if at < bound or ran.gave[at] != ran.touched[at - bound]:
+                    for key in shared_keys(node, path):
+                        self._any[run].add(key, ran.ended or NEVER, node)
+            self._states.note(node, run)
+
+    # Back from one statement
+
+    def _of(self, node: Node) -> Origins:
+        """Those of a statement whose result differs."""
+        if is_clock(node.statement) and not is_begun(node.statement):
+            return frozenset((node,))
+        below = [each for each in node.below if each.differs]
+        found = self._of_results(below)
+        if found:
+            return found
+        inputs = list(self._differing(node))
+        found = self._of_inputs(node, inputs)
+        if fills(node.statement):
+            found = frozenset(each for each in found if not allocates(each.statement))
+            if not found:
+                return frozenset((node,))
+        states = self._states.of(node)
+        if states:
+            found = (found | states) if inputs else states
+        if found or (inputs and not is_clock(node.statement)):
+            return _first(found)
+        found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        found = found or self._of_opened(node) or self._from_elsewhere(node)
+        return found or self._of_drawn_names(node, _DEEP) or frozenset((node,))
+
+    def before(self, node: Node) -> Iterator[Node]:
+        """Statements that what differs of a statement's inputs comes from, the surest first."""
+        for path, pair in self._differing(node):
+            above = node.within.above
+            keys = (*local_keys(node, path), *part_keys(node, path))
+            yield from self._last_of(keys, node.ran.began)
+            if path[0] in node.within.call.names and above is not None:
+                yield above
+            yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
+
+    def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
+        found = (self.written.last(key, until) for key in keys)
+        yield from (each for each in found if each is not None)
+
+    def _of_drawn_names(self, node: Node, deep: int) -> Origins:
+        """What drew a name that a statement takes apart: the same stands for it in both runs, so
+        that nothing before seems to differ."""
+        if not deep or draws_name(node.statement):
+            return NOTHING
+        if lists(node.statement):
+            return self._of_sorted_names(node)
+        if not self.traits(node).read & DRAWN:
+            return NOTHING
+        for each in self.makers(node):
+            if draws_name(each.statement):
+                return frozenset((each,))
+            if self.traits(each).gave & DRAWN and each is not node:
+                found = self._of_drawn_names(each, deep - 1)
+                if found:
+                    return found
+        return NOTHING
+
+    def _of_sorted_names(self, node: Node) -> Origins:
+        """What drew the names of files that are put in order as they are listed."""
+        if "sorted" not in node.statement.calls:
+            return NOTHING
+        before = [each for each in self._drawers if each.order <= node.ran.began]
+        return frozenset(before[-1:])
+
+    def _of_results(self, below: list[Calling]) -> Origins:
+        found: set[Node] = set()
+        for each in below:
+            last = next((n for n in reversed(each.nodes) if n.is_tainted and n.origins), None)
+            if last is not None:
+                found |= last.origins
+        return _first(found)
+
+    def _of_those_below(self, node: Node) -> Origins:
+        found: set[Node] = set()
+        queue = list(node.below)
+        while queue:
+            each = queue.pop()
+            for inner in each.nodes:
+                if inner.is_tainted:
+                    found |= inner.origins
+                queue.extend(inner.below)
+        return _first(found)
+
+    def _from_elsewhere(self, node: Node) -> Origins:
+        """What other processes and threads gave to a library, where a statement asks one."""
+        if is_clock(node.statement):
+            return NOTHING
+        role = node.within.role
+        seen, found = self._elsewhere.get(role, (0, {}))
+        while seen < len(self.escapes) and self.escapes[seen][0] <= node.order:
+            _, other, origins = self.escapes[seen]
+            seen += 1
+            for each in origins if other != role else ():
+                if each.order < found.setdefault(each.key, each).order:
+                    found[each.key] = each
+        self._elsewhere[role] = seen, found
+        return _first(found.values())
+
+    def _differing(self, node: Node) -> Iterator[tuple[Path, tuple[int, int]]]:
+        """Inputs that differ; an object that it only calls a method of counts by what it holds."""
+        first, second = node.first, node.second
+        if first is None or second is None:
+            return
+        for path, one, other in zip(node.statement.reads, first.reads, second.reads, strict=False):
+            if differ(one, other):
+                yield path, (one, other)
+
+    def _of_inputs(self, node: Node, inputs: list[tuple[Path, tuple[int, int]]]) -> Origins:
+        found: set[Node] = set()
+        for path, pair in inputs:
+            found |= self._source(node, path, pair)
+        return frozenset(found)
+
+    def given(self, node: Node) -> Origins:
+        """The origins of all that differs of what a statement reads."""
+        if node not in self._given:
+            self._given[node] = NOTHING  # for recursion
+            self._given[node] = self._of_inputs(node, list(self._differing(node)))
+        return self._given[node]
+
+    def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
+        """Where a differing value was written last, as far as it is known."""
+        late, before = self._raced(node, path), node.ran.began
+        if len(path) > 1 and any(each.is_in_thread for each in late):
+            return late
+        found = self._written_to(local_keys(node, path), before)
+        found = found or self._written_to(part_keys(node, path), before)
+        above = node.within.above
+        if not found and path[0] in node.within.call.names and above is not None:
+            same = [each for each, other in self._differing(above) if other == pair]
+            found = self._source(above, same[0], pair) if same else NOTHING
+            if not found and len(path) == 1:
+                found = self.given(above)
+        if not found and pair[0] & pair[1] & 1:
+            found = self._written_to((pair,), before)
+        return found or self._written_to(shared_keys(node, path), before) or late
+
+    def _gone_through(self, node: Node, deep: int) -> Origins:
+        """What differs of what an iterator was made of, where a statement takes from one: a loader
+        is the same object in both runs, and what it was given is not."""
+        statement = node.statement
+        is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
+        for path in _opaque(node) if is_taking and deep else ():
+            above = node.within.above if path[0] in node.within.call.names else None
+            made = [self._any[0].last(key, node.ran.began) for key in shared_keys(node, path)]
+            for each in (above, *made):
+                if each is not None and each is not node:
+                    found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
+                    if found:
+                        return found
+        return NOTHING
+
+    def _of_opened(self, node: Node) -> Origins:
+        """What differs of what a thing was opened with, where a statement takes an item of it: an
+        archive is told by its identity, and the name of its file differs."""
+        for path in _opaque(node):
+            if len(path) > 1 and path[0] != "self":
+                made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+                if made is not None and made.statement.kind in _OPENING:
+                    found = made.origins or self.given(made)
+                    if found:
+                        return found
+        return NOTHING
+
+    def makers(self, node: Node) -> list[Node]:
+        """What made the things that a statement uses, each the last before it."""
+        run, ran = (0, node.first) if node.first is not None else (1, node.second)
+        if ran is None:
+            return []
+        paths = {each: None for path in node.statement.reads for each in (path, path[:1])}
+        keys = (key for path in paths for key in shared_keys(node, path))
+        found = (self._any[run].last(key, ran.began) for key in keys)
+        return [each for each in found if each is not None]
+
+    def _written_to(self, keys: Iterable[object], until: int) -> Origins:
+        """The origins of what was written last under the first of these keys."""
+        for key in keys:
+            found = self.written.last(key, until)
+            if found is not None and found.origins:
+                return found.origins
+        return NOTHING
+
+    def _raced(self, node: Node, path: Path) -> Origins:
+        """A value that agrees whenever it is written, and differs when it is read: another
+        thread wrote it earlier or later."""
+        first, second = node.first, node.second
+        if first is None or second is None:
+            return NOTHING
+        for key in shared_keys(node, path):
+            found = [
+                run.last(key, at.began) for run, at in zip(self._any, (first, second), strict=True)
+            ]
+            if found[0] is not found[1]:
+                others = [each for each in found if each and each.within.role != node.within.role]
+                others.sort(key=lambda each: not each.is_in_thread)
+                return frozenset(others[:1] or (node,))
+        return NOTHING

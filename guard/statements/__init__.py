@@ -1,1 +1,0 @@
-"""A program's statements, recorded while it runs; two such recordings, compared."""
