@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 import threading
 import warnings
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +19,12 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.nn import functional  # noqa: E402
+from torch.profiler import ProfilerActivity, profile  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
+from guard.digests import generators as own_generators  # noqa: E402
+from guard.digests import tensors  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.recording import calls, generators, operators, recorder  # noqa: E402
 from guard.recording.options import Options  # noqa: E402
@@ -794,6 +799,38 @@ def test_pythons_generator_is_seen_to_move(tmp_path: Path) -> None:
     assert ["python" in each for each in names] == [True, True, False, True, False]
 
 
+DRAWS: tuple[Callable[[], object], ...] = (
+    lambda: torch.rand(1),
+    lambda: torch.randn(1),  # which keeps a second number back
+    lambda: torch.randn(1),  # which gives that one, and nothing else moves
+    lambda: torch.randn(1, dtype=torch.float64),
+    lambda: torch.randn(1, dtype=torch.float64),
+    lambda: torch.randperm(3),
+    lambda: functional.dropout(torch.ones(1)),
+    lambda: torch.manual_seed(11),
+)
+
+
+@pytest.mark.parametrize("is_found", [True, False])
+def test_torchs_generator_is_seen_to_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_found: bool
+) -> None:
+    if not is_found:
+        monkeypatch.setattr(own_generators, "of_torch", lambda: None)
+    assert (own_generators.of_torch() is not None) == is_found
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.manual_seed(3)
+    with guard.record(tmp_path):
+        for draw in (int, *chain.from_iterable((each, int) for each in DRAWS)):
+            draw()
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+    steps = [each for each in open_run(tmp_path)[0].steps() if each.kind == "training"][1:]
+    moved = ["torch.cpu" in names(step, "generator") for step in steps]
+    assert moved == [True, False] * len(DRAWS)
+
+
 class Giving(nn.Module):
     """Gives what it is told to, from one line or another."""
 
@@ -897,3 +934,90 @@ def test_what_is_traced_within_a_forward_is_left_out(tmp_path: Path) -> None:
     told = [[each.detail for each in of(step, "output")] for step in trace.steps()][:4]
     assert told == [told[0]] * 4
     assert told[0][0] == "float32[2, 4]"
+
+
+# What lies on a GPU is summed there; the same operators run on the CPU here
+
+
+@pytest.fixture
+def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "_SUMMED", ("cpu",))
+    monkeypatch.setattr(tensors, "_address", lambda *_: 0)
+
+
+def computed(trace: Trace) -> list[Event]:
+    kinds = ("output", "loss", "gradient", "parameter", "buffer", "optimizer")
+    return [each for step in trace.steps() for each in step.events if each.kind in kinds]
+
+
+def test_a_device_gives_the_same_events(tmp_path: Path, request: Any) -> None:
+    here = computed(recorded(tmp_path / "memory", program))
+    request.getfixturevalue("on_device")
+    first, second = (computed(recorded(tmp_path / name, program)) for name in "ab")
+    assert first == second
+    assert [(each.label, each.value) for each in first] == [
+        (each.label, each.value) for each in here
+    ]
+    torch.manual_seed(1)
+    other = computed(recorded(tmp_path / "c", lambda: train(Net())))
+    assert other[0].digest != first[0].digest
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_device_is_given_few_operators(tmp_path: Path) -> None:
+    """A kernel and a view for what a module gives, two kernels for all gradients and two for all
+    parameters; and a few operators where the step ends."""
+    model = nn.Sequential(*(nn.Linear(4, 4) for _ in range(30)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=True)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+
+    plain = dispatched(step)
+    with guard.record(tmp_path):
+        step()
+        step()
+        counts = dispatched(step) - plain
+    third = list(open_run(tmp_path)[0].steps())[2]
+    assert len(of(third, "output")) + len(of(third, "gradient")) == 31 + 60
+    # Outputs, input and loss; all gradients and all parameters; and where its memory is not found,
+    # the generator, whose states are on no device elsewhere.
+    assert counts["aten::mul"] in (30 + 1 + 1 + 2, 30 + 1 + 1 + 2 + 3)
+    assert counts["aten::_foreach_copy_"] == 2
+    assert counts["aten::sum"] == counts["aten::zero_"] == counts["aten::cat"] == 1
+    assert counts["aten::view"] == counts["aten::mul"]
+    assert sum(counts.values()) - 2 * counts["aten::mul"] < 30
+    assert not {"aten::item", "aten::_local_scalar_dense"} & set(counts)  # which would wait
+
+
+def dispatched(step: Callable[[], None]) -> Counter[str]:
+    """The operators that a step calls, without those within them: the CPU has more there."""
+    with warnings.catch_warnings(), profile(activities=[ProfilerActivity.CPU]) as found:
+        warnings.simplefilter("ignore")
+        step()
+    return Counter(
+        each.name
+        for each in found.events()
+        if each.name.startswith("aten::")
+        and not (each.cpu_parent and each.cpu_parent.name.startswith("aten::"))
+    )
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_gives_the_same_events(tmp_path: Path) -> None:
+    def program() -> None:
+        torch.manual_seed(0)
+        model = Net().cuda()
+        MODELS[:] = [model]
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+        for _ in range(4):
+            optimizer.zero_grad()
+            model(torch.randn(8, 4).cuda()).square().mean().backward()
+            optimizer.step()
+
+    first, second = (recorded(tmp_path / name, program) for name in "ab")
+    assert computed(first) == computed(second)
+    assert all(of(step, "gradient") for step in first.steps() if step.kind == "training")
