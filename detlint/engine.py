@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
-from functools import cached_property, partial
+from contextlib import closing, nullcontext, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import journal, syntax
@@ -11,7 +11,6 @@ from detlint.decoding import decode
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import STARTS, may_start
 from detlint.kinds import NOTEBOOK, PYTHON, kind_of
-from detlint.mentions import holds
 from detlint.settings import enabled
 from detlint.source import DecodeError, Source
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
@@ -161,12 +160,10 @@ class Engine:
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
-        has = partial(holds, source.text)
-        rules = [rule for rule in hits.rules if _has_work(rule, has)]
-        return self._follow(source, rules, hits) if rules else []
+        return self._follow(source, hits.rules) if hits.rules else []
 
     def _follow(
-        self, source: Source, rules: Sequence[AnyRule], hits: Hits
+        self, source: Source, rules: dict[AnyRule, list[int]]
     ) -> list[Finding] | syntax.Problem:
         """What the rules find that follow values."""
         from detlint.alive import alive
@@ -174,17 +171,18 @@ class Engine:
         from detlint.stack import in_deep_stack
 
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
-            unit, found = Unit(source, whole=whole, models=self._settings.models), []
-            for rule in rules:
-                active = rule(unit, self._settings)
-                offsets = alive(source.text, hits.rules[rule])
-                for some in [[each] for each in offsets] if partly else [offsets]:
-                    with (
-                        journal.asking(source.path, rule.code),
-                        suppress(UnparsedError) if partly else nullcontext(),
-                    ):
-                        active.examine(some)
-                found += active.findings
+            found = []
+            with closing(Unit(source, whole=whole, models=self._settings.models)) as unit:
+                for rule, triggers in rules.items():
+                    active = rule(unit, self._settings)
+                    offsets = alive(source.text, triggers) if active.may_tell() else []
+                    for some in [[each] for each in offsets] if partly else [offsets]:
+                        with (
+                            journal.asking(source.path, rule.code),
+                            suppress(UnparsedError) if partly else nullcontext(),
+                        ):
+                            active.examine(some)
+                    found += active.findings
             return list(dict.fromkeys(found)) if partly else found
 
         try:
@@ -277,10 +275,6 @@ def _runs(source: Source, hits: Hits) -> bool:
 
 def _is_directed(source: Source) -> bool:
     return any(word in source.text for word in DIRECTIVES)
-
-
-def _has_work(rule: AnyRule, holds: Callable[[str], bool]) -> bool:
-    return any(map(holds, rule.needs)) and not any(map(holds, rule.silencers))
 
 
 def _visited(rule: Rule) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
 from detlint.layout import layout_of
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
 MAIN = "__main__"
 MAIN_BLOCK = re.compile(r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)")
-# A dotted name with what follows it where that hands it on, or a name that is looked up.
-_TOKEN = re.compile(r"([^\W\d]\w*(?:\.\w+)*)(?:\s*([,)\]}]))?|\.\s*([^\W\d]\w*)")
+# All but names, and the dots in them.
+_BETWEEN = {
+    code: " " for code in range(128) if chr(code) != "." and not f"a{chr(code)}".isidentifier()
+}
+_BROKEN = re.compile(r"(?<!\.)\.\s+")
+_HANDS_ON = re.compile(r"\s*[,)\]}]")
 _SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
 _SEARCHING = ("getattr(", "vars(", "getmembers(")
 _OWN = re.compile(
@@ -43,17 +48,20 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _OPTION = re.compile(r"\w+\s*=[^,]*|\[[^\]]*\]")  # ``metaclass=Registry``, ``Base[Tensor]``
 # What a function takes, in brackets up to two deep, and the types that it says of that.
-_SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
-_TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
+_SIGNATURE = re.compile(
+    r"def\s+\w+\s*\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)(?:\s*->[^:\n]*)?"
+)
+_HELD = r"\[[^\[\]]*(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\][^\[\]]*)*\]"
+_TYPES = re.compile(rf"(?::|->)\s*[^,=()\[\]]*(?:{_HELD}[^,=()\[\]]*)*")
 _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
-_COMMAND_LINE_WORDS = ("Fire(", "CLI(", "cli(")
 # Without one, TensorFlow's calls the file's `main`.
 _APP = re.compile(
     r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
 )
+_COMMANDS = ("Fire(", "CLI(", "cli(", ".app.run(")
 _EXPORTS = re.compile(r"__all__\b")
 _EXPORTED = re.compile(r"\n__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]")
 # A class that a setting or a registry may name: `"Flip"`, `"data.transforms.Flip"`.
@@ -159,14 +167,14 @@ def outline(text: str) -> Outline:
         uses.own.discard(part.partition(".")[0])
     registered = (each.name for each in layout.top if each.kind and _is_registered(layout, each))
     found[""].own.update(registered)
-    found[""].names.update(reader.only_offered())
-    for part in ("", MAIN):
+    found[""].names.update(reader.only_offered(each.attributes for each in found.values()))
+    for part in ("", MAIN) if any(map(text.__contains__, _COMMANDS)) else ():
         code = "\n".join(
             code for code, piece in zip(codes, pieces, strict=True) if piece[0] == part
         )
-        if any(map(code.__contains__, _COMMAND_LINE_WORDS)) and _COMMAND_LINE.search(code):
+        if _COMMAND_LINE.search(code):
             found[part].own.update(name for name in known if not name.startswith("_"))
-        elif "main" in known and ".app.run(" in code and _APP.search(code):
+        elif "main" in known and _APP.search(code):
             found[part].own.add("main")
     said = "".join(text[start:end] for start, end in layout.code(0, len(text)))
     return Outline(
@@ -225,12 +233,14 @@ class _Reader:
             "\n".join(code for code in codes if "import" in code)
         )
         self._origins: dict[str, list[str]] = {}
-        self._words: set[str] = set()
+        self._used: set[str] = set()
 
-    def only_offered(self) -> list[str]:
-        """What a file only imports to offer it by another name."""
+    def only_offered(self, attributes: Iterable[set[str]]) -> list[str]:
+        """What a file only imports to offer it by another name; ``attributes``: those that it
+        looks up in anything."""
         renamed = {bound for bound, name in self._aliases.items() if bound != name}
-        return [self._aliases[each] for each in sorted(renamed - self._modules - self._words)]
+        unused = renamed.difference(self._modules, self._used, *attributes)
+        return [self._aliases[each] for each in sorted(unused)]
 
     def read(self, code: str, found: _Found) -> None:
         """Add what some code names."""
@@ -240,47 +250,43 @@ class _Reader:
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        tokens = set(_TOKEN.findall(code))
-        self._classify(tokens, found, made=True)
+        words = _words(code)
+        self._classify(words, code, found, made=True)
         if types:
-            self._classify({*_TOKEN.findall(" ".join(types))} - tokens, found, made=False)
+            code_of_types = " ".join(types)
+            self._classify(_words(code_of_types) - words, code_of_types, found, made=False)
         if any(map(code.__contains__, _OWN_WORDS)) and _OWN.search(code):
             found.modules.add("")
         if any(map(code.__contains__, _SEARCHING)):
             searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)
             found.modules.update(name for name in searched if name.islower())
 
-    def _classify(
-        self, tokens: Iterable[tuple[str, str, str]], found: _Found, *, made: bool
-    ) -> None:
+    def _classify(self, words: set[str], code: str, found: _Found, *, made: bool) -> None:
         """``made``: they are more than types."""
-        aliases, words, star = self._aliases, self._words, "*" in self._aliases
-        for dotted, follows, attribute in tokens:
-            if attribute:
-                words.add(attribute)
-                found.attributes.add(attribute)
-                continue
-            first, _, rest = dotted.partition(".")
-            others = rest.split(".") if rest else ()
-            words.add(first)
-            words.update(others)
-            found.attributes.update(others)
-            if first in self._known:
+        known, aliases, star = self._known, self._aliases, "*" in self._aliases
+        for word in words:
+            first, dot, rest = word.partition(".")
+            others: Sequence[str] = ()
+            if dot and not "0" <= first[:1] <= "9":  # it is no number
+                others = [each for each in rest.split(".") if each[:1] > "9"]
+                found.attributes.update(others)
+            if first in known:
                 found.own.add(first)
-            elif star:
+            elif star and first[:1] > "9":
                 found.names.add(first)
                 if made:
                     found.origins.add(f":{first}")
             if first not in aliases:
                 continue
+            self._used.add(first)
+            name = aliases[first]
             if first not in self._modules:
-                found.names.add(aliases[first])
+                found.names.add(name)
             found.names.update(others)
             if made:
-                found.origins.update(self._from(dotted, first, rest))
-            handed = (follows and not rest) or others[:1] == ["__dict__"]
-            if handed and aliases[first].islower():
-                found.modules.add(aliases[first])
+                found.origins.update(self._from(word, first, rest))
+            if name.islower() and name not in found.modules and _is_handed_on(word, code):
+                found.modules.add(name)
 
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
         if dotted not in self._origins:
@@ -291,6 +297,23 @@ class _Reader:
                 if chain:
                     told.append(f"{module}:{chain}")
         return self._origins[dotted]
+
+
+def _words(code: str) -> set[str]:
+    """The dotted names in some code; what is looked up in anything begins with a dot."""
+    if ". " in code or ".\n" in code:
+        code = _BROKEN.sub(".", code)
+    return set(code.translate(_BETWEEN).split())
+
+
+def _is_handed_on(word: str, code: str) -> bool:
+    """Whether code does more with a name than to call it, or look something up in it."""
+    if "." in word:
+        return word.split(".")[1] == "__dict__"
+    return any(
+        _HANDS_ON.match(code, place + len(word)) and code[place - 1 : place] != "."
+        for place in mentions(code, word)
+    )
 
 
 def _kept(signature: str, types: list[str]) -> str:
