@@ -39,6 +39,7 @@ class OtherFiles:
         self._index = index
         self._models = models
         self._root_of = root_of
+        self._busy: set[tuple[Unit, str]] = set()
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
@@ -52,7 +53,8 @@ class OtherFiles:
         return not self._alone and self._modules(self._root_of(path)).has_own_guard(path)
 
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
-        """The files, and their parts, that a file means by a qualified name that it imports."""
+        """The files, and their parts or variables, that a file means by a qualified name that it
+        imports."""
         module, _, last = name.rpartition(".")
         if self._alone or not module:
             return []
@@ -60,8 +62,23 @@ class OtherFiles:
         definitions = self._definitions(self._root_of(path))
         symbols = definitions.of(path, f"{module}:{last}")
         if symbols is None and module.startswith(".."):  # `from . import data`, then `data.Images`
-            symbols = definitions.of(path, f"{module[1:]}:{last}")
-        return [(self.unit(each.path), each.part) for each in symbols or ()]
+            module = module[1:]
+            symbols = definitions.of(path, f"{module}:{last}")
+        if symbols is None:
+            return self._variable(definitions.module(path, module), last)
+        return [(self.unit(each.path), each.part) for each in symbols]
+
+    def _variable(self, home: str | None, name: str) -> list[tuple[Unit, str]]:
+        """What a module has by a name that is no function or class of it."""
+        unit = self.unit(home) if home is not None else None
+        if unit is None or (unit, name) in self._busy:
+            return []  # files that import a name from each other
+        if name in unit.bound_names and name not in unit.imported:
+            return [(unit, name)]
+        self._busy.add((unit, name))
+        found = [place for each in unit.imported.get(name, ()) for place in self.find(unit, each)]
+        self._busy.discard((unit, name))
+        return found
 
     def importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
         """The files that import a function or class of a file, or the file itself; by which word
@@ -123,7 +140,8 @@ class OtherFiles:
         return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
-        return Unit(self._index.source(path), models=self._models, path=self._shown(path))
+        source, find = self._index.source(path), None if self._alone else self.find
+        return Unit(source, models=self._models, path=self._shown(path), find=find)
 
     def _below(self, root: str) -> Definitions:
         return Definitions(self._index, self._modules(root))

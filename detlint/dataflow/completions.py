@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Find
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion
 
@@ -36,14 +36,14 @@ class Found(NamedTuple):
 
 
 class Completions:
-    """Looks for them in the functions of one file; ``find`` opens others."""
+    """Looks for them in the functions of one file; ``others`` opens more."""
 
-    def __init__(self, unit: Unit, find: Find | None = None) -> None:
+    def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
         self.values = unit.values
-        self.orders = Orders(self.values, finishing=True, find=find)
-        self.queues = Queues(self.orders.references, find)
-        self._is_open = find is not None
+        self.orders = Orders(self.values, finishing=True, others=others)
+        self.queues = Queues(self.orders.references, others.find if others is not None else None)
+        self._is_open = others is not None
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""

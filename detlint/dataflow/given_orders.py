@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.effects import is_aligned, made_of
+from detlint.dataflow.imported_orders import may_be_of_project
 from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import names
@@ -307,6 +308,8 @@ class GivenOrders:
             and not list(self._orders.follow(call, flow))
         ):
             return
+        if flow.keyed and self._orders.imported is None and may_be_of_project(call):
+            self._orders.leaves = True
         seems = (
             names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Find
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.unit import Unit
     from detlint.models.listings import Listing
 
@@ -38,12 +38,12 @@ class Found(NamedTuple):
 
 
 class Listings:
-    """Looks for them in the functions of one file; ``find`` opens others."""
+    """Looks for them in the functions of one file; ``others`` opens more."""
 
-    def __init__(self, unit: Unit, find: Find | None = None) -> None:
+    def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
         self.values = unit.values
-        self.orders = Orders(self.values, find=find)
+        self.orders = Orders(self.values, others=others)
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""

@@ -27,8 +27,8 @@ from detlint.models.loading import FRAME
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -84,11 +84,12 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file, and from there into those that ``find`` opens.
+    """Follows orders in one file, and from there into others, where these are open.
 
     distinct   no two elements are equal, as in a set
     finishing  elements are results as they come: to print each is to show progress, and which of
                them failed is for people to read
+    leaves     what is followed is handed to other files, of which none is open
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class Orders:
         *,
         distinct: bool = False,
         finishing: bool = False,
-        find: Find | None = None,
+        others: OtherFiles | None = None,
         depth: int = 0,
     ) -> None:
         self.values = values
@@ -108,7 +109,8 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
-        self.imported = ImportedOrders(self, find, depth) if find is not None else None
+        self.imported = ImportedOrders(self, others, depth) if others is not None else None
+        self.leaves = False
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
@@ -118,10 +120,10 @@ class Orders:
         self._ended = False  # the search, by its budget
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
-    def opened(self, unit: Unit, find: Find, depth: int) -> Orders:
+    def opened(self, unit: Unit, others: OtherFiles, depth: int) -> Orders:
         """The same of another file, ``depth`` files away from the first."""
-        distinct, finishing = self.distinct, self.finishing
-        return Orders(unit.values, distinct=distinct, finishing=finishing, find=find, depth=depth)
+        kind = {"distinct": self.distinct, "finishing": self.finishing}
+        return Orders(unit.values, **kind, others=others, depth=depth)
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""
@@ -143,6 +145,7 @@ class Orders:
     def _begin(self, root: Op | None = None) -> None:
         self._seen, self.calls, self.root = {}, [], root
         self._by_root, self._earliest, self._ended = False, math.inf, False
+        self.leaves = False
 
     def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
         """What it went through is not searched again where it ends without finding a use."""
@@ -150,7 +153,7 @@ class Orders:
         for use in uses:
             found = True
             yield use
-        if not (found or self._by_root or self._ended):
+        if not (found or self._by_root or self._ended or self.leaves):
             self._harmless.update(self._seen)
 
     def first(self, value: Op, flow: Flow) -> Use | None:
@@ -159,7 +162,7 @@ class Orders:
         self._earliest = math.inf
         found = next(self.follow(value, flow), None)
         alone = found is None and self._earliest >= start and not self._by_root
-        if alone and not (self.calls or self._ended):
+        if alone and not (self.calls or self._ended or self.leaves):
             self._harmless.update(list(self._seen)[start:])
         self._earliest = min(before, self._earliest)
         return found
@@ -349,10 +352,13 @@ class Orders:
         asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
         known = bool(reads) or self.references.reads_again(use)
         open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
-        if (asked or not known) and open_ and not name.startswith("__"):
+        escapes = (asked or not known) and open_ and not name.startswith("__")
+        if escapes:
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
-        for read in reads:
+        for read in (*reads, *self.references.reads_of_objects(owner, name)):
             yield from self.follow(read, flow)
+        if flow.keyed or not escapes:
+            yield from self._read_elsewhere(use, f"{owner}.{name}", flow)
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)
@@ -362,7 +368,8 @@ class Orders:
         reads = self.references.reads_of_global(name)
         inside = [each for each in value.uses if each is not use and each.function is module]
         passing = isinstance(use.node, (ast.For, ast.AsyncFor))  # a loop's own variable
-        if not (reads or inside or passing or self.references.is_for_a_script(name)):
+        escapes = not (reads or inside or passing or self.references.is_for_a_script(name))
+        if escapes:
             yield from self.escape(use, f"assigned to {name}", flow)
         if module.bindings.get(name, [value])[-1] is not value and not self.references.stays(
             name, value
@@ -370,6 +377,15 @@ class Orders:
             return  # bound to something else before a function runs
         for read in reads:
             yield from self.follow(read, flow)
+        if not passing and (flow.keyed or not escapes):
+            yield from self._read_elsewhere(use, name, flow)
+
+    def _read_elsewhere(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:
+        """What other files do with a variable, or an attribute of a class."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.read(use, part, flow)
 
     # What goes through it
 
@@ -570,6 +586,15 @@ class Orders:
             yield Use(at, how, shown.assumed)
         elif calls is None:
             yield from self.escape(use, "returned", flow)
+            if flow.keyed and not (flow.text or flow.grouped):
+                yield from self._called_elsewhere(use, flow)
+
+    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
+        """What other files do with what a function returns."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.returned(use, flow)
 
     _in_return = in_return
 

@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.imported_orders import may_be_of_project
+from detlint.dataflow.imported_types import given_as, givers
+from detlint.dataflow.importers import Importers
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.order import Orders
+from detlint.dataflow.references import is_self
 from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.lattice import Types
-    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Use
+    from detlint.dataflow.values import Values
 
 _JOINING = frozenset(("itertools.chain", "itertools.product"))
 _JOINS_EACH = "itertools.chain.from_iterable"
@@ -79,8 +84,12 @@ class Reading(NamedTuple):
         made = self.op
         while made.code in _STATES and made.args:
             made = made.args[0]
-        steps = [(made.node, "the set is made here"), (self.node, "gone through here")]
-        return [*steps, (self.use.op.node, f"here its order shows: {self.how}")]
+        return [(made.node, "the set is made here"), *self.way_on()]
+
+    def way_on(self) -> list[tuple[ast.AST, str]]:
+        """Where it is gone through, and its order shows, in this file."""
+        shown = (self.use.op.node, f"here its order shows: {self.how}")
+        return [(self.node, "gone through here"), shown]
 
     @property
     def how(self) -> str:
@@ -104,13 +113,28 @@ def read_at(by: Op, value: Op) -> ast.expr:
     return node  # type: ignore[return-value]
 
 
-class Sets:
-    """Looks for them in the functions of one file; ``find`` opens others."""
+class Given(NamedTuple):
+    """What a file gives others that is, or holds, a set whose order may vary."""
 
-    def __init__(self, unit: Unit, find: Find | None = None) -> None:
+    part: str  # a function, a variable or an attribute of a class
+    value: Op
+
+
+class Sets:
+    """Looks for them in the functions of one file; ``others`` opens more.
+
+    ``foreign``: for those that other files give this one, and not its own.
+    """
+
+    def __init__(
+        self, unit: Unit, others: OtherFiles | None = None, *, foreign: bool = False
+    ) -> None:
         self.unit = unit
         self.values = unit.values
-        self.orders = Orders(self.values, distinct=True, find=find)
+        self.orders = Orders(self.values, distinct=True, others=others)
+        self._others = others
+        self._foreign = foreign
+        self._importers = Importers(unit, others) if others is not None else None
 
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share
@@ -124,6 +148,83 @@ class Sets:
             pending += fresh if len(functions) < _MOST else ()
         for each in functions:
             yield from self.of_function(each)
+
+    # What leaves the file
+
+    def leaving(self, offsets: Iterable[int]) -> Iterator[ast.AST]:
+        """What of the functions that some offsets lie in gives a set to other files, of which none
+        is open."""
+        for function in self.unit.functions_at(offsets):
+            yield from (each.value.node for each in self.given_by(function))
+            for each in function.everything():
+                for call in each.coded("call"):
+                    yield from (read_at(call, value) for value in self._handed_on(call))
+
+    def _handed_on(self, call: Op) -> Iterator[Op]:
+        for name, value in call.arguments():
+            handed = name not in ("*", "**") and self._is_set(value) and self._varies(value)
+            if handed and not self._goes_through(call, name, value) and may_be_of_project(call):
+                yield value
+
+    def given_by(self, function: Function) -> Iterator[Given]:
+        """What of a function, and of those in it, others may read."""
+        if function.outer is None and isinstance(function.node, _FUNCTIONS):
+            given = (each.args[0] for each in function.returns if each.args)
+            yield from (Given(function.name, each) for each in given if self._varies(each))
+        for each in function.everything():
+            for op in each.ops:
+                if op.code == "store_global" and self._varies(op.args[0]):
+                    yield Given(str(op.name), op.args[0])
+                elif op.code == "store_attr" and is_self(op.args[0]) and self._varies(op.args[1]):
+                    yield Given(f"{each.class_name}.{op.name}", op.args[1])
+        if isinstance(function.node, ast.ClassDef):
+            for name, bound in function.bindings.items():
+                yield from (Given(f"{function.name}.{name}", x) for x in bound if self._varies(x))
+
+    def _varies(self, op: Op) -> bool:
+        return _holds_varying(self.values.types(op))
+
+    def read_elsewhere(self, offsets: Iterable[int]) -> Iterator[tuple[Op, Sets, Reading]]:
+        """Where other files read the sets that the functions at some offsets give them."""
+        given: dict[str, Op] = {}
+        pending: list[Function] = []
+        for function in self.unit.functions_at(offsets):
+            for each in self.given_by(function):
+                if given.setdefault(given_as(self.unit, each.part), each.value) is each.value:
+                    pending += self._reading_elsewhere(each.part)
+        pending = list(dict.fromkeys(pending))
+        opened: dict[Unit, Sets] = {self.unit: self}
+        for function in pending:  # grows
+            unit = function.unit
+            if unit not in opened:
+                opened[unit] = Sets(unit, self._others, foreign=True)
+            there = opened[unit]
+            if there is not self:
+                yield from there._of_given(function, given)
+            if len(pending) < _MOST:
+                handed = there._hand_on(function, given)
+                pending += [each for each in dict.fromkeys(handed) if each not in pending]
+
+    def _reading_elsewhere(self, part: str) -> Iterator[Function]:
+        return self._importers.naming(part) if self._importers is not None else iter(())
+
+    def _of_given(
+        self, function: Function, given: dict[str, Op]
+    ) -> Iterator[tuple[Op, Sets, Reading]]:
+        """Where a function reads sets that others give, by what these are called."""
+        for reading in self.of_function(function):
+            types = self.values.types(reading.op)
+            for each in sorted(given.keys() & givers(types)):
+                yield given[each], self, reading
+
+    def _hand_on(self, function: Function, given: dict[str, Op]) -> Iterator[Function]:
+        """The functions that may read what a function hands on of what others give it."""
+        for each in self.given_by(function):
+            if not given.keys().isdisjoint(givers(self.values.types(each.value))):
+                yield from self._naming(each.part.rpartition(".")[2])
+                yield from self._reading_elsewhere(each.part)
+
+    # What shares a set in the file
 
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
@@ -195,14 +296,14 @@ class Sets:
         for name, value in op.arguments():
             held = self.values.elements(value)
             if name == ("*" if starred else None) and lattice.are(held, "set"):
-                yield value
+                own = lattice.are(self.unit.alone.elements(value), "set")
+                if own is not self._foreign:
+                    yield value
 
     def _is_set(self, op: Op) -> bool:
         """Whether a value is a set where it is read first: ``groups[key] = list(groups[key])``."""
-        if op.code != "item":
-            return self.values.is_set(op)
-        types = self.values.types(op)
-        return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
+        own = _is_set(self.unit.alone, op)
+        return not own and _is_set(self.values, op) if self._foreign else own
 
     def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
         """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""
@@ -223,6 +324,10 @@ class Sets:
         if function is not None:
             taken = parameter_of(function, call, value)
             return taken is not None and not self.values.is_set(taken)  # else judged there
+        if order is None and self.orders.imported is not None:
+            parameters = self.orders.imported.taken(call, value)
+            if parameters:
+                return not any(each.function.unit.values.is_set(each) for each in parameters)
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
@@ -318,6 +423,22 @@ def _is_count(op: Op, head: Op) -> bool:
     if op.code == "augment":
         op = op.args[0]
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
+
+
+def _is_set(values: Values, op: Op) -> bool:
+    if op.code != "item":
+        return values.is_set(op)
+    types = values.types(op)
+    return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
+
+
+def _holds_varying(types: Types) -> bool:
+    """Whether a value may be a set, or a container of sets, whose order may vary."""
+    return any(
+        (one.name == "set" and lattice.hash_varies(lattice.elements(frozenset((one,)))) is not False)
+        or any(map(_holds_varying, one.holds))
+        for one in types
+    )
 
 
 def _holds_set(types: Types) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.answering import Answering
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.roles import Roles
     from detlint.dataflow.seeding import Seeding
     from detlint.dataflow.values import Values
@@ -65,7 +66,7 @@ class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece.
 
     ``models``: what functions of the project do, as the settings say it; ``path``: where the file
-    stands in its project, of which names may tell what it is for.
+    stands in its project, of which names may tell what it is for; ``find`` opens other files.
     """
 
     def __init__(
@@ -75,8 +76,10 @@ class Unit(Editable[ast.AST]):
         whole: bool = False,
         models: Sequence[tuple[str, str]] = (),
         path: str = "",
+        find: Find | None = None,
     ) -> None:
         self.source = source
+        self.find = find
         self.path = path or source.path
         self._models = models
         self._tree = parsed(source.text) if whole else None
@@ -94,7 +97,14 @@ class Unit(Editable[ast.AST]):
         """What the values of the file may be."""
         from detlint.dataflow.values import Values
 
-        return Values(self, self._models)
+        return Values(self, self._models, self.find)
+
+    @cached_property
+    def alone(self) -> Values:
+        """The same as far as the file shows it by itself."""
+        from detlint.dataflow.values import Values
+
+        return self.values if self.find is None else Values(self, self._models)
 
     @cached_property
     def roles(self) -> Roles:
@@ -462,6 +472,11 @@ class Unit(Editable[ast.AST]):
         before = self.text[max(place - _FARTHEST, 0) : place].rstrip(" \t\r\n\\")
         after = self.text[place + length : place + length + _FARTHEST].lstrip(" \t")
         return before.endswith(".") and not after.startswith("(")
+
+    def storing(self, owner: str, name: str) -> str:
+        """The class, of a class and its bases, that assigns something to an attribute."""
+        stored = (x for x in self._with_bases(owner) if any(True for _ in self.stored_by(x, name)))
+        return next(stored, owner)
 
     def is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute."""

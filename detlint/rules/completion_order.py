@@ -146,7 +146,7 @@ class CompletionOrder(Rule):
 
     @cached_property
     def _completions(self) -> Completions:
-        return Completions(self.unit, self.others.find if self.others is not None else None)
+        return Completions(self.unit, self.others)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for found in self._completions.near(offsets):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.sets import Reading
+    from detlint.dataflow.unit import Unit
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
@@ -142,7 +144,7 @@ class SetOrder(Rule):
 
     @cached_property
     def _sets(self) -> Sets:
-        return Sets(self.unit, self.others.find if self.others is not None else None)
+        return Sets(self.unit, self.others)
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
@@ -162,11 +164,45 @@ class SetOrder(Rule):
             if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
+        if self.others is not None:
+            self._examine_elsewhere(offsets, told)
+            return
+        for node in self._sets.leaving(offsets):
+            place = self.unit.span(node)
+            if place not in told:
+                told.add(place)
+                self.leave(node)
+
+    def _examine_elsewhere(self, offsets: Sequence[int], told: set[tuple[int, int]]) -> None:
+        """What other files do with the sets that this one gives them: of each, what is surest."""
+        found: dict[Op, list[tuple[Confidence, Sets, Reading]]] = {}
+        for value, there, reading in self._sets.read_elsewhere(offsets):
+            sure = self.lowered(reading.node, _confidence(reading), there.unit)
+            found.setdefault(value, []).append((sure, there, reading))
+        for value, several in found.items():
+            sure, there, reading = max(several, key=lambda each: each[0])
+            place = self.unit.span(value.node)
+            if place not in told and self.wants(sure):
+                told.add(place)
+                self._tell_elsewhere(value, there.unit, reading, sure)
+
+    def _tell_elsewhere(self, value: Op, unit: Unit, reading: Reading, sure: Confidence) -> None:
+        at = f"{unit.path}:{reading.node.lineno}"
+        self.report(
+            value.node,
+            f"{self._told(value.node, reading)} in an order that differs from run to run,"
+            f" and at {at} it is {reading.how}",
+            advice=f"there, {_advice(reading)}",
+            confidence=sure,
+            way=[(value.node, "given to other files here")],
+            there=reading.way_on(),
+            unit=unit,
+        )
 
     def _tell(self, reading: Reading) -> None:
         self.report(
             reading.node,
-            f"{self._told(reading)} in an order that differs from run to run,"
+            f"{self._told(reading.node, reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
             advice=_advice(reading),
             edits=self._fix(reading) if reading.sorts else (),
@@ -174,8 +210,8 @@ class SetOrder(Rule):
             way=reading.way(),
         )
 
-    def _told(self, reading: Reading) -> str:
-        start, end = self.unit.span(reading.node)
+    def _told(self, node: ast.AST, reading: Reading) -> str:
+        start, end = self.unit.span(node)
         text = " ".join(self.unit.source.text[start:end].split())
         shown = f"the set `{text}`" if len(text) <= _LONGEST else "the set"
         if reading.several:

@@ -133,7 +133,7 @@ class UnorderedListing(Rule):
 
     @cached_property
     def _listings(self) -> Listings:
-        return Listings(self.unit, self.others.find if self.others is not None else None)
+        return Listings(self.unit, self.others)
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
