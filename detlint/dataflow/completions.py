@@ -36,7 +36,10 @@ class Found(NamedTuple):
 
 
 class Completions:
-    """Looks for them in the functions of one file; ``others`` opens more."""
+    """Looks for them in the functions of one file; ``others`` opens more.
+
+    left  what gives results that are handed to other files, of which none is open
+    """
 
     def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
@@ -44,6 +47,7 @@ class Completions:
         self.orders = Orders(self.values, finishing=True, others=others)
         self.queues = Queues(self.orders.references, others.find if others is not None else None)
         self._is_open = others is not None
+        self.left: list[Op] = []
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
@@ -66,6 +70,8 @@ class Completions:
             use = surest(self._uses(call, completion))
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
+            elif self.orders.leaves:
+                self.left.append(call)
         elif self.queues.is_queue(call):
             taken, sure = self.queues.taken(call)
             use = surest(self._of_queue(taken))

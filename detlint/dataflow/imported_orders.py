@@ -6,10 +6,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import described, parameter_of
+from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.use import Use, surest
+from detlint.dataflow.use import surest
 from detlint.models.loading import is_known
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.order import Orders
     from detlint.dataflow.unit import Unit
-    from detlint.dataflow.use import Flow
+    from detlint.dataflow.use import Flow, Use
 
 _DEEPEST = 3  # files that hand the same order on
 _MOST = 50  # places that read the same
@@ -60,8 +60,7 @@ class ImportedOrders:
         if shown is not None:
             if shown.assumed:
                 return None
-            how = f"{_PASSED}{described(call)}()"
-            return [Use(call, how, there=shown.there or shown.op)]
+            return [self._orders.given.handed(call, shown)._replace(there=shown.there or shown.op)]
         return list(self._orders.follow(call, flow)) if given_back else []
 
     def read(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:

@@ -362,7 +362,7 @@ class Orders:
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)
-        if name == "__all__" or names.says_little(name):
+        if name == "__all__" or names.says_little(name) or value.code == "import":
             return
         module = self.unit.module
         reads = self.references.reads_of_global(name)

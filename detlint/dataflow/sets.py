@@ -135,10 +135,15 @@ class Sets:
         self._others = others
         self._foreign = foreign
         self._importers = Importers(unit, others) if others is not None else None
+        self._left: list[ast.AST] = []  # handed to other files by what takes their elements
 
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share
         a set with them."""
+        for each in self._near(offsets):
+            yield from self.of_function(each)
+
+    def _near(self, offsets: Iterable[int]) -> list[Function]:
         functions = dict.fromkeys(self.unit.functions_at(offsets))
         pending = list(functions)
         for each in pending:  # grows
@@ -146,16 +151,16 @@ class Sets:
             fresh = [one for one in dict.fromkeys(sharing) if one not in functions]
             functions.update(dict.fromkeys(fresh))
             pending += fresh if len(functions) < _MOST else ()
-        for each in functions:
-            yield from self.of_function(each)
+        return list(functions)
 
     # What leaves the file
 
     def leaving(self, offsets: Iterable[int]) -> Iterator[ast.AST]:
-        """What of the functions that some offsets lie in gives a set to other files, of which none
-        is open."""
-        for function in self.unit.functions_at(offsets):
-            yield from (each.value.node for each in self.given_by(function))
+        """What of the functions that some offsets lie in, and of those that share a set with them,
+        gives a set to other files, of which none is open; after what is read there was asked."""
+        yield from self._left
+        for function in self._near(offsets):
+            yield from (self._made(each.value).node for each in self.given_by(function))
             for each in function.everything():
                 for call in each.coded("call"):
                     yield from (read_at(call, value) for value in self._handed_on(call))
@@ -182,15 +187,39 @@ class Sets:
                 yield from (Given(f"{function.name}.{name}", x) for x in bound if self._varies(x))
 
     def _varies(self, op: Op) -> bool:
-        return _holds_varying(self.values.types(op))
+        values = self.values if self._foreign else self.unit.alone
+        return _holds_varying(values.types(op))
+
+    def _made(self, op: Op) -> Op:
+        """What the file makes a value of that it gives to others."""
+        for _ in range(_FEW):
+            behind = [each for each in self._behind(op) if self._varies(each)]
+            if not behind:
+                break
+            op = behind[0]
+        return op
+
+    def _behind(self, op: Op) -> list[Op]:
+        if op.code in _STATES:
+            return op.args[:1]
+        if op.code == "global":
+            return self.unit.module.bindings.get(str(op.name), [])
+        if op.code == "attr":
+            owner = self.values.owner(op.args[0])
+            stored = self.unit.stored(owner, str(op.name)) if owner else ()
+            return [each.args[1] if each.code == "store_attr" else each for each in stored]
+        callee = self.values.callee(op) if op.code == "call" else None
+        return [each.args[0] for each in callee.returns if each.args] if callee is not None else []
 
     def read_elsewhere(self, offsets: Iterable[int]) -> Iterator[tuple[Op, Sets, Reading]]:
         """Where other files read the sets that the functions at some offsets give them."""
         given: dict[str, Op] = {}
         pending: list[Function] = []
-        for function in self.unit.functions_at(offsets):
+        for function in self._near(offsets):
             for each in self.given_by(function):
-                if given.setdefault(given_as(self.unit, each.part), each.value) is each.value:
+                name = given_as(self.unit, each.part)
+                if name not in given:
+                    given[name] = self._made(each.value)
                     pending += self._reading_elsewhere(each.part)
         pending = list(dict.fromkeys(pending))
         opened: dict[Unit, Sets] = {self.unit: self}
@@ -321,6 +350,7 @@ class Sets:
             key = call.given("key")
             return key is not None and leaves_ties(self.values, key)
         function = self.values.callee(call) if order is None else None
+        function = function or (self.values.builder(call) if order is None else None)
         if function is not None:
             taken = parameter_of(function, call, value)
             return taken is not None and not self.values.is_set(taken)  # else judged there
@@ -349,6 +379,7 @@ class Sets:
         seems_number = guessed and not seems_text and self._seems_number(value, by)
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
+            self._left += [read_at(by, value)] if self.orders.leaves else []
             return
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")

@@ -412,6 +412,10 @@ class Unit(Editable[ast.AST]):
             pending += fresh
         return found
 
+    def deriving(self, base: str) -> list[str]:
+        """The classes of the file that name something as a base."""
+        return self._derived.get(base, [])
+
     @cached_property
     def _derived(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -203,6 +203,12 @@ class Values:
         """The function or method of the file that a call calls."""
         return self.function(call.args[0])
 
+    def builder(self, call: Op) -> Function | None:
+        """The constructor of the file that a call enters."""
+        made = [one for one in self.types(call.args[0]) if one.name == "type" and one.of]
+        own = made[0].of if made else ""
+        return self.unit.method(own[1:], "__init__") if own.startswith(".") else None
+
     def function(self, op: Op) -> Function | None:
         """The function or method of the file that a value is."""
         found = None
