@@ -166,6 +166,8 @@ class Sets:
                     yield from (read_at(call, value) for value in self._handed_on(call))
 
     def _handed_on(self, call: Op) -> Iterator[Op]:
+        if self.values.function_row(call) is not None:
+            return
         for name, value in call.arguments():
             handed = name not in ("*", "**") and self._is_set(value) and self._varies(value)
             if handed and not self._goes_through(call, name, value) and may_be_of_project(call):
