@@ -78,10 +78,16 @@ class Finding(NamedTuple):
     @property
     def is_unseen(self) -> bool:
         """Whether it is none unless other files make it one: it is asked for again with them."""
-        return self.message == UNSEEN
+        return self.message.startswith(UNSEEN)
+
+    @property
+    def given_by(self) -> list[str]:
+        """The parts of the file that give others what is unseen."""
+        parts = self.message.removeprefix(UNSEEN).removeprefix(": ") if self.is_unseen else ""
+        return parts.split(", ") if parts else []
 
 
-# The message of what leaves a file, in which nothing shows it.
+# The message of what leaves a file, in which nothing shows it; behind it, what gives it to others.
 UNSEEN = "what other files do with this is not seen"
 
 UNPARSED = "DET000"

@@ -180,7 +180,7 @@ class Linker:
 
         unit = self._others.unit(os.path.realpath(path))
         active = self._crossing[code](unit, self._settings)
-        active.others = self._others
+        active.others, active.asked = self._others, findings
         starts = unit.source.line_starts
         places = sorted({starts[each.row - 1] + each.column - 1 for each in findings})
         try:

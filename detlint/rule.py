@@ -97,6 +97,7 @@ class Rule:
         self.settings = settings
         self.findings: list[Finding] = []
         self.others: OtherFiles | None = None  # of the project, where they are open
+        self.asked: Sequence[Finding] = ()  # what is asked again, where they are
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
@@ -125,12 +126,12 @@ class Rule:
         """Its steps, one a line; none where all of it stands in one. Those ``there`` stand in
         another file."""
         steps: dict[tuple[str, int], Step] = {}
-        for read, several in ((self._read, way), (unit, there)):
-            for node, text in several if read is not None else ():
+        for read, several in ((self._read, way), (unit or self._read, there)):
+            path = "" if read is self._read else self._seen_from_here(read.source.path)
+            for node, text in several:
                 start, end = read.span(node)  # type: ignore[arg-type]  # of its own kind
-                place = (*read.source.location(start), *read.source.location(end))
-                path = "" if read is self._read else self._seen_from_here(read.source.path)
-                steps[path, place[0]] = Step(*place, text, path)
+                first, last = read.source.location(start), read.source.location(end)
+                steps[path, first[0]] = Step(*first, *last, text, path)
         return tuple(steps.values()) if len(steps) > 1 else ()
 
     def _seen_from_here(self, path: str) -> str:
@@ -219,9 +220,11 @@ class Rule:
                 return Confidence.POSSIBLE
         return given
 
-    def leave(self, node: ast.AST) -> None:
-        """Note a node that is a finding if other files make it one."""
-        self.report(node, UNSEEN, confidence=Confidence.POSSIBLE)
+    def leave(self, node: ast.AST, parts: Sequence[str] = ()) -> None:
+        """Note a node that is a finding if other files make it one; ``parts``: of the file, that
+        give it to them."""
+        said = f"{UNSEEN}: {', '.join(parts)}" if parts else UNSEEN
+        self.report(node, said, confidence=Confidence.POSSIBLE)
 
     def report(  # noqa: PLR0913 - what a finding consists of
         self,

@@ -14,8 +14,8 @@ from detlint.models.loading import hands_on
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.dataflow.ir import Function, Op
     from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion
 

@@ -94,4 +94,3 @@ class Importers:
             return False
         sought = Place(self._unit, owner)
         return any(sought in elsewhere.lineage(each) for each in elsewhere.classes(op))
-

@@ -15,8 +15,8 @@ from detlint.models import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
     from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.models.listings import Listing
 

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.imported_orders import may_be_of_project
-from detlint.dataflow.imported_types import given_as, givers
-from detlint.dataflow.importers import Importers
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.order import Orders
-from detlint.dataflow.references import is_self
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -32,7 +28,7 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 
 
 # What gives the next state of a container, or another name to it.
-_STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -55,6 +51,11 @@ class Reading(NamedTuple):
     unknown: bool  # not even that says what the elements are
     assumed: bool  # it only seems to show, or seems to be a set whose order varies
     several: bool  # the operation is no set, but gives several
+
+    @property
+    def unit(self) -> Unit:
+        """The file that it stands in."""
+        return self.by.function.unit
 
     @property
     def node(self) -> ast.expr:
@@ -82,7 +83,7 @@ class Reading(NamedTuple):
     def way(self) -> list[tuple[ast.AST, str]]:
         """Where the set is made, gone through, and its order shows, in this file."""
         made = self.op
-        while made.code in _STATES and made.args:
+        while made.code in STATES and made.args:
             made = made.args[0]
         return [(made.node, "the set is made here"), *self.way_on()]
 
@@ -113,13 +114,6 @@ def read_at(by: Op, value: Op) -> ast.expr:
     return node  # type: ignore[return-value]
 
 
-class Given(NamedTuple):
-    """What a file gives others that is, or holds, a set whose order may vary."""
-
-    part: str  # a function, a variable or an attribute of a class
-    value: Op
-
-
 class Sets:
     """Looks for them in the functions of one file; ``others`` opens more.
 
@@ -132,18 +126,17 @@ class Sets:
         self.unit = unit
         self.values = unit.values
         self.orders = Orders(self.values, distinct=True, others=others)
-        self._others = others
+        self.left: list[ast.AST] = []  # sets of which the order is handed to files out of sight
         self._foreign = foreign
-        self._importers = Importers(unit, others) if others is not None else None
-        self._left: list[ast.AST] = []  # handed to other files by what takes their elements
 
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share
         a set with them."""
-        for each in self._near(offsets):
+        for each in self.near(offsets):
             yield from self.of_function(each)
 
-    def _near(self, offsets: Iterable[int]) -> list[Function]:
+    def near(self, offsets: Iterable[int]) -> list[Function]:
+        """The functions that some offsets lie in, and those that share a set with them."""
         functions = dict.fromkeys(self.unit.functions_at(offsets))
         pending = list(functions)
         for each in pending:  # grows
@@ -153,117 +146,13 @@ class Sets:
             pending += fresh if len(functions) < _MOST else ()
         return list(functions)
 
-    # What leaves the file
-
-    def leaving(self, offsets: Iterable[int]) -> Iterator[ast.AST]:
-        """What of the functions that some offsets lie in, and of those that share a set with them,
-        gives a set to other files, of which none is open; after what is read there was asked."""
-        yield from self._left
-        for function in self._near(offsets):
-            yield from (self._made(each.value).node for each in self.given_by(function))
-            for each in function.everything():
-                for call in each.coded("call"):
-                    yield from (read_at(call, value) for value in self._handed_on(call))
-
-    def _handed_on(self, call: Op) -> Iterator[Op]:
-        if self.values.function_row(call) is not None:
-            return
-        for name, value in call.arguments():
-            handed = name not in ("*", "**") and self._is_set(value) and self._varies(value)
-            if handed and not self._goes_through(call, name, value) and may_be_of_project(call):
-                yield value
-
-    def given_by(self, function: Function) -> Iterator[Given]:
-        """What of a function, and of those in it, others may read."""
-        if function.outer is None and isinstance(function.node, _FUNCTIONS):
-            given = (each.args[0] for each in function.returns if each.args)
-            yield from (Given(function.name, each) for each in given if self._varies(each))
-        for each in function.everything():
-            for op in each.ops:
-                if op.code == "store_global" and self._varies(op.args[0]):
-                    yield Given(str(op.name), op.args[0])
-                elif op.code == "store_attr" and is_self(op.args[0]) and self._varies(op.args[1]):
-                    yield Given(f"{each.class_name}.{op.name}", op.args[1])
-        if isinstance(function.node, ast.ClassDef):
-            for name, bound in function.bindings.items():
-                yield from (Given(f"{function.name}.{name}", x) for x in bound if self._varies(x))
-
-    def _varies(self, op: Op) -> bool:
-        values = self.values if self._foreign else self.unit.alone
-        return _holds_varying(values.types(op))
-
-    def _made(self, op: Op) -> Op:
-        """What the file makes a value of that it gives to others."""
-        for _ in range(_FEW):
-            behind = [each for each in self._behind(op) if self._varies(each)]
-            if not behind:
-                break
-            op = behind[0]
-        return op
-
-    def _behind(self, op: Op) -> list[Op]:
-        if op.code in _STATES:
-            return op.args[:1]
-        if op.code == "global":
-            return self.unit.module.bindings.get(str(op.name), [])
-        if op.code == "attr":
-            owner = self.values.owner(op.args[0])
-            stored = self.unit.stored(owner, str(op.name)) if owner else ()
-            return [each.args[1] if each.code == "store_attr" else each for each in stored]
-        callee = self.values.callee(op) if op.code == "call" else None
-        return [each.args[0] for each in callee.returns if each.args] if callee is not None else []
-
-    def read_elsewhere(self, offsets: Iterable[int]) -> Iterator[tuple[Op, Sets, Reading]]:
-        """Where other files read the sets that the functions at some offsets give them."""
-        given: dict[str, Op] = {}
-        pending: list[Function] = []
-        for function in self._near(offsets):
-            for each in self.given_by(function):
-                name = given_as(self.unit, each.part)
-                if name not in given:
-                    given[name] = self._made(each.value)
-                    pending += self._reading_elsewhere(each.part)
-        pending = list(dict.fromkeys(pending))
-        opened: dict[Unit, Sets] = {self.unit: self}
-        for function in pending:  # grows
-            unit = function.unit
-            if unit not in opened:
-                opened[unit] = Sets(unit, self._others, foreign=True)
-            there = opened[unit]
-            if there is not self:
-                yield from there._of_given(function, given)
-            if len(pending) < _MOST:
-                handed = there._hand_on(function, given)
-                pending += [each for each in dict.fromkeys(handed) if each not in pending]
-
-    def _reading_elsewhere(self, part: str) -> Iterator[Function]:
-        return self._importers.naming(part) if self._importers is not None else iter(())
-
-    def _of_given(
-        self, function: Function, given: dict[str, Op]
-    ) -> Iterator[tuple[Op, Sets, Reading]]:
-        """Where a function reads sets that others give, by what these are called."""
-        for reading in self.of_function(function):
-            types = self.values.types(reading.op)
-            for each in sorted(given.keys() & givers(types)):
-                yield given[each], self, reading
-
-    def _hand_on(self, function: Function, given: dict[str, Op]) -> Iterator[Function]:
-        """The functions that may read what a function hands on of what others give it."""
-        for each in self.given_by(function):
-            if not given.keys().isdisjoint(givers(self.values.types(each.value))):
-                yield from self._naming(each.part.rpartition(".")[2])
-                yield from self._reading_elsewhere(each.part)
-
-    # What shares a set in the file
-
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
         name = function.name.rpartition(".")[2]
-        if isinstance(function.node, _FUNCTIONS) and self._gives_set(function):
-            yield from self._naming(name)
+        if defines(function) and self._gives_set(function):
+            yield from self.naming(name)
 
-    def _naming(self, name: str) -> list[Function]:
+    def naming(self, name: str) -> list[Function]:
         """The functions that name something, unless that may be anything."""
         naming = self.unit.functions_naming(name)
         return naming if len(naming) <= _FEW else []
@@ -275,13 +164,13 @@ class Sets:
         """The functions that read an attribute or a name of the module that is a set here."""
         for op in function.ops:
             if op.code == "store_attr" and self._may_be_set(op.args[1]):
-                yield from self._naming(str(op.name))
+                yield from self.naming(str(op.name))
             elif op.code == "store_global" and self._may_be_set(op.args[0]):
                 yield from self.unit.functions_naming(str(op.name))
         of_class = isinstance(function.node, ast.ClassDef)
         for name, bound in function.bindings.items():
             if (of_class or name.startswith("self.")) and any(map(self._may_be_set, bound)):
-                yield from self._naming(name.rpartition(".")[2])
+                yield from self.naming(name.rpartition(".")[2])
 
     def _may_be_set(self, op: Op) -> bool:
         return _holds_set(self.values.types(op))
@@ -299,12 +188,12 @@ class Sets:
         """The sets that an operation takes the elements of, one after the other."""
         if op.code in ("iter", "yield_from", "unpack"):
             if op.code != "unpack" or op.name[0] == 0:
-                yield from filter(self._is_set, op.args[:1])
+                yield from filter(self.is_set, op.args[:1])
         elif op.code == "star":
             if op.name != "**" and not all(each.code == "set" for each in op.uses):
-                yield from filter(self._is_set, op.args[:1])
+                yield from filter(self.is_set, op.args[:1])
         elif op.code == "augment":
-            if op.name == "Add" and self._is_set(op.args[1]):
+            if op.name == "Add" and self.is_set(op.args[1]):
                 yield op.args[1]
         elif op.code == "call":
             yield from self._read_by_call(op)
@@ -312,10 +201,10 @@ class Sets:
     def _read_by_call(self, call: Op) -> Iterator[Op]:
         function = call.args[0]
         pops = function.code == "attr" and function.name == "pop" and len(call.args) == 1
-        if pops and self._is_set(function.args[0]):
+        if pops and self.is_set(function.args[0]):
             yield function.args[0]
         for name, value in call.arguments():
-            if name != "**" and self._is_set(value) and self._goes_through(call, name, value):
+            if name != "**" and self.is_set(value) and self.goes_through(call, name, value):
                 yield value
 
     def _joined_by(self, op: Op) -> Iterator[Op]:
@@ -331,12 +220,12 @@ class Sets:
                 if own is not self._foreign:
                     yield value
 
-    def _is_set(self, op: Op) -> bool:
+    def is_set(self, op: Op) -> bool:
         """Whether a value is a set where it is read first: ``groups[key] = list(groups[key])``."""
         own = _is_set(self.unit.alone, op)
         return not own and _is_set(self.values, op) if self._foreign else own
 
-    def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
+    def goes_through(self, call: Op, name: str | None, value: Op) -> bool:
         """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""
         row = self.values.function_row(call) or self.values.method_row(call)
         order = row.order if row is not None else None
@@ -381,7 +270,7 @@ class Sets:
         seems_number = guessed and not seems_text and self._seems_number(value, by)
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
-            self._left += [read_at(by, value)] if self.orders.leaves else []
+            self.left += [read_at(by, value)] if self.orders.leaves else []
             return
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")
@@ -458,20 +347,16 @@ def _is_count(op: Op, head: Op) -> bool:
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
 
 
+def defines(function: Function) -> bool:
+    """Whether it is a function or method, by its definition."""
+    return isinstance(function.node, _FUNCTIONS)
+
+
 def _is_set(values: Values, op: Op) -> bool:
     if op.code != "item":
         return values.is_set(op)
     types = values.types(op)
     return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
-
-
-def _holds_varying(types: Types) -> bool:
-    """Whether a value may be a set, or a container of sets, whose order may vary."""
-    return any(
-        (one.name == "set" and lattice.hash_varies(lattice.elements(frozenset((one,)))) is not False)
-        or any(map(_holds_varying, one.holds))
-        for one in types
-    )
 
 
 def _holds_set(types: Types) -> bool:

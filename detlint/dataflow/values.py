@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import declared, lattice
 from detlint.dataflow.folding import folded
 from detlint.dataflow.imported_types import ImportedTypes, is_property
-from detlint.dataflow.origins import Place
 from detlint.dataflow.lattice import (
     ANY,
     BOOLEAN,
@@ -30,6 +29,7 @@ from detlint.dataflow.lattice import (
     joined,
     plain,
 )
+from detlint.dataflow.origins import Place
 from detlint.models import tables
 
 if TYPE_CHECKING:

@@ -7,17 +7,18 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.given_sets import GivenSets, leaving
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.sets import Sets
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function
     from detlint.dataflow.sets import Reading
-    from detlint.dataflow.unit import Unit
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
@@ -157,47 +158,72 @@ class SetOrder(Rule):
         return "strings" in finding.message and program.keeps_hashes()
 
     def examine(self, offsets: Sequence[int]) -> None:
+        if self.others is not None:
+            self._examine_again(self.others)
+            return
+        told = self._examine_own(self._sets.near(offsets))
+        left: dict[tuple[int, int], tuple[ast.AST, list[str]]] = {}
+        for node in self._sets.left:
+            left[self.unit.span(node)] = node, []
+        for node, part in leaving(self._sets, self._sets.near(offsets)):
+            _, parts = left.setdefault(self.unit.span(node), (node, []))
+            parts += [part] if part not in ("", *parts) else []
+        for place, (node, parts) in left.items():
+            if place not in told:
+                self.leave(node, parts)
+
+    def _examine_own(self, functions: Iterable[Function]) -> set[tuple[int, int]]:
+        """The sets that are read in some functions, and where."""
         told: set[tuple[int, int]] = set()
-        for reading in self._sets.read_near(offsets):
+        for reading in (each for one in functions for each in self._sets.of_function(one)):
             place = self.unit.span(reading.node)
             may_rise = self.others is None and rests_on_others([reading.use])
             if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
-        if self.others is not None:
-            self._examine_elsewhere(offsets, told)
+        return told
+
+    def _examine_again(self, others: OtherFiles) -> None:
+        starts, offsets, given = self.unit.source.line_starts, [], GivenSets(self.unit, others)
+        for finding in self.asked:
+            offset = starts[finding.row - 1] + finding.column - 1
+            parts = finding.given_by
+            if parts:
+                self._tell_surest(offset, finding, list(given.read(parts)))
+            else:
+                offsets.append(offset)
+        self._examine_own(self.unit.functions_at(offsets))
+
+    def _tell_surest(self, offset: int, finding: Finding, readings: Sequence[Reading]) -> None:
+        """Of what other files do with a set that this one gives them, what is surest."""
+
+        def sureness(reading: Reading) -> Confidence:
+            return self.lowered(reading.node, _confidence(reading), reading.unit)
+
+        reading = max(readings, key=sureness, default=None)
+        if reading is None or not self.wants(sureness(reading)):
             return
-        for node in self._sets.leaving(offsets):
-            place = self.unit.span(node)
-            if place not in told:
-                told.add(place)
-                self.leave(node)
-
-    def _examine_elsewhere(self, offsets: Sequence[int], told: set[tuple[int, int]]) -> None:
-        """What other files do with the sets that this one gives them: of each, what is surest."""
-        found: dict[Op, list[tuple[Confidence, Sets, Reading]]] = {}
-        for value, there, reading in self._sets.read_elsewhere(offsets):
-            sure = self.lowered(reading.node, _confidence(reading), there.unit)
-            found.setdefault(value, []).append((sure, there, reading))
-        for value, several in found.items():
-            sure, there, reading = max(several, key=lambda each: each[0])
-            place = self.unit.span(value.node)
-            if place not in told and self.wants(sure):
-                told.add(place)
-                self._tell_elsewhere(value, there.unit, reading, sure)
-
-    def _tell_elsewhere(self, value: Op, unit: Unit, reading: Reading, sure: Confidence) -> None:
-        at = f"{unit.path}:{reading.node.lineno}"
-        self.report(
-            value.node,
-            f"{self._told(value.node, reading)} in an order that differs from run to run,"
-            f" and at {at} it is {reading.how}",
-            advice=f"there, {_advice(reading)}",
-            confidence=sure,
-            way=[(value.node, "given to other files here")],
-            there=reading.way_on(),
-            unit=unit,
+        node = next(
+            op.node
+            for function in self.unit.functions_at([offset])
+            for each in function.everything()
+            for op in each.ops
+            if self._is_at(op.node, finding)
         )
+        self.report(
+            node,
+            f"{self._told(node, reading)} in an order that differs from run to run,"
+            f" and at {reading.unit.path}:{reading.node.lineno} it is {reading.how}",
+            advice=f"there, {_advice(reading)}",
+            confidence=sureness(reading),
+            way=[(node, "given to other files here")],
+            there=reading.way_on(),
+            unit=reading.unit,
+        )
+
+    def _is_at(self, node: ast.AST, finding: Finding) -> bool:
+        place = [self.unit.source.location(each) for each in self.unit.span(node)]
+        return place == [finding[1:3], finding[3:5]]
 
     def _tell(self, reading: Reading) -> None:
         self.report(
