@@ -80,9 +80,14 @@ class OtherFiles:
         self._busy.discard((unit, name))
         return found
 
-    def importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
+    def importing(
+        self, unit: Unit, name: str, member: str = ""
+    ) -> list[tuple[Unit, str, str]]:
         """The files that import a function or class of a file, or the file itself; by which word
-        each of them calls it, and by which qualified name. Not more than a few."""
+        each of them calls it, and by which qualified name. Not more than a few.
+
+        ``member``: a word that those have to hold that are of use.
+        """
         if self._alone:
             return []
         home, found = os.path.realpath(unit.source.path), []
@@ -90,6 +95,8 @@ class OtherFiles:
         module = os.path.basename(home).removesuffix(".py")
         asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
         for path in itertools.islice(asked, _FEW):
+            if member and not _reads(self._index.source(path).text, name, member):
+                continue
             other = self.unit(path)
             for bound, meanings in other.imported.items():
                 for each in meanings:
@@ -145,3 +152,10 @@ class OtherFiles:
 
     def _below(self, root: str) -> Definitions:
         return Definitions(self._index, self._modules(root))
+
+
+def _reads(text: str, name: str, member: str) -> bool:
+    """Whether a text does more than import a name, as far as the words in it tell."""
+    if member != name:
+        return member in text
+    return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text

@@ -88,6 +88,8 @@ class ImportedTypes:
 
     def _methods(self, owner: Op, name: str) -> Iterator[Function]:
         for place in self.classes(owner):
+            if place.name not in place.unit.classes:
+                continue
             found = self._origins.method(self._origins.object_of(*place), name)
             if found is not None and found.unit is not self._unit:
                 yield found
@@ -101,6 +103,8 @@ class ImportedTypes:
 
     def lineage(self, place: Place) -> list[Place]:
         """A class and its bases, as far as they are of the project."""
+        if place.name not in place.unit.classes:
+            return []  # it is defined within something
         return self._origins.lineage(self._origins.object_of(*place))
 
     def object_of(self, word: str) -> Types:

@@ -58,34 +58,32 @@ class Importers:
         """With the qualified name by which they may do so."""
         owner, _, name = part.rpartition(".")
         seen: set[Function] = set()
-        imported = self._having(self._unit, owner) if owner else self._importing(self._unit, name)
+        imported = self._having(self._unit, owner, name) if owner else self._others.importing(
+            self._unit, name, name
+        )
         for other, word, full in imported:
             for each in islice(other.functions_naming(name if owner else word), _MOST):
                 if each not in seen:
                     seen.add(each)
                     yield each, full
 
-    def _importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
-        return self._others.importing(unit, name)
-
     def _having(
-        self, unit: Unit, owner: str, *, nested: bool = False
+        self, unit: Unit, owner: str, member: str, *, nested: bool = False
     ) -> Iterator[tuple[Unit, str, str]]:
-        """The files that may have an object of a class: that import it, a class of these files that
-        derives from it, or a function of its file that gives one."""
-        for name in (owner, *unit.derived(owner), *self._makers(unit, owner)):
-            for each in self._importing(unit, name):
+        """The files that may read a member of a class: that import it, a class of these files that
+        derives from it, or a function of its file that gives an object of it."""
+        for name in (owner, *unit.derived(owner)):
+            for each in self._others.importing(unit, name, member):
                 yield each
                 other, word, _ = each
                 for below in () if nested else other.deriving(word):
-                    yield from self._having(other, below, nested=True)
-
-    @staticmethod
-    def _makers(unit: Unit, owner: str) -> Iterator[str]:
-        for function in islice(unit.functions_naming(owner), _MOST):
-            top = function.outer is None and "." not in function.name and function.name
-            if top and any(one.of == f".{owner}" for one in unit.values.returned(function)):
-                yield function.name
+                    yield from self._having(other, below, member, nested=True)
+        for name in unit.naming(owner):
+            found = self._others.importing(unit, name, member)
+            function = unit.defined(name) if found else None
+            given = unit.values.returned(function) if function is not None else ()
+            if any(one.of == f".{owner}" for one in given):
+                yield from found
 
     def _is_of(self, op: Op, owner: str) -> bool:
         """Whether a value is an object of a class of the file, or of one that derives from it."""

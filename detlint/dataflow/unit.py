@@ -310,6 +310,11 @@ class Unit(Editable[ast.AST]):
             self._naming[word] = list(self._find_naming(word))
         return self._naming[word]
 
+    def naming(self, word: str) -> list[str]:
+        """The names of the functions at the top whose text holds a word."""
+        pieces = dict.fromkeys(map(self.piece_at, self._mentions(word)))
+        return [x.name for x in pieces if x is not None and x.kind == "function" and not x.owner]
+
     def functions_holding(self, *parts: str) -> Iterator[Function]:
         """The same of those whose text holds any of some parts of words."""
         module = False
