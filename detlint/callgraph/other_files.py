@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -157,5 +158,5 @@ class OtherFiles:
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        return member in text
+        return member in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
     return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text
