@@ -295,7 +295,10 @@ def load(path: str, dumped: list[list[Any]]) -> list[Finding]:
         code, name, message, advice = words
         changes = tuple(Edit(int(start), int(end), str(text)) for start, end, text in edits)
         place = (int(row), int(column), int(end_row), int(end_column))
-        steps = tuple(Step(int(a), int(b), int(c), int(d), str(text)) for a, b, c, d, text in way)
+        steps = tuple(
+            Step(int(a), int(b), int(c), int(d), str(text), str(file))
+            for a, b, c, d, text, file in way
+        )
         sure = Confidence(confidence)
         said = (code, name, message, advice)
         found.append(Finding(path, *place, *said, changes, safe, cell, sure, steps))

@@ -95,11 +95,11 @@ class Engine:
         return self.look_at(source, data[len(source.bom) :])
 
     def lint(self, source: Source) -> list[Finding]:
-        """Findings of a decoded source, suppressed ones left out, in order of place."""
-        return self.look_at(source).findings
+        """Findings of a decoded source by itself, suppressed ones left out, in order of place."""
+        return [each for each in self.look_at(source).findings if not each.is_unseen]
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        """The same of a decoded source; ``data``: the bytes of which it was made, without a mark
+        """The same of a decoded source, with what other files may make a finding; ``data``: the bytes of which it was made, without a mark
         of their order."""
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -31,13 +32,17 @@ class Edit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A place on the way of a value: what happens to it there, as in "listed here"."""
+    """A place on the way of a value: what happens to it there, as in "listed here".
+
+    path  of another file than the finding's, as seen from the folder of that
+    """
 
     row: int
     column: int
     end_row: int
     end_column: int
     text: str
+    path: str = ""
 
 
 class Finding(NamedTuple):
@@ -64,6 +69,26 @@ class Finding(NamedTuple):
         """Whether the rule proposed a change (that may still need ``--unsafe-fixes``)."""
         return bool(self.edits)
 
+    def file_of(self, step: Step) -> str:
+        """The path of the file that a step of its way stands in."""
+        if not step.path:
+            return self.path
+        return os.path.normpath(os.path.join(os.path.dirname(self.path), step.path))
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it is none unless other files make it one: it is asked for again with them."""
+        return self.message.startswith(UNSEEN)
+
+    @property
+    def given_by(self) -> list[str]:
+        """The parts of the file that give others what is unseen."""
+        parts = self.message.removeprefix(UNSEEN).removeprefix(": ") if self.is_unseen else ""
+        return parts.split(", ") if parts else []
+
+
+# The message of what leaves a file, in which nothing shows it; behind it, what gives it to others.
+UNSEEN = "what other files do with this is not seen"
 
 UNPARSED = "DET000"
 

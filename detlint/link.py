@@ -165,13 +165,14 @@ class Linker:
         asked: dict[tuple[str, str], list[Finding]] = {}
         for finding in findings:
             rule = self._crossing.get(finding.code)
-            if rule is not None and rule.rests_on_others(finding):
+            if rule is not None and _rests_on_others(rule, finding):
                 asked.setdefault((finding.path, finding.code), []).append(finding)
         seen = {key: self._seen_once(*key, several) for key, several in asked.items()}
         for finding in findings:
             again = seen.get((finding.path, finding.code))
-            if again is None or not self._crossing[finding.code].rests_on_others(finding):
-                yield from self._shown(finding)
+            if again is None or not _rests_on_others(self._crossing[finding.code], finding):
+                if not finding.is_unseen:
+                    yield from self._shown(finding)
             elif finding[1:5] in again:
                 found = again[finding[1:5]]
                 yield from self._shown(found._replace(path=finding.path, cell=finding.cell))
@@ -189,7 +190,7 @@ class Linker:
             told = None if seen is None else dump(list(seen.values()))
             return Work(told, *self._others.looked_at(real))
 
-        name, places = f"{code} {real}", [each[1:5] for each in findings]
+        name, places = f"{code} {real}", [each[1:9] for each in findings]
         told = self.kept.result(name, places, work, lambda asked: self._others.answer(*asked))
         return None if told is None else {each[1:5]: each for each in load(path, told)}
 
@@ -202,7 +203,7 @@ class Linker:
 
         unit = self._others.unit(os.path.realpath(path))
         active = self._crossing[code](unit, self._settings)
-        active.others = self._others
+        active.others, active.asked = self._others, findings
         starts = unit.source.line_starts
         places = sorted({starts[each.row - 1] + each.column - 1 for each in findings})
         try:
@@ -219,7 +220,7 @@ class Linker:
 
     def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
         crossing = ((self._crossing.get(each.code), each) for each in findings)
-        return any(rule is not None and rule.rests_on_others(each) for rule, each in crossing)
+        return any(rule is not None and _rests_on_others(rule, each) for rule, each in crossing)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:
@@ -351,6 +352,10 @@ class Linker:
     @cached_property
     def _python(self) -> PythonFiles:
         return PythonFiles(self._context.files, self.index)
+
+
+def _rests_on_others(rule: type[Rule], finding: Finding) -> bool:
+    return finding.is_unseen or rule.rests_on_others(finding)
 
 
 def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding]:

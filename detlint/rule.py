@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import textwrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from detlint.finding import Confidence, Edit, Finding, Step
+from detlint.finding import UNSEEN, Confidence, Edit, Finding, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.documents.document import Document, Node, Word
     from detlint.settings import Settings
+
+    # Nodes, each with what happens there.
+    Way = Sequence[tuple[ast.AST, str]]
 
 __all__ = ["PARTS", "WHY", "Confidence", "Example", "Rule"]
 
@@ -93,6 +97,7 @@ class Rule:
         self.settings = settings
         self.findings: list[Finding] = []
         self.others: OtherFiles | None = None  # of the project, where they are open
+        self.asked: Sequence[Finding] = ()  # what is asked again, where they are
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:  # noqa: ARG003  # for subclasses
@@ -117,14 +122,20 @@ class Rule:
         """Whether `guard` means another's in the file; False until the project's files are open."""
         return self.others is not None and self.others.has_own_guard(self.unit)
 
-    def _steps(self, way: Sequence[tuple[ast.AST, str]]) -> tuple[Step, ...]:
-        """Its steps, one a line; none where all of it stands in one."""
-        steps: dict[int, Step] = {}
-        for node, text in way:
-            start, end = self._read.span(node)  # type: ignore[arg-type]  # of its own kind
-            place = (*self._read.source.location(start), *self._read.source.location(end))
-            steps[place[0]] = Step(*place, text)
+    def _steps(self, way: Way, there: Way, unit: Unit | None) -> tuple[Step, ...]:
+        """Its steps, one a line; none where all of it stands in one. Those ``there`` stand in
+        another file."""
+        steps: dict[tuple[str, int], Step] = {}
+        for read, several in ((self._read, way), (unit or self._read, there)):
+            path = "" if read is self._read else self._seen_from_here(read.source.path)
+            for node, text in several:
+                start, end = read.span(node)  # type: ignore[arg-type]  # of its own kind
+                first, last = read.source.location(start), read.source.location(end)
+                steps[path, first[0]] = Step(*first, *last, text, path)
         return tuple(steps.values()) if len(steps) > 1 else ()
+
+    def _seen_from_here(self, path: str) -> str:
+        return os.path.relpath(path, os.path.dirname(self._read.source.path))
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
@@ -198,15 +209,26 @@ class Rule:
         """Whether a finding in the file would be sure enough, for all that the file is for."""
         return self.wants(Confidence.POSSIBLE) or not self.unit.roles.doubt_all(self.lowered_by)
 
-    def lowered(self, node: ast.AST | Node | Word, given: Confidence | None = None) -> Confidence:
+    def lowered(
+        self,
+        node: ast.AST | Node | Word,
+        given: Confidence | None = None,
+        unit: Unit | None = None,
+    ) -> Confidence:
         """A confidence, the rule's own by default, as far as what the code around a node is for
-        leaves it."""
-        given = self.confidence if given is None else given
+        leaves it; ``unit``: the file of the node, if it is another."""
+        given, unit = self.confidence if given is None else given, unit or self.unit
         if given > Confidence.POSSIBLE and isinstance(node, ast.AST):
-            start, _ = self.unit.span(node)
-            if self.unit.roles.doubt(start, self.lowered_by):
+            start, _ = unit.span(node)
+            if unit.roles.doubt(start, self.lowered_by):
                 return Confidence.POSSIBLE
         return given
+
+    def leave(self, node: ast.AST, parts: Sequence[str] = ()) -> None:
+        """Note a node that is a finding if other files make it one; ``parts``: of the file, that
+        give it to them."""
+        said = f"{UNSEEN}: {', '.join(parts)}" if parts else UNSEEN
+        self.report(node, said, confidence=Confidence.POSSIBLE)
 
     def report(  # noqa: PLR0913 - what a finding consists of
         self,
@@ -217,11 +239,14 @@ class Rule:
         edits: tuple[Edit, ...] = (),
         safe: bool = True,
         confidence: Confidence | None = None,
-        way: Sequence[tuple[ast.AST, str]] = (),
+        way: Way = (),
+        there: Way = (),
+        unit: Unit | None = None,
     ) -> None:
         """Add a finding at a node. ``message`` and ``confidence`` default to the rule's.
 
-        ``way``: where the value comes from and goes to, each with what happens there.
+        ``way``: where the value comes from and goes to, each with what happens there; ``there``:
+        the same in another file, ``unit``.
 
         A fix that would drop a comment is never safe.
         """
@@ -240,6 +265,6 @@ class Rule:
                 edits=edits,
                 safe=safe and keeps_comments,
                 confidence=self.lowered(node, confidence),
-                way=self._steps(way),
+                way=self._steps(way, there, unit),
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections import defaultdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ class OtherFiles:
         self._root_of = root_of
         self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
         self._asked = defaultdict[str, set[tuple[str, ...]]](set)  # of each file
+        self._busy: set[tuple[Unit, str]] = set()
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
@@ -58,7 +60,8 @@ class OtherFiles:
         return not self._alone and self._modules(self._root_of(path)).has_own_guard(path)
 
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
-        """The files, and their parts, that a file means by a qualified name that it imports."""
+        """The files, and their parts or variables, that a file means by a qualified name that it
+        imports."""
         module, _, last = name.rpartition(".")
         if self._alone or not module:
             return []
@@ -67,21 +70,43 @@ class OtherFiles:
         asked = [f"{module}:{last}"]
         symbols = definitions.of(path, asked[0])
         if symbols is None and module.startswith(".."):  # `from . import data`, then `data.Images`
-            asked.append(f"{module[1:]}:{last}")
+            module = module[1:]
+            asked.append(f"{module}:{last}")
             symbols = definitions.of(path, asked[1])
         for each in asked:
             self._looked_at[path].update(definitions.looked_at(path, each))
-        return [(self.unit(each.path), each.part) for each in symbols or ()]
+        if symbols is None:
+            home = definitions.module(path, module)
+            self._looked_at[path].update(() if home is None else (home,))
+            return self._variable(home, last)
+        return [(self.unit(each.path), each.part) for each in symbols]
 
-    def importing(self, unit: Unit, name: str) -> list[tuple[Unit, str, str]]:
+    def _variable(self, home: str | None, name: str) -> list[tuple[Unit, str]]:
+        """What a module has by a name that is no function or class of it."""
+        unit = self.unit(home) if home is not None else None
+        if unit is None or (unit, name) in self._busy:
+            return []  # files that import a name from each other
+        if name in unit.bound_names and name not in unit.imported:
+            return [(unit, name)]
+        self._busy.add((unit, name))
+        found = [place for each in unit.imported.get(name, ()) for place in self.find(unit, each)]
+        self._busy.discard((unit, name))
+        return found
+
+    def importing(self, unit: Unit, name: str, member: str = "") -> list[tuple[Unit, str, str]]:
         """The files that import a function or class of a file, or the file itself; by which word
-        each of them calls it, and by which qualified name. Not more than a few."""
+        each of them calls it, and by which qualified name. Not more than a few.
+
+        ``member``: a word that those have to hold that are of use.
+        """
         if self._alone:
             return []
         home, found = os.path.realpath(unit.source.path), []
         module = module_of(home)
         for path in self._asked_for("importers", home, name):
             self._looked_at[home].add(path)
+            if member and not _reads(self._index.source(path).text, name, member):
+                continue
             other = self.unit(path)
             for bound, meanings in other.imported.items():
                 for each in meanings:
@@ -204,7 +229,15 @@ class OtherFiles:
         return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
-        return Unit(self._index.source(path), models=self._models, path=self._shown(path))
+        source, find = self._index.source(path), None if self._alone else self.find
+        return Unit(source, models=self._models, path=self._shown(path), find=find)
 
     def _below(self, root: str) -> Definitions:
         return Definitions(self._index, self._modules(root))
+
+
+def _reads(text: str, name: str, member: str) -> bool:
+    """Whether a text does more than import a name, as far as the words in it tell."""
+    if member != name:
+        return member in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
+    return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text

@@ -258,7 +258,7 @@ class Part:
         context = Context(self.paths, self.settings)
         linker = Linker(self.engine.rules, Cache.disabled(), context)
         return lambda source: not_ignored(
-            linker.link_one(source, self.engine.lint(source)), self.settings
+            linker.link_one(source, self.engine.look_at(source).findings), self.settings
         )
 
     def results(self) -> Cache:

@@ -14,8 +14,8 @@ from detlint.models.loading import hands_on
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion
 
@@ -36,14 +36,18 @@ class Found(NamedTuple):
 
 
 class Completions:
-    """Looks for them in the functions of one file; ``others`` are open."""
+    """Looks for them in the functions of one file; ``others`` opens more.
 
-    def __init__(self, unit: Unit, others: Others | None = None) -> None:
+    left  what gives results that are handed to other files, of which none is open
+    """
+
+    def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
         self.values = unit.values
         self.orders = Orders(self.values, finishing=True, others=others)
         self.queues = Queues(self.orders.references, others.find if others is not None else None)
         self._is_open = others is not None
+        self.left: list[Op] = []
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
@@ -66,6 +70,8 @@ class Completions:
             use = surest(self._uses(call, completion))
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
+            elif self.orders.leaves:
+                self.left.append(call)
         elif self.queues.is_queue(call):
             taken, sure = self.queues.taken(call)
             use = surest(self._of_queue(taken))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.effects import is_aligned, made_of
+from detlint.dataflow.imported_orders import may_be_of_project
 from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import names
@@ -286,8 +287,7 @@ class GivenOrders:
         ):
             yield from self._entered(function, call, keyword, value, flow)
             return
-        made = [one for one in self._values.types(call.args[0]) if one.name == "type" and one.of]
-        function = self._unit.method(made[0].of[1:], "__init__") if made else None
+        function = self._values.builder(call)
         if function is not None and len(self._orders.calls) < _DEEPEST:
             yield from self._entered(function, call, keyword, value, flow)
         elif not self.only_tested(call):
@@ -320,6 +320,8 @@ class GivenOrders:
             and not list(self._orders.follow(call, flow))
         ):
             return
+        if flow.keyed and self._orders.imported is None and may_be_of_project(call):
+            self._orders.leaves = True
         seems = (
             names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
         )
@@ -356,12 +358,16 @@ class GivenOrders:
         found = surest(self._orders.follow(parameter, flow))
         self._orders.calls.pop()
         if found is not None:
-            # Of a set, what is handed on once more may be asked for its elements alone.
-            how, guessed = f"passed to {described(call)}()", False
-            if self._orders.distinct:
-                guessed = found.how.startswith("passed to ") and not found.tells
-                how = found.further(how)
-            yield Use(call, how, found.assumed or guessed)
+            yield self.handed(call, found)
+
+    def handed(self, call: Op, found: Use) -> Use:
+        """The use by a call that hands an order to a function, which does so with it."""
+        # Of a set, what is handed on once more may be asked for its elements alone.
+        how, guessed = f"passed to {described(call)}()", False
+        if self._orders.distinct:
+            guessed = found.how.startswith("passed to ") and not found.tells
+            how = found.further(how)
+        return Use(call, how, found.assumed or guessed)
 
     def finds_only(self, call: Op, value: Op) -> bool:
         """Whether a position is only used to take what stands there."""

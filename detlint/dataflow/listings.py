@@ -15,8 +15,8 @@ from detlint.models import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.models.listings import Listing
 
@@ -38,12 +38,17 @@ class Found(NamedTuple):
 
 
 class Listings:
-    """Looks for them in the functions of one file; ``others`` are open."""
+    """Looks for them in the functions of one file; ``others`` opens more.
 
-    def __init__(self, unit: Unit, others: Others | None = None) -> None:
+    left  listings that are handed to other files, of which none is open
+    """
+
+    def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
         self.values = unit.values
         self.orders = Orders(self.values, others=others)
+        self.left: list[Op] = []
+        self._leaves = False
 
     def near(self, offsets: Iterable[int]) -> Iterator[Found]:
         """Those of the functions that some offsets lie in."""
@@ -59,19 +64,22 @@ class Listings:
                     yield from self._judged(op, listing)
 
     def _judged(self, op: Op, listing: Listing) -> Iterator[Found]:
+        self._leaves = False
+        entries: dict[Op, list[Use]] = {}
         if listing.walk:
             walk = Walk(self, op)
-            folders, entries = walk.folders(), walk.entries()
-            if folders or entries:
-                yield Found(op, listing, folders, entries)
-            return
-        uses = [] if expected.lists_one(self.values, op) else self.uses(op)
-        if uses:
-            yield Found(op, listing, uses, {})
+            uses, entries = walk.folders(), walk.entries()
+        else:
+            uses = [] if expected.lists_one(self.values, op) else self.uses(op)
+        if uses or entries:
+            yield Found(op, listing, uses, entries)
+        elif self._leaves:
+            self.left.append(op)
 
     def uses(self, op: Op, flow: Flow = PLAIN) -> list[Use]:
         """Where the order of a value shows, and not only seems to where it does elsewhere."""
         found = list(self.orders.uses(op, flow))
+        self._leaves |= self.orders.leaves
         return [use for use in found if not use.assumed] or found
 
     def reads(self, value: Op) -> list[ast.AST] | None:

@@ -27,8 +27,8 @@ from detlint.models.loading import FRAME
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -87,11 +87,12 @@ _OF_ARRAYS = frozenset(
 
 
 class Orders:
-    """Follows orders in one file, and from there into ``others``.
+    """Follows orders in one file, and from there into others, where these are open.
 
     distinct   no two elements are equal, as in a set
     finishing  elements are results as they come: to print each is to show progress, and which of
                them failed is for people to read
+    leaves     what is followed is handed to other files, of which none is open
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class Orders:
         *,
         distinct: bool = False,
         finishing: bool = False,
-        others: Others | None = None,
+        others: OtherFiles | None = None,
         depth: int = 0,
     ) -> None:
         self.values = values
@@ -113,6 +114,7 @@ class Orders:
         self.given = GivenOrders(self)
         self.imported = ImportedOrders(self, others, depth) if others is not None else None
         self._others = others
+        self.leaves = False
         self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
         self._harmless: set[tuple[Op, Flow]] = set()
@@ -152,6 +154,7 @@ class Orders:
     def _begin(self, root: Op | None = None) -> None:
         self._seen, self.calls, self.root = {}, [], root
         self._by_root, self._earliest, self._ended = False, math.inf, False
+        self.leaves = False
 
     def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
         """What it went through is not searched again where it ends without finding a use."""
@@ -159,7 +162,7 @@ class Orders:
         for use in uses:
             found = True
             yield use
-        if not (found or self._by_root or self._ended):
+        if not (found or self._by_root or self._ended or self.leaves):
             self._harmless.update(self._seen)
 
     def first(self, value: Op, flow: Flow) -> Use | None:
@@ -168,7 +171,7 @@ class Orders:
         self._earliest = math.inf
         found = next(self.follow(value, flow), None)
         alone = found is None and self._earliest >= start and not self._by_root
-        if alone and not (self.calls or self._ended):
+        if alone and not (self.calls or self._ended or self.leaves):
             self._harmless.update(list(self._seen)[start:])
         self._earliest = min(before, self._earliest)
         return found
@@ -371,10 +374,13 @@ class Orders:
         known = bool(reads) or self.references.reads_again(use)
         open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
         open_ = open_ and not name.startswith("__") and not self._is_unread(name)
-        if (asked or not known) and open_:
+        escapes = (asked or not known) and open_
+        if escapes:
             yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
-        for read in reads:
+        for read in (*reads, *self.references.reads_of_objects(owner, name)):
             yield from self.follow(read, flow)
+        if flow.keyed or not escapes:
+            yield from self._read_elsewhere(use, f"{owner}.{name}", flow)
 
     def _is_unread(self, name: str) -> bool:
         """Whether nothing of the project reads an attribute of any object."""
@@ -384,13 +390,14 @@ class Orders:
 
     def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         name = str(use.name)
-        if name == "__all__" or names.says_little(name):
+        if name == "__all__" or names.says_little(name) or value.code == "import":
             return
         module = self.unit.module
         reads = self.references.reads_of_global(name)
         inside = [each for each in value.uses if each is not use and each.function is module]
         passing = isinstance(use.node, (ast.For, ast.AsyncFor))  # a loop's own variable
-        if not (reads or inside or passing or self.references.is_for_a_script(name)):
+        escapes = not (reads or inside or passing or self.references.is_for_a_script(name))
+        if escapes:
             yield from self.escape(use, f"assigned to {name}", flow)
         if module.bindings.get(name, [value])[-1] is not value and not self.references.stays(
             name, value
@@ -398,6 +405,15 @@ class Orders:
             return  # bound to something else before a function runs
         for read in reads:
             yield from self.follow(read, flow)
+        if not passing and (flow.keyed or not escapes):
+            yield from self._read_elsewhere(use, name, flow)
+
+    def _read_elsewhere(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:
+        """What other files do with a variable, or an attribute of a class."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.read(use, part, flow)
 
     # What goes through it
 
@@ -606,6 +622,15 @@ class Orders:
             yield Use(at, how, shown.assumed)
         elif calls is None:
             yield from self.escape(use, "returned", flow)
+            if flow.keyed and not (flow.text or flow.grouped):
+                yield from self._called_elsewhere(use, flow)
+
+    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
+        """What other files do with what a function returns."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.returned(use, flow)
 
     _in_return = in_return
 

@@ -45,6 +45,16 @@ class References:
             for each in outer.everything()
         )
 
+    def reads_of_objects(self, owner: str, name: str) -> Iterator[Op]:
+        """Where the file reads an attribute of other objects of a class, or of one that derives
+        from it."""
+        classes = {owner, *self.unit.derived(owner)}
+        for function in self.unit.functions_naming(name):
+            for each in function.everything():
+                for op in each.reads("attr", name):
+                    if not is_self(op.args[0]) and self.values.owner(op.args[0]) in classes:
+                        yield op
+
     @staticmethod
     def reads_again(stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,

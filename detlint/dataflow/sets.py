@@ -15,11 +15,12 @@ from detlint.models.model import Order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.lattice import Types
-    from detlint.dataflow.origins import Others
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Use
+    from detlint.dataflow.values import Values
 
 _JOINING = frozenset(("itertools.chain", "itertools.product"))
 _JOINS_EACH = "itertools.chain.from_iterable"
@@ -27,7 +28,7 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 
 
 # What gives the next state of a container, or another name to it.
-_STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -50,6 +51,11 @@ class Reading(NamedTuple):
     unknown: bool  # not even that says what the elements are
     assumed: bool  # it only seems to show, or seems to be a set whose order varies
     several: bool  # the operation is no set, but gives several
+
+    @property
+    def unit(self) -> Unit:
+        """The file that it stands in."""
+        return self.by.function.unit
 
     @property
     def node(self) -> ast.expr:
@@ -77,10 +83,14 @@ class Reading(NamedTuple):
     def way(self) -> list[tuple[ast.AST, str]]:
         """Where the set is made, gone through, and its order shows, in this file."""
         made = self.op
-        while made.code in _STATES and made.args:
+        while made.code in STATES and made.args:
             made = made.args[0]
-        steps = [(made.node, "the set is made here"), (self.node, "gone through here")]
-        return [*steps, (self.use.op.node, f"here its order shows: {self.how}")]
+        return [(made.node, "the set is made here"), *self.way_on()]
+
+    def way_on(self) -> list[tuple[ast.AST, str]]:
+        """Where it is gone through, and its order shows, in this file."""
+        shown = (self.use.op.node, f"here its order shows: {self.how}")
+        return [(self.node, "gone through here"), shown]
 
     @property
     def how(self) -> str:
@@ -105,16 +115,28 @@ def read_at(by: Op, value: Op) -> ast.expr:
 
 
 class Sets:
-    """Looks for them in the functions of one file; ``others`` are open."""
+    """Looks for them in the functions of one file; ``others`` opens more.
 
-    def __init__(self, unit: Unit, others: Others | None = None) -> None:
+    ``foreign``: for those that other files give this one, and not its own.
+    """
+
+    def __init__(
+        self, unit: Unit, others: OtherFiles | None = None, *, foreign: bool = False
+    ) -> None:
         self.unit = unit
         self.values = unit.values
         self.orders = Orders(self.values, distinct=True, others=others)
+        self.left: list[ast.AST] = []  # sets of which the order is handed to files out of sight
+        self._foreign = foreign
 
     def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
         """Where sets are read in the functions that some offsets lie in, and in those that share
         a set with them."""
+        for each in self.near(offsets):
+            yield from self.of_function(each)
+
+    def near(self, offsets: Iterable[int]) -> list[Function]:
+        """The functions that some offsets lie in, and those that share a set with them."""
         functions = dict.fromkeys(self.unit.functions_at(offsets))
         pending = list(functions)
         for each in pending:  # grows
@@ -122,16 +144,15 @@ class Sets:
             fresh = [one for one in dict.fromkeys(sharing) if one not in functions]
             functions.update(dict.fromkeys(fresh))
             pending += fresh if len(functions) < _MOST else ()
-        for each in functions:
-            yield from self.of_function(each)
+        return list(functions)
 
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
         name = function.name.rpartition(".")[2]
-        if isinstance(function.node, _FUNCTIONS) and self._gives_set(function):
-            yield from self._naming(name)
+        if defines(function) and self._gives_set(function):
+            yield from self.naming(name)
 
-    def _naming(self, name: str) -> list[Function]:
+    def naming(self, name: str) -> list[Function]:
         """The functions that name something, unless that may be anything."""
         naming = self.unit.functions_naming(name)
         return naming if len(naming) <= _FEW else []
@@ -143,13 +164,13 @@ class Sets:
         """The functions that read an attribute or a name of the module that is a set here."""
         for op in function.ops:
             if op.code == "store_attr" and self._may_be_set(op.args[1]):
-                yield from self._naming(str(op.name))
+                yield from self.naming(str(op.name))
             elif op.code == "store_global" and self._may_be_set(op.args[0]):
                 yield from self.unit.functions_naming(str(op.name))
         of_class = isinstance(function.node, ast.ClassDef)
         for name, bound in function.bindings.items():
             if (of_class or name.startswith("self.")) and any(map(self._may_be_set, bound)):
-                yield from self._naming(name.rpartition(".")[2])
+                yield from self.naming(name.rpartition(".")[2])
 
     def _may_be_set(self, op: Op) -> bool:
         return _holds_set(self.values.types(op))
@@ -167,12 +188,12 @@ class Sets:
         """The sets that an operation takes the elements of, one after the other."""
         if op.code in ("iter", "yield_from", "unpack"):
             if op.code != "unpack" or op.name[0] == 0:
-                yield from filter(self._is_set, op.args[:1])
+                yield from filter(self.is_set, op.args[:1])
         elif op.code == "star":
             if op.name != "**" and not all(each.code == "set" for each in op.uses):
-                yield from filter(self._is_set, op.args[:1])
+                yield from filter(self.is_set, op.args[:1])
         elif op.code == "augment":
-            if op.name == "Add" and self._is_set(op.args[1]):
+            if op.name == "Add" and self.is_set(op.args[1]):
                 yield op.args[1]
         elif op.code == "call":
             yield from self._read_by_call(op)
@@ -180,10 +201,10 @@ class Sets:
     def _read_by_call(self, call: Op) -> Iterator[Op]:
         function = call.args[0]
         pops = function.code == "attr" and function.name == "pop" and len(call.args) == 1
-        if pops and self._is_set(function.args[0]):
+        if pops and self.is_set(function.args[0]):
             yield function.args[0]
         for name, value in call.arguments():
-            if name != "**" and self._is_set(value) and self._goes_through(call, name, value):
+            if name != "**" and self.is_set(value) and self.goes_through(call, name, value):
                 yield value
 
     def _joined_by(self, op: Op) -> Iterator[Op]:
@@ -195,16 +216,16 @@ class Sets:
         for name, value in op.arguments():
             held = self.values.elements(value)
             if name == ("*" if starred else None) and lattice.are(held, "set"):
-                yield value
+                own = lattice.are(self.unit.alone.elements(value), "set")
+                if own is not self._foreign:
+                    yield value
 
-    def _is_set(self, op: Op) -> bool:
+    def is_set(self, op: Op) -> bool:
         """Whether a value is a set where it is read first: ``groups[key] = list(groups[key])``."""
-        if op.code != "item":
-            return self.values.is_set(op)
-        types = self.values.types(op)
-        return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
+        own = _is_set(self.unit.alone, op)
+        return not own and _is_set(self.values, op) if self._foreign else own
 
-    def _goes_through(self, call: Op, name: str | None, value: Op) -> bool:
+    def goes_through(self, call: Op, name: str | None, value: Op) -> bool:
         """``list(x)``, ``enumerate(x)``, ``", ".join(x)``, ``max(x, key=len)``, ``f(*x)``."""
         row = self.values.function_row(call) or self.values.method_row(call)
         order = row.order if row is not None else None
@@ -220,9 +241,14 @@ class Sets:
             key = call.given("key")
             return key is not None and leaves_ties(self.values, key)
         function = self.values.callee(call) if order is None else None
+        function = function or (self.values.builder(call) if order is None else None)
         if function is not None:
             taken = parameter_of(function, call, value)
             return taken is not None and not self.values.is_set(taken)  # else judged there
+        if order is None and self.orders.imported is not None:
+            parameters = self.orders.imported.taken(call, value)
+            if parameters:
+                return not any(each.function.unit.values.is_set(each) for each in parameters)
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
@@ -244,6 +270,7 @@ class Sets:
         seems_number = guessed and not seems_text and self._seems_number(value, by)
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
+            self.left += [read_at(by, value)] if self.orders.leaves else []
             return
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")
@@ -318,6 +345,18 @@ def _is_count(op: Op, head: Op) -> bool:
     if op.code == "augment":
         op = op.args[0]
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
+
+
+def defines(function: Function) -> bool:
+    """Whether it is a function or method, by its definition."""
+    return isinstance(function.node, _FUNCTIONS)
+
+
+def _is_set(values: Values, op: Op) -> bool:
+    if op.code != "item":
+        return values.is_set(op)
+    types = values.types(op)
+    return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
 
 
 def _holds_set(types: Types) -> bool:

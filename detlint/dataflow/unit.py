@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.answering import Answering
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.roles import Roles
     from detlint.dataflow.seeding import Seeding
     from detlint.dataflow.values import Values
@@ -79,7 +80,7 @@ class Unit(Editable[ast.AST]):
     """One file, as the engine sees it; ``whole``: parsed as a whole, not piece by piece.
 
     ``models``: what functions of the project do, as the settings say it; ``path``: where the file
-    stands in its project, of which names may tell what it is for.
+    stands in its project, of which names may tell what it is for; ``find`` opens other files.
     """
 
     def __init__(
@@ -89,8 +90,10 @@ class Unit(Editable[ast.AST]):
         whole: bool = False,
         models: Sequence[tuple[str, str]] = (),
         path: str = "",
+        find: Find | None = None,
     ) -> None:
         self.source = source
+        self.find = find
         self.path = path or source.path
         self._models = models
         self._tree = parsed(source.text) if whole else None
@@ -121,7 +124,14 @@ class Unit(Editable[ast.AST]):
         """What the values of the file may be."""
         from detlint.dataflow.values import Values
 
-        return Values(self, self._models)
+        return Values(self, self._models, self.find)
+
+    @cached_property
+    def alone(self) -> Values:
+        """The same as far as the file shows it by itself."""
+        from detlint.dataflow.values import Values
+
+        return self.values if self.find is None else Values(self, self._models)
 
     @cached_property
     def roles(self) -> Roles:
@@ -327,6 +337,11 @@ class Unit(Editable[ast.AST]):
             self._naming[word] = list(self._find_naming(word))
         return self._naming[word]
 
+    def naming(self, word: str) -> list[str]:
+        """The names of the functions at the top whose text holds a word."""
+        pieces = dict.fromkeys(map(self.piece_at, self._mentions(word)))
+        return [x.name for x in pieces if x is not None and x.kind == "function" and not x.owner]
+
     def functions_holding(self, *parts: str) -> Iterator[Function]:
         """The same of those whose text holds any of some parts of words."""
         module = False
@@ -433,6 +448,10 @@ class Unit(Editable[ast.AST]):
             pending += fresh
         return found
 
+    def deriving(self, base: str) -> list[str]:
+        """The classes of the file that name something as a base."""
+        return self._derived.get(base, [])
+
     @cached_property
     def _derived(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -497,6 +516,11 @@ class Unit(Editable[ast.AST]):
             return True
         among = _AMONG.match(self.text, place + length)
         return among is not None and _TARGETS.fullmatch(self.text, line, place) is not None
+
+    def storing(self, owner: str, name: str) -> str:
+        """The class, of a class and its bases, that assigns something to an attribute."""
+        stored = (x for x in self._with_bases(owner) if any(True for _ in self.stored_by(x, name)))
+        return next(stored, owner)
 
     def is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute."""

@@ -22,11 +22,13 @@ class Use(NamedTuple):
     """A place where an order shows; ``how`` is a participle: "looped over".
 
     assumed  what happens there is not seen, and only seems to show the order
+    there    what shows it in another file, which ``how`` tells the place of
     """
 
     op: Op
     how: str
     assumed: bool = False
+    there: Op | None = None
 
     @property
     def tells(self) -> bool:
@@ -37,6 +39,17 @@ class Use(NamedTuple):
         """What hands the order on to this use, and what this one does with it, if that tells."""
         found = _TELLING.fullmatch(self.how)
         return f"{how} and {self.how[found.start(1) :]}" if found is not None else how
+
+    def seen_from(self, op: Op, how: str) -> Use:
+        """The same as the file has it that hands the order on, by one of its operations."""
+        there = self.there or self.op
+        told = self.how if self.there else f"{self.how} at {place_of(there)}"
+        return Use(op, f"{how} and {told}", self.assumed, there)
+
+
+def place_of(op: Op) -> str:
+    """Where an operation stands, as messages about other files say it: ``make.py:6``."""
+    return f"{op.function.unit.path}:{getattr(op.node, 'lineno', 1)}"
 
 
 class Flow(NamedTuple):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import declared, lattice
 from detlint.dataflow.folding import folded
+from detlint.dataflow.imported_types import ImportedTypes, is_property
 from detlint.dataflow.lattice import (
     ANY,
     BOOLEAN,
@@ -28,6 +29,7 @@ from detlint.dataflow.lattice import (
     joined,
     plain,
 )
+from detlint.dataflow.origins import Place
 from detlint.models import tables
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.models.model import Model
 
@@ -105,10 +108,14 @@ _NUMBER = joined(INTEGER, FLOAT)
 
 
 class Values:
-    """Answers for the values of one file."""
+    """Answers for the values of one file, by what others say where ``find`` opens them."""
 
-    def __init__(self, unit: Unit, models: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, unit: Unit, models: Sequence[tuple[str, str]] = (), find: Find | None = None
+    ) -> None:
         self.unit = unit
+        self.elsewhere = ImportedTypes(self, find) if find is not None else None
+        self.doubts = False  # whether what another file says was not to be had in this question
         self._models = {name: tables.of_project(name, says) for name, says in models}
         self._known: dict[Question, Types] = {}
         self._first: dict[Op, Op] = {}  # of what was changed, what it was before
@@ -196,6 +203,12 @@ class Values:
         """The function or method of the file that a call calls."""
         return self.function(call.args[0])
 
+    def builder(self, call: Op) -> Function | None:
+        """The constructor of the file that a call enters."""
+        made = [one for one in self.types(call.args[0]) if one.name == "type" and one.of]
+        own = made[0].of if made else ""
+        return self.unit.method(own[1:], "__init__") if own.startswith(".") else None
+
     def function(self, op: Op) -> Function | None:
         """The function or method of the file that a value is."""
         found = None
@@ -252,8 +265,18 @@ class Values:
             return ANY
         return self._answered(what, judge)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a question is being answered."""
+        return bool(self._busy)
+
+    def doubt(self) -> None:
+        """What is being answered is not kept: it may have another answer by itself."""
+        self._outermost, self.doubts = -1, True
+
     def _answered(self, what: Question, judge: Callable[[], Types]) -> Types:
         place, before = len(self._busy), self._outermost
+        self.doubts &= self.is_busy
         self._busy[what], self._outermost = place, math.inf
         try:
             found = judge()
@@ -332,13 +355,16 @@ class Values:
             if row is not None:
                 return self._instantiated(row, op)
         if name in self.unit.imported:
-            return ANY
+            return self._of_imported(self.unit.imported[name])
         if self.unit.defines(name):
             return plain("function")
         if name in self.unit.classes:
             return frozenset((Type("type", (), f".{name}"),))
         bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
         return joined(*map(self.types, bound)) if bound else ANY
+
+    def _of_imported(self, names: Sequence[str]) -> Types:
+        return (self.elsewhere.of_names(names) if self.elsewhere is not None else ANY) or ANY
 
     def _of_function(self, _: Op) -> Types:
         return plain("function")
@@ -348,10 +374,11 @@ class Values:
 
     def _of_import(self, op: Op) -> Types:
         row = tables.ATTRIBUTES.get(str(op.name))
-        return self._instantiated(row, op) if row is not None else ANY
+        return self._instantiated(row, op) if row is not None else self._of_imported([op.name])
 
     def _of_attr(self, op: Op) -> Types:
-        for name in self.qualified(op):
+        names = self.qualified(op)
+        for name in names:
             row = tables.ATTRIBUTES.get(name)
             if row is not None:
                 return self._instantiated(row, op)
@@ -362,6 +389,13 @@ class Values:
                 found |= joined(*(self.field(each, word) for each in self.unit.derived(owner)))
             if found - NONE or self.unit.stored(owner, word):
                 return found  # nothing yet, where it is what is asked about
+            method = self.unit.method(owner, word)
+            if method is not None and is_property(method):
+                return self.returned(method)
+        if self.elsewhere is not None:
+            found = self.elsewhere.of_names(names) or self.elsewhere.member(op)
+            if found - NONE:
+                return found
         row = self._of_type(tables.MEMBERS, word, op.args[0])
         return self._instantiated(row, op) if row is not None else ANY
 
@@ -418,6 +452,8 @@ class Values:
                 if not declared.is_vague(says):
                     return says
         found = lattice.absorbed(joined(*map(self.types, stored)))
+        if self.elsewhere is not None and not found - NONE:
+            found |= self.elsewhere.field(Place(self.unit, owner), name)
         if not lattice.holds_empty(found):
             return found
         reads = (each.reads("attr", name) for each in self.unit.methods_naming(owner, name))
@@ -455,8 +491,9 @@ class Values:
             return self.returned(function)
         made = [one for one in self.types(op.args[0]) if one.name == "type" and one.of]
         if made:
-            return self.class_named(made[0].of[1:])
-        return self._of_method(op)
+            return self.class_named(made[0].of.removeprefix("."))
+        found = self.elsewhere.given_by(op) if self.elsewhere is not None else NOTHING
+        return found or self._of_method(op)
 
     def _of_method(self, call: Op) -> Types:
         """What methods give that several types have."""
@@ -626,7 +663,8 @@ class Values:
     def _class_named(self, word: str) -> Types:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
-            return self._imported_class(word)
+            found = self.elsewhere.object_of(word) if self.elsewhere is not None else NOTHING
+            return found or self._imported_class(word)
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER

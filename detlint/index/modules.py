@@ -209,6 +209,14 @@ class Definitions:
         self.of(path, name)
         return self._looking[0]
 
+    def module(self, path: str, name: str) -> str | None:
+        """The file of a module by the name that a file imports it by."""
+        above = name.lstrip(".")
+        if above == name and not self._modules.holds(path, above):
+            return None
+        wanted = Import(above, len(name) - len(above), ())
+        return self._module(path, wanted, above.rpartition(".")[2])
+
     def meant(self, path: str, qualified: str) -> list[Symbol] | None:
         """The same by the qualified name of a value, without a module of what is the file's."""
         module, _, last = qualified.rpartition(".")
@@ -242,7 +250,7 @@ class Definitions:
         if above == module and not self._modules.holds(path, above):
             return []
         wanted = Import(above, len(module) - len(above), ())
-        home = self._module(path, wanted, above.rpartition(".")[2])
+        home = self.module(path, module)
         inner = self._module(path, wanted._replace(names=(first,)), first)
         inner = None if inner == home else inner
         if home is not None and (home != path or inner is None):

@@ -155,10 +155,11 @@ def _way(finding: Finding, source: Source) -> Iterator[str]:
         return
     yield "<p><strong>The way of the value:</strong></p>\n<ol>\n"
     for step in finding.way:
-        known = step.row <= len(source.line_starts)
+        known = not step.path and step.row <= len(source.line_starts)
         line = source.line(step.row).strip()[:120] if known else ""
         code = f" <code>{_text(line)}</code>" if line else ""
-        yield f"<li>line {step.row}: {_text(step.text)}{code}</li>\n"
+        file = f"{_text(finding.file_of(step))}, " if step.path else ""
+        yield f"<li>{file}line {step.row}: {_text(step.text)}{code}</li>\n"
     yield "</ol>\n"
 
 

@@ -122,7 +122,7 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
             },
         }
         if finding.way:
-            steps = [_step(step, location) for step in finding.way]
+            steps = [_step(step, _artifact(finding.file_of(step), root)) for step in finding.way]
             result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         if finding.cell is not None:
             result["properties"] = {"cell": finding.cell}

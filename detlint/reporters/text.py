@@ -90,7 +90,7 @@ def _below(finding: Finding, source: Source | None, report: Report, paint: Paint
     if shown is not None:
         yield from excerpt(finding, shown, paint)
         for step in finding.way:
-            place = f"{leading(finding.path)}:{step.row}:{step.column}:"
+            place = f"{leading(finding.file_of(step))}:{step.row}:{step.column}:"
             yield f"{paint('way:', 'bold cyan')} {place} {visible(step.text)}"
     if finding.advice:
         said = _wrapped(visible(finding.advice), report.width, len("help: "))

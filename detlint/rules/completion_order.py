@@ -151,6 +151,8 @@ class CompletionOrder(Rule):
     def examine(self, offsets: Sequence[int]) -> None:
         for found in self._completions.near(offsets):
             self._tell(found)
+        for call in self._completions.left:
+            self.leave(call.node)
 
     def _tell(self, found: Found) -> None:
         shown = f", and here it is {found.use.how}" if found.use is not None else ""

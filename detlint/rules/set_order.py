@@ -7,14 +7,17 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.given_sets import GivenSets, leaving
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.sets import Sets
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
+    from detlint.dataflow.ir import Function
     from detlint.dataflow.sets import Reading
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
@@ -155,18 +158,77 @@ class SetOrder(Rule):
         return "strings" in finding.message and program.keeps_hashes()
 
     def examine(self, offsets: Sequence[int]) -> None:
+        if self.others is not None:
+            self._examine_again(self.others)
+            return
+        told = self._examine_own(self._sets.near(offsets))
+        left: dict[tuple[int, int], tuple[ast.AST, list[str]]] = {}
+        for node in self._sets.left:
+            left[self.unit.span(node)] = node, []
+        for node, part in leaving(self._sets, self._sets.near(offsets)):
+            _, parts = left.setdefault(self.unit.span(node), (node, []))
+            parts += [part] if part not in ("", *parts) else []
+        for place, (node, parts) in left.items():
+            if place not in told:
+                self.leave(node, parts)
+
+    def _examine_own(self, functions: Iterable[Function]) -> set[tuple[int, int]]:
+        """The sets that are read in some functions, and where."""
         told: set[tuple[int, int]] = set()
-        for reading in self._sets.read_near(offsets):
+        for reading in (each for one in functions for each in self._sets.of_function(one)):
             place = self.unit.span(reading.node)
             may_rise = self.others is None and rests_on_others([reading.use])
             if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
+        return told
+
+    def _examine_again(self, others: OtherFiles) -> None:
+        starts, offsets, given = self.unit.source.line_starts, [], GivenSets(self.unit, others)
+        for finding in self.asked:
+            offset = starts[finding.row - 1] + finding.column - 1
+            parts = finding.given_by
+            if parts:
+                self._tell_surest(offset, finding, list(given.read(parts)))
+            else:
+                offsets.append(offset)
+        self._examine_own(self.unit.functions_at(offsets))
+
+    def _tell_surest(self, offset: int, finding: Finding, readings: Sequence[Reading]) -> None:
+        """Of what other files do with a set that this one gives them, what is surest."""
+
+        def sureness(reading: Reading) -> Confidence:
+            return self.lowered(reading.node, _confidence(reading), reading.unit)
+
+        reading = max(readings, key=sureness, default=None)
+        if reading is None or not self.wants(sureness(reading)):
+            return
+        node = next(
+            op.node
+            for function in self.unit.functions_at([offset])
+            for each in function.everything()
+            for op in each.ops
+            if self._is_at(op.node, finding)
+        )
+        self.report(
+            node,
+            f"{self._told(node, reading)} in an order that differs from run to run,"
+            f" and at {reading.unit.path}:{reading.node.lineno} it is {reading.how}",
+            advice=f"there, {_advice(reading)}",
+            confidence=sureness(reading),
+            way=[(node, "given to other files here")],
+            there=reading.way_on(),
+            unit=reading.unit,
+        )
+
+    def _is_at(self, node: ast.AST, finding: Finding) -> bool:
+        place = [self.unit.source.location(each) for each in self.unit.span(node)]
+        return place == [finding[1:3], finding[3:5]]
 
     def _tell(self, reading: Reading) -> None:
         self.report(
             reading.node,
-            f"{self._told(reading)} in an order that differs from run to run,"
+            f"{self._told(reading.node, reading)} in an order that differs from run to run,"
             f" and here it is {reading.how}",
             advice=_advice(reading),
             edits=self._fix(reading) if reading.sorts else (),
@@ -174,8 +236,8 @@ class SetOrder(Rule):
             way=reading.way(),
         )
 
-    def _told(self, reading: Reading) -> str:
-        start, end = self.unit.span(reading.node)
+    def _told(self, node: ast.AST, reading: Reading) -> str:
+        start, end = self.unit.span(node)
         text = " ".join(self.unit.source.text[start:end].split())
         shown = f"the set `{text}`" if len(text) <= _LONGEST else "the set"
         if reading.several:

@@ -149,6 +149,9 @@ class UnorderedListing(Rule):
             if place not in told and (may_rise or self.wants(sure)):
                 told.add(place)
                 self._tell(found, sure)
+        for op in self._listings.left:
+            if self.unit.span(op.node) not in told:
+                self.leave(op.node)
 
     def _confidence(self, found: Found) -> Confidence:
         assumed = all(use.assumed for use in _uses_of(found))

@@ -315,7 +315,7 @@ def _diagnostic(finding: Finding, place: Place, sheet: Sheet) -> lsp.Diagnostic:
         related_information=[
             lsp.DiagnosticRelatedInformation(lsp.Location(at.uri, _range(at)), step.text)
             for step in finding.way
-            if (at := sheet.place_between(step[:4])) is not None
+            if not step.path and (at := sheet.place_between(step[:4])) is not None
         ],
     )
 

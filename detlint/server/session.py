@@ -191,7 +191,8 @@ class Session:
             linked, shown = self._linked.get(uri), self._shown.get(uri)
         told = list(_as_before(project, source, found, linked))
         told += _while_broken(source, found, shown)
-        self._show(sheet, project.new(_sorted(told), source))
+        seen = [each for each in told if not each.is_unseen]
+        self._show(sheet, project.new(_sorted(seen), source))
         self._linking.ask(uri, _REST)
 
     def _sheet(self, uri: str) -> Sheet | None:

@@ -31,9 +31,9 @@ class Shift:
         for each in findings:
             place = self._rows(each[1:5])
             if place is not None:
-                way = [self._rows(step[:4]) for step in each.way]
+                way = [step if step.path else self._rows(step[:4]) for step in each.way]
                 steps = [
-                    Step(*rows, step.text)
+                    Step(*rows[:4], step.text, step.path)
                     for rows, step in zip(way, each.way, strict=True)
                     if rows is not None
                 ]

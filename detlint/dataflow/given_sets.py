@@ -1,0 +1,153 @@
+"""Sets that a file gives others, and where these read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow import lattice
+from detlint.dataflow.imported_orders import may_be_of_project
+from detlint.dataflow.imported_types import given_as, givers
+from detlint.dataflow.importers import Importers
+from detlint.dataflow.references import is_self
+from detlint.dataflow.sets import STATES, Sets, defines, read_at
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Iterator
+
+    from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.lattice import Types
+    from detlint.dataflow.sets import Reading
+    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.values import Values
+
+_FARTHEST = 30  # steps back to what makes a set
+_MOST = 100  # functions of other files that are looked at for what a file gives
+
+
+class Given(NamedTuple):
+    """What a file gives others that is, or holds, a set whose order may vary."""
+
+    part: str  # the function, variable or attribute of a class by which it does so
+    value: Op
+
+
+def leaving(sets: Sets, functions: Iterable[Function]) -> Iterator[tuple[ast.AST, str]]:
+    """What some functions of a file give others: the expression, and the part of the file that
+    gives it, or "" where it is an argument."""
+    for function in functions:
+        for part, value in _given(sets.unit.values, function):
+            yield _made(sets.unit.values, value).node, part
+        for each in function.everything():
+            for call in each.coded("call"):
+                yield from ((read_at(call, value), "") for value in _handed_on(sets, call))
+
+
+def _handed_on(sets: Sets, call: Op) -> Iterator[Op]:
+    """The sets that a call gives a function of another file, as it seems."""
+    if sets.values.function_row(call) is not None:
+        return
+    for name, value in call.arguments():
+        handed = name not in ("*", "**") and sets.is_set(value) and _varies(sets.values, value)
+        if handed and not sets.goes_through(call, name, value) and may_be_of_project(call):
+            yield value
+
+
+def _given(values: Values, function: Function) -> Iterator[Given]:
+    """What of a function, and of those in it, others may read."""
+    if function.outer is None and defines(function):
+        given = (each.args[0] for each in function.returns if each.args)
+        yield from (Given(function.name, each) for each in given if _varies(values, each))
+    for each in function.everything():
+        for op in each.ops:
+            if op.code == "store_global" and _varies(values, op.args[0]):
+                yield Given(str(op.name), op.args[0])
+            elif op.code == "store_attr" and is_self(op.args[0]) and _varies(values, op.args[1]):
+                yield Given(f"{each.class_name}.{op.name}", op.args[1])
+    if function.name and function.name == function.class_name:
+        for name, bound in function.bindings.items():
+            varying = (each for each in bound if _varies(values, each))
+            yield from (Given(f"{function.name}.{name}", each) for each in varying)
+
+
+def _varies(values: Values, op: Op) -> bool:
+    return _holds_varying(values.types(op))
+
+
+def _holds_varying(types: Types) -> bool:
+    """Whether a value may be a set, or a container of sets, whose order may vary."""
+    return any(map(_is_varying, types)) or any(
+        _holds_varying(held) for one in types for held in one.holds
+    )
+
+
+def _is_varying(one: lattice.Type) -> bool:
+    elements = lattice.elements(frozenset((one,)))
+    return one.name == "set" and lattice.hash_varies(elements) is not False
+
+
+def _made(values: Values, op: Op) -> Op:
+    """What a file makes a value of that it gives to others."""
+    for _ in range(_FARTHEST):
+        behind = [each for each in _behind(values, op) if _varies(values, each)]
+        if not behind:
+            break
+        op = behind[0]
+    return op
+
+
+def _behind(values: Values, op: Op) -> list[Op]:
+    if op.code in STATES:
+        return op.args[:1]
+    if op.code == "global":
+        return values.unit.module.bindings.get(str(op.name), [])
+    if op.code == "attr":
+        owner = values.owner(op.args[0])
+        stored = values.unit.stored(owner, str(op.name)) if owner else ()
+        return [each.args[1] if each.code == "store_attr" else each for each in stored]
+    callee = values.callee(op) if op.code == "call" else None
+    return [each.args[0] for each in callee.returns if each.args] if callee is not None else []
+
+
+class GivenSets:
+    """Answers for one file, with the others open."""
+
+    def __init__(self, unit: Unit, others: OtherFiles) -> None:
+        self._unit = unit
+        self._others = others
+        self._sets: dict[Unit, Sets] = {}
+        self._importers: dict[Unit, Importers] = {}
+
+    def read(self, parts: Iterable[str]) -> Iterator[Reading]:
+        """Where other files read the sets that some parts of the file give them."""
+        given = {given_as(self._unit, each) for each in parts}
+        pending = [each for part in parts for each in self._naming(self._unit, part)]
+        pending = list(dict.fromkeys(pending))
+        for function in pending:  # grows
+            yield from self._of_function(function, given)
+            if len(pending) < _MOST:
+                handed = dict.fromkeys(self._handed_on(function, given))
+                pending += [each for each in handed if each not in pending]
+
+    def _of_function(self, function: Function, given: set[str]) -> Iterator[Reading]:
+        if function.unit is self._unit:
+            return
+        if function.unit not in self._sets:
+            self._sets[function.unit] = Sets(function.unit, self._others, foreign=True)
+        for reading in self._sets[function.unit].of_function(function):
+            if not given.isdisjoint(givers(function.unit.values.types(reading.op))):
+                yield reading
+
+    def _handed_on(self, function: Function, given: set[str]) -> Iterator[Function]:
+        """The functions that may read what a function hands on of these sets."""
+        unit = function.unit
+        for part, value in _given(unit.values, function):
+            if not given.isdisjoint(givers(unit.values.types(value))):
+                yield from unit.functions_naming(part.rpartition(".")[2])
+                yield from self._naming(unit, part)
+
+    def _naming(self, unit: Unit, part: str) -> Iterator[Function]:
+        if unit not in self._importers:
+            self._importers[unit] = Importers(unit, self._others)
+        return self._importers[unit].naming(part)
