@@ -118,7 +118,9 @@ class Program:
     def may_run(self, path: str, row: int) -> bool:
         """Whether a line of one of its files may run, for all that one can see: not in a function
         that it never names, nor in such a method of a class that it uses."""
-        part = self._index.part_at(path, row)
+        return self._may_run(path, self._index.part_at(path, row))
+
+    def _may_run(self, path: str, part: str) -> bool:
         if not self._reach.may_run(self.path, path, part):
             return False
         owner, method, _ = part.partition(".")
@@ -392,7 +394,16 @@ class Program:
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
         worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
-        return not worked_out or "steps" in self._holders
+        return not worked_out or self._steps
+
+    @cached_property
+    def _steps(self) -> bool:
+        """Whether something in it may take a step."""
+        return any(
+            self._may_run(path, part)
+            for path in self._holders.get("steps", ())
+            for part in self._index.parts_with(path, "steps")
+        )
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):
