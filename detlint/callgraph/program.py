@@ -196,11 +196,13 @@ class Program:
                     return each, kind, seed
         return None
 
-    def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
-        """Where it starts processes that inherit nothing, each with what says whether a fact holds
-        in these."""
-        afresh = self.facts("processes") if self.has("start_methods") else ()
-        for each in itertools.chain(self.facts("spawns"), afresh):
+    def processes(
+        self, kind: str = "spawns"
+    ) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
+        """Where it starts processes that inherit nothing, or has a pool run ``tasks``, each with
+        what says whether a fact holds in these."""
+        afresh = kind == "spawns" and self.has("start_methods")
+        for each in itertools.chain(self.facts(kind), self.facts("processes") if afresh else ()):
             for start in self._project.defined(each.path, each.fact.what):
                 yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
 
@@ -447,7 +449,16 @@ class Program:
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
         worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
-        return not worked_out or "steps" in self._holders
+        return not worked_out or self._steps
+
+    @cached_property
+    def _steps(self) -> bool:
+        """Whether something in it may take a step."""
+        return any(
+            self._reach.may_run(self.path, path, part)
+            for path in self._holders.get("steps", ())
+            for part in self._index.parts_with(path, "steps")
+        )
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):

@@ -7,6 +7,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.ir import CHANGING, GIVING
+from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.mentions import quoted
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ class References:
         self.values = values
         self.unit = values.unit
         self._global_reads: dict[str, list[Op]] = {}
+        self._attributes_read: dict[Function, set[str]] = {}
         self._names_handed_on: dict[Function, set[str]] = {}
         self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
 
@@ -55,17 +58,13 @@ class References:
                     if not is_self(op.args[0]) and self.values.owner(op.args[0]) in classes:
                         yield op
 
-    @staticmethod
-    def reads_again(stored: Op) -> bool:
+    def reads_again(self, stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,
         so that no operation says so."""
-        node = stored.function.node
-        return node is not None and any(
-            isinstance(each, ast.Attribute)
-            and each.attr == stored.name
-            and isinstance(each.ctx, ast.Load)
-            for each in ast.walk(node)
-        )
+        function = stored.function
+        if function not in self._attributes_read:
+            self._attributes_read[function] = _attributes_read(function.node)
+        return stored.name in self._attributes_read[function]
 
     def _methods_naming(self, owner: str, name: str) -> Iterator[Function]:
         own = {
@@ -124,7 +123,8 @@ class References:
             return None
         found = [op for op in self.calls_in_file(function) if op.function is not function]
         # What a script defines may still be imported, if only a test of it calls the function.
-        tried = not private and any(op.function is self.unit.module for op in found)
+        imported = not (private or self._is_notebook)
+        tried = imported and any(op.function is self.unit.module for op in found)
         return None if tried or not (found or mangled) else found
 
     def calls_in_file(self, function: Function) -> list[Op]:
@@ -139,7 +139,12 @@ class References:
 
     @cached_property
     def _is_run(self) -> bool:
-        return _SCRIPT.search(self.unit.text) is not None
+        return self._is_notebook or _SCRIPT.search(self.unit.text) is not None
+
+    @cached_property
+    def _is_notebook(self) -> bool:
+        """Whether the file is one that nobody imports."""
+        return kind_of_name(self.unit.source.path) == NOTEBOOK
 
     def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
         """The calls of a function, and of those in it, by what of the file they call."""
@@ -164,6 +169,25 @@ class References:
                 and any(use.code != "call" or use.args[0] is not op for use in op.uses)
             }
         return self._names_handed_on[function]
+
+
+def _attributes_read(node: ast.AST | None) -> set[str]:
+    """The attributes that a function reads; to add to one is no reading."""
+    nodes = [] if node is None else [*ast.walk(node)]
+    added_to = {
+        id(each.func.value)
+        for each in nodes
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr in CHANGING - GIVING
+    }
+    return {
+        each.attr
+        for each in nodes
+        if isinstance(each, ast.Attribute)
+        and isinstance(each.ctx, ast.Load)
+        and id(each) not in added_to
+    }
 
 
 def is_self(op: Op) -> bool:

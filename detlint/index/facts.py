@@ -145,6 +145,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "spawns": ("spawn(", "start_processes(", ".Process("),
     "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
     "start_methods": ("set_start_method(",),
+    "tasks": (*_called(f".{each}" for each in randomness.TASKS), "delayed("),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
@@ -174,6 +175,7 @@ _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
+    "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it
 }
 

@@ -219,6 +219,8 @@ class Definitions:
 
     def meant(self, path: str, qualified: str) -> list[Symbol] | None:
         """The same by the qualified name of a value, without a module of what is the file's."""
+        if qualified.startswith("."):
+            return [Symbol(path, qualified[1:])]
         module, _, last = qualified.rpartition(".")
         return self.of(path, f"{module}:{last}") if module else [Symbol(path, last)]
 
