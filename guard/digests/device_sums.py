@@ -1,71 +1,275 @@
-"""A fingerprint that a GPU works out by itself: a keyed sum of 64-bit integers.
+"""Fingerprints that a GPU works out by itself: keyed sums of 32-bit words.
 
-Each word of the tensor is multiplied by an odd key of its place, folded, multiplied by another
-key, and all are added up, modulo 2**64. Integers add up to the same in any order, so that the sum
-is deterministic, and nothing waits for it. Two tensors that differ by chance have the same sum
-once in 2**63: the arithmetic shift takes one bit. The worst differences known, in the highest bits
-of two words only (signs), have it once in about 2**33, less often than the 4 bytes that a trace
-keeps. It is no protection against forgery.
+Each word is multiplied by an odd 64-bit key of its place, and the products are added up, modulo
+2**64. Integers add up to the same in any order, so that the sum is deterministic. Two tensors that
+differ by chance have the same sum once in 2**64. The worst differences known, in the highest bits
+of two words only (signs), have it once in 2**32, as often as the 4 bytes that a trace keeps. It is
+no protection against forgery.
+
+Launching a kernel takes longer than what it does to a small tensor, and waiting longer still. So a
+tensor costs one kernel, which lays its products behind those of others; these are added up
+together, and nothing waits until the sums are read, all at once.
 """
 
 from __future__ import annotations
 
+import struct
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
 import torch
 
-_CHUNK = 1 << 20  # words at a time: 8 MB for each of the intermediate results
-_FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # odd, of no pattern: the golden ratio's
-_INTEGERS = {8: torch.int64, 4: torch.int32, 2: torch.int16, 1: torch.uint8}
+from guard.digests.pending import Pending, Sum
 
-_keys: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+_BLOCK = 256  # products to each sum that is read; what is laid begins a block
+_LAID = 1 << 20  # products that lie there before they are added up: 8 MB
+_LARGE = 1 << 18  # words: from here on a tensor is added up by itself
+_CHUNK = 1 << 21  # words of it at a time: 16 MB of products, which stay in the GPU's cache
+_BESIDE = 1 << 14  # words: tensors up to here are copied side by side
+_STAGED = 1 << 19  # words that lie side by side: 2 MB, and 4 MB of keys
+_KEPT = 100_000  # places whose views are kept
+_INTEGERS = {4: torch.int32, 2: torch.int16, 1: torch.uint8}
+_KEY = 0x9E3779B97F4A7C15  # odd, of no pattern: the golden ratio's
 
-def sum_of(tensor: torch.Tensor) -> torch.Tensor:
-    """An int64 scalar on the tensor's device. Call it without grad, and past modes."""
-    words = _words(tensor.contiguous())
-    if not words.numel():
-        return torch.zeros((), dtype=torch.int64, device=tensor.device)
-    first, second = _keys_on(tensor.device)
-    total: torch.Tensor | None = None
-    for index, chunk in enumerate(torch.split(words, _CHUNK)):
-        part = _mixed(chunk.to(torch.int64), first, second)
-        shifted = part * _signed(_SECOND * (2 * index + 1))
-        total = shifted if total is None else total + shifted
-    assert total is not None  # noqa: S101 - split gives at least one
-    return total
+_products: dict[tuple[torch.device, int], Products] = {}
 
 
-def _mixed(words: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+def pending(tensor: torch.Tensor, seed: int) -> Pending:
+    """The fingerprint of a plain tensor. Call it without grad, and past modes."""
+    words = words_of(tensor)
     count = words.numel()
-    mixed = words * first[:count]
-    mixed ^= mixed >> 32  # so that the highest bits, which multiplying leaves there, count below
-    mixed *= second[:count]
-    return mixed.sum()
+    if not count:
+        return Pending([bytes(8)], seed)  # read at once
+    held = _on(tensor.device)
+    if count <= _LARGE:
+        return held.lay(words, seed)
+    return Pending([held.whole(each) for each in torch.split(words.reshape(-1), _CHUNK)], seed)
 
 
-def _words(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor's bytes as integers, the widest that divide them."""
+def number(tensor: torch.Tensor) -> Sum:
+    """A tensor's one number, as the bits of a float64."""
+    return _on(tensor.device).lay_number(tensor)
+
+
+def words_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor's bytes as integers of 32 bits, or as the widest that divide them."""
+    tensor = tensor.contiguous()
     size = tensor.element_size()
-    total = tensor.numel() * size
-    width = next(each for each in (8, 4, 2, 1) if not total % each)
-    flat = tensor.reshape(-1)
-    if flat.storage_offset() * size % width:
-        flat = flat.clone()
-    if width < size:
-        return flat.view(torch.uint8)
-    return flat.view(_INTEGERS[width])
+    width = _width(tensor)
+    if size < width and tensor.storage_offset() * size % width:
+        tensor = tensor.clone()
+    if not tensor.dim() or tensor.shape[-1] * size % width:
+        tensor = tensor.view(-1)
+    return tensor.view(_INTEGERS[width])
 
 
-def _keys_on(device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    found = _keys.get(device)
+def _width(tensor: torch.Tensor) -> int:
+    total = tensor.numel() * tensor.element_size()
+    return next(each for each in _INTEGERS if not total % each)
+
+
+class Lot:
+    """Products that are added up together.
+
+    blocks  their sums on the device, once that has been done
+    """
+
+    __slots__ = ("blocks", "products")
+
+    def __init__(self, products: Products, blocks: torch.Tensor | None = None) -> None:
+        self.products = products
+        self.blocks = blocks
+
+
+class Products:
+    """Where the products of a stream of a device are laid, one tensor's behind the other's."""
+
+    def __init__(self, device: torch.device, stream: Any) -> None:  # noqa: ANN401 - torch.cuda.Stream
+        self.device = device
+        self.stream = stream
+        with torch.inference_mode(mode=False):  # or nothing outside of that could write there
+            self.keys = _odd(_CHUNK, device)
+            self._laid = torch.zeros(_LAID, dtype=torch.int64, device=device)
+            self.staged = torch.zeros(4 * _STAGED, dtype=torch.uint8, device=device)
+        self._used = 0
+        self._lot = Lot(self)
+        self._views: dict[Any, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def lay(self, words: torch.Tensor, seed: int) -> Sum:
+        """The sum of words."""
+        shape = words.shape
+        at = self._place(words.numel())
+        found = self._views.get((at, shape))
+        if found is None:
+            count = words.numel()
+            both = (self.keys[:count].view(shape), self._laid[at : at + count].view(shape))
+            found = self._keep((at, shape), both)
+        torch.mul(words, found[0], out=found[1])
+        return Sum(seed, self._lot, at // _BLOCK, self._used // _BLOCK)
+
+    def lay_number(self, tensor: torch.Tensor) -> Sum:
+        """The bits of a number."""
+        at = self._place(1)
+        found = self._views.get(at)
+        if found is None:
+            place = self._laid[at : at + 1]
+            found = self._keep(at, (place, place.view(torch.float64)))
+        found[1].copy_(tensor.reshape(1))
+        return Sum(0, self._lot, at // _BLOCK, self._used // _BLOCK)
+
+    def lay_beside(self, words: torch.Tensor, keys: torch.Tensor) -> tuple[Lot, int]:
+        """Words that have keys of their own; the lot, and the first of their blocks."""
+        at = self._place(words.numel())
+        torch.mul(words, keys, out=self._laid[at : at + words.numel()])
+        return self._lot, at // _BLOCK
+
+    def whole(self, words: torch.Tensor) -> Sum:
+        """The sum of many words."""
+        total = (words * self.keys[: words.numel()]).sum()
+        return Sum(0, Lot(self, total.reshape(1)), 0, 1)
+
+    def _place(self, count: int) -> int:
+        if self._used + count > _LAID:
+            self._add_up()
+        at = self._used
+        self._used += -(-count // _BLOCK) * _BLOCK
+        return at
+
+    def _keep(self, key: Any, views: tuple[torch.Tensor, torch.Tensor]) -> Any:  # noqa: ANN401
+        if len(self._views) > _KEPT:
+            self._views.clear()
+        self._views[key] = views
+        return views
+
+    def _add_up(self) -> None:
+        laid = self._laid[: self._used]
+        self._lot.blocks = laid.view(-1, _BLOCK).sum(1)
+        laid.zero_()  # so that what fills up a block counts nothing
+        self._lot, self._used = Lot(self), 0
+
+    def read(self, lots: dict[Lot, list[Sum]]) -> None:
+        """Read sums, by their lots: one copy for all of them."""
+        within: AbstractContextManager[Any] = nullcontext()
+        if self.stream is not None:
+            within = torch.cuda.stream(self.stream)
+        with within:
+            if self._lot in lots:
+                self._add_up()
+            blocks = torch.cat([each.blocks for each in lots if each.blocks is not None]).cpu()
+        first: list[int] = []
+        last: list[int] = []
+        before = 0
+        for lot, sums in lots.items():
+            first += [before + each.first for each in sums]
+            last += [before + each.last for each in sums]
+            before += 0 if lot.blocks is None else lot.blocks.numel()
+        running = torch.nn.functional.pad(blocks.cumsum(0), (1, 0))
+        values = (running[torch.tensor(last)] - running[torch.tensor(first)]).tolist()
+        packed = struct.pack(f"<{len(values)}q", *values)
+        for index, each in enumerate(each for sums in lots.values() for each in sums):
+            each.take(packed[8 * index : 8 * index + 8])
+
+
+class Beside:
+    """Tensors of the same forms, again and again: a call copies them side by side, another one
+    multiplies them, however many there are."""
+
+    def __init__(self, tensors: Sequence[torch.Tensor], seeds: Sequence[int]) -> None:
+        self._seeds = seeds
+        self._others: list[int] = []
+        self._groups: list[_Group] = []
+        last: dict[tuple[Products, torch.dtype], _Group] = {}
+        for index, each in enumerate(tensors):
+            size = each.numel() * each.element_size()
+            if not 0 < size <= 4 * _BESIDE or _width(each) != 4:
+                self._others.append(index)
+                continue
+            key = (_on(each.device), each.dtype)
+            if key not in last or not last[key].has_room(size):
+                last[key] = _Group(key[0])
+                self._groups.append(last[key])
+            last[key].add(index, each, size)
+        for group in self._groups:
+            group.finish()
+
+    def read(self, tensors: Sequence[torch.Tensor]) -> list[bytes | Pending]:
+        """The fingerprints of tensors, in their order."""
+        found: dict[int, Pending] = {}
+        others = list(self._others)
+        for group in self._groups:
+            if _on(group.words.device) is group.held:
+                found.update(group.read(tensors, self._seeds))
+            else:  # another stream is in use
+                others += group.indices
+        found.update((each, pending(tensors[each], self._seeds[each])) for each in others)
+        return [found[each] for each in range(len(tensors))]
+
+
+class _Group:
+    """Tensors of one dtype that are copied side by side.
+
+    indices  which they are
+    words    where they are copied to, as a whole
+    """
+
+    def __init__(self, held: Products) -> None:
+        self.held = held
+        self.indices: list[int] = []
+        self._copies: list[torch.Tensor] = []
+        self._bounds: list[int] = [0]  # in blocks
+        self._keys: list[torch.Tensor] = []
+
+    def has_room(self, size: int) -> bool:
+        """For so many bytes."""
+        return self._bounds[-1] * _BLOCK * 4 + size <= self.held.staged.numel()
+
+    def add(self, index: int, tensor: torch.Tensor, size: int) -> None:
+        """One more, which begins a block."""
+        start, count = self._bounds[-1] * _BLOCK, size // 4
+        place = self.held.staged[4 * start : 4 * start + size].view(tensor.dtype)
+        blocks = -(-count // _BLOCK)
+        nothing = self.held.keys.new_zeros(blocks * _BLOCK - count)  # up to the next one
+        self.indices.append(index)
+        self._copies.append(place.view(tensor.shape))
+        self._bounds.append(self._bounds[-1] + blocks)
+        self._keys += [self.held.keys[:count], nothing]
+
+    def finish(self) -> None:
+        """No more is added."""
+        self.words = self.held.staged[: 4 * _BLOCK * self._bounds[-1]].view(torch.int32)
+        self._all_keys = torch.cat(self._keys)
+        self._keys.clear()
+
+    def read(
+        self, tensors: Sequence[torch.Tensor], seeds: Sequence[int]
+    ) -> Iterator[tuple[int, Sum]]:
+        """The fingerprint of each, with its index."""
+        torch._foreach_copy_(self._copies, [tensors[each] for each in self.indices])  # type: ignore[attr-defined]
+        lot, start = self.held.lay_beside(self.words, self._all_keys)
+        for index, first, last in zip(
+            self.indices, self._bounds[:-1], self._bounds[1:], strict=True
+        ):
+            yield index, Sum(seeds[index], lot, start + first, start + last)
+
+
+def _on(device: torch.device) -> Products:
+    """Of the stream that is in use."""
+    is_cuda = device.type == "cuda"
+    key = (device, torch._C._cuda_getCurrentRawStream(device.index) if is_cuda else 0)  # noqa: SLF001
+    found = _products.get(key)
     if found is None:
-        places = torch.arange(1, _CHUNK + 1, dtype=torch.int64, device=device)
-        found = _keys[device] = (_scrambled(places, _FIRST), _scrambled(places, _SECOND))
+        stream = torch.cuda.current_stream(device) if is_cuda else None
+        found = _products[key] = Products(device, stream)
     return found
 
 
-def _scrambled(places: torch.Tensor, key: int) -> torch.Tensor:
+def _odd(count: int, device: torch.device) -> torch.Tensor:
     """Odd numbers without a pattern (splitmix64)."""
-    mixed = places * _signed(key)
+    mixed = torch.arange(1, count + 1, dtype=torch.int64, device=device) * _signed(_KEY)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> shift)) * _signed(factor)
     return (mixed ^ (mixed >> 31)) | 1

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import TYPE_CHECKING
 
 from guard.digests.hashing import hashed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from guard.digests.device_sums import Lot, Products
 
 
 class Pending:
-    """A fingerprint over parts of which some are int64 scalars on a device."""
+    """A fingerprint over parts of which some are sums on a device."""
 
     __slots__ = ("parts", "seed")
 
-    def __init__(self, parts: Sequence[bytes | torch.Tensor | Pending], seed: int) -> None:
+    def __init__(self, parts: Sequence[bytes | Pending], seed: int) -> None:
         self.parts = parts
         self.seed = seed
 
-    def tensors(self) -> Iterable[torch.Tensor]:
-        """The scalars that have to be read."""
+    def sums(self) -> Iterator[Sum]:
+        """Those that have to be read first."""
         for part in self.parts:
             if isinstance(part, Pending):
-                yield from part.tensors()
-            elif isinstance(part, torch.Tensor):
-                yield part
+                yield from part.sums()
 
-    def digest(self, known: dict[int, int]) -> bytes:
-        """The fingerprint, from the scalars' values by their ids."""
-        return hashed(b"".join(_framed(_known(each, known)) for each in self.parts), self.seed)
+    def digest(self) -> bytes:
+        """The fingerprint, once that is done."""
+        parts = (each if isinstance(each, bytes) else each.digest() for each in self.parts)
+        return hashed(b"".join(map(_framed, parts)), self.seed)
 
 
-def _known(part: bytes | torch.Tensor | Pending, known: dict[int, int]) -> bytes:
-    if isinstance(part, bytes):
-        return part
-    if isinstance(part, Pending):
-        return part.digest(known)
-    return known[id(part)].to_bytes(8, "little", signed=True)
+class Sum(Pending):
+    """A fingerprint over one sum.
+
+    lot          of products that the sum is part of
+    first, last  of the lot's blocks: from one to before the other
+    bits         8 bytes, once it has been read
+    """
+
+    __slots__ = ("bits", "first", "last", "lot")
+
+    def __init__(self, seed: int, lot: Lot, first: int, last: int) -> None:
+        self.seed = seed
+        self.lot: Lot | None = lot
+        self.first = first
+        self.last = last
+        self.bits = b""
+
+    def sums(self) -> Iterator[Sum]:
+        """Itself."""
+        yield self
+
+    def take(self, bits: bytes) -> None:
+        """It has been read."""
+        self.bits, self.lot = bits, None
+
+    def digest(self) -> bytes:
+        """The fingerprint, once it has been read."""
+        return hashed(self.bits, self.seed)
 
 
 def _framed(part: bytes) -> bytes:
@@ -51,16 +72,21 @@ def joined(parts: Sequence[bytes | Pending], seed: int) -> bytes | Pending:
     pending = Pending(parts, seed)
     if any(isinstance(each, Pending) for each in parts):
         return pending
-    return pending.digest({})
+    return pending.digest()
 
 
-def read(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
-    """The values of int64 scalars, by their ids: one copy for each device."""
-    by_device: dict[torch.device, list[torch.Tensor]] = {}
-    for each in tensors:
-        by_device.setdefault(each.device, []).append(each)
-    found: dict[int, int] = {}
-    for group in by_device.values():
-        values: list[Any] = torch.stack(group).tolist()
-        found.update(zip(map(id, group), values, strict=True))
-    return found
+def read(sums: Iterable[Sum]) -> None:
+    """Read the sums that have not been read: one copy for each stream of a device."""
+    waiting: dict[Products, dict[Lot, list[Sum]]] = {}
+    for each in sums:
+        if each.lot is not None:
+            waiting.setdefault(each.lot.products, {}).setdefault(each.lot, []).append(each)
+    for products, lots in waiting.items():
+        products.read(lots)
+
+
+def known(digests: Iterable[bytes | Pending]) -> list[bytes]:
+    """Fingerprints, with what is on devices read from there."""
+    found = list(digests)
+    read(part for each in found if isinstance(each, Pending) for part in each.sums())
+    return [each if isinstance(each, bytes) else each.digest() for each in found]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.digests import device_sums
 from guard.digests.structures import fingerprint, summary_of
-from guard.digests.tensors import seen
+from guard.digests.tensors import is_summed, on_device, seen
 from guard.observe import engine, places
 from guard.observe.modes import guarded, is_traced
 from guard.recording.labels import source
@@ -41,11 +42,11 @@ def install(stack: ExitStack, session: Session) -> None:
         accumulates = kwargs.get("accumulate_grad", len(args) > _ACCUMULATES and args[_ACCUMULATES])
         seen = _Backward(recorder)
         seen.begin(outputs, accumulates)
-        recorder.backwards += 1
+        recorder.turn(backwards=1)
         try:
             result = backward(outputs, *args, **kwargs)
         finally:
-            recorder.backwards -= 1
+            recorder.turn(backwards=-1)
         seen.end(accumulates, result)
         return result
 
@@ -106,13 +107,10 @@ GRAD = source("gradient", "torch.autograd.grad")
 
 
 def number_of(tensor: torch.Tensor) -> Any:  # noqa: ANN401
-    """A tensor's one number; on a device, its float64's bits as an int64 there, read later."""
-    if tensor.is_cpu:
-        return float(tensor.detach()) if not tensor.is_complex() else None
+    """A tensor's one number; on a device, a Sum of its float64's bits, read later."""
     if tensor.is_meta or tensor.is_complex():
         return None
-    with torch.no_grad():
-        return tensor.detach().double().reshape(()).view(torch.int64)
+    return on_device(device_sums.number, tensor) if is_summed(tensor) else float(tensor.detach())
 
 
 def _leaves(outputs: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401

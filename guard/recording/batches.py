@@ -61,11 +61,11 @@ def install(stack: ExitStack, session: Session) -> None:
         recorder = session.recorder
         if recorder is None or threading.get_ident() != recorder.thread or recorder.muted:
             return following(self)
-        recorder.muted += 1
+        recorder.turn(muted=1)
         try:
             batch = following(self)
         finally:
-            recorder.muted -= 1
+            recorder.turn(muted=-1)
         recorder.batch(loaders.name(self._dataset), batch)
         return batch
 

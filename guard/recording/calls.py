@@ -15,7 +15,7 @@ from weakref import ref
 import torch
 
 from guard.digests.hashing import hashed
-from guard.digests.tensors import likeness, seen
+from guard.digests.tensors import likeness, seen, unlike
 from guard.observe.modes import guarded, is_traced
 from guard.observe.patching import replace
 from guard.observe.places import calling, own
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _LARGE = 1 << 14  # bytes: less is sooner read again than remembered
+# What torch's own __call__ names: it calls one of the two, and does nothing else.
+_ONLY_CHOOSES = ("_compiled_call_impl", "_call_impl")
 _functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
 
 
@@ -44,55 +46,50 @@ def install(stack: ExitStack, session: Session) -> None:
     # torch 2.2 has none; there, compiled code breaks off at each module.
     is_compiling = getattr(torch.compiler, "is_dynamo_compiling", bool)
     thread, frame = threading.get_ident, sys._getframe  # noqa: SLF001
+    is_short = getattr(getattr(original, "__code__", None), "co_names", ()) == _ONLY_CHOOSES
+    recorder: Any = session.recorder
+    known_of = recorder.names.known.get
 
-    # Some 100 times a step: the commonest case stands here in one piece. To give what it is given
-    # to the original takes half the time where the module is part of it.
+    # Some 100 times a step: the commonest case stands here in one piece.
     @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    def call(module: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         __tracebackhide__ = True
         if is_compiling():  # a compiler traces the call itself
-            return original(*args, **kwargs)
-        recorder = session.recorder
-        if (
-            recorder is None
-            or recorder.muted
-            or (thread() != recorder.thread and not recorder.backwards)
-        ):
-            return original(*args, **kwargs)
+            return original(module, *args, **kwargs)
+        if thread() != recorder.plain_thread:
+            if not recorder.follows(thread()):
+                return original(module, *args, **kwargs)
+            return recorder.calls.run(original, frame(1), module, args, kwargs)
         calls = recorder.calls
-        places = calls.places
-        depth = len(places)
-        known, caller = calls.known.get(id(args[0])), frame(1)
-        if (
-            depth
+        places, known, caller = calls.places, known_of(id(module)), frame(1)
+        if not (
+            places
             and known is not None
             and known.instruction == caller.f_lasti
             and known.code is caller.f_code
         ):
-            # Where it is traced, its result is not like the last one's.
-            places.append(known.place or places[-1])
-        elif is_traced():
-            return original(*args, **kwargs)
-        else:
-            known = calls.enter(caller, args, kwargs)
+            return calls.run(original, caller, module, args, kwargs)
+        # Where it is traced, its result is not like the last one's.
+        place = known.place or places[-1]
+        places.append(place)
         try:
-            result = original(*args, **kwargs) if kwargs else original(*args)
+            if kwargs or not is_short or module._compiled_call_impl is not None:  # noqa: SLF001
+                result = original(module, *args, **kwargs)
+            else:
+                result = module._call_impl(*args)  # noqa: SLF001 - as the original does then
         except BaseException:
-            calls.drop(depth)
+            del places[-1:]
             raise
         # Meanwhile the recorder may have begun to follow another thread, which trains.
-        if known is None or recorder.calls is not calls:
+        if recorder.calls is not calls:
             return result
-        is_like = known.is_like
         if (
-            is_like is not None
-            and not recorder.backwards
+            known.is_like(result)
+            and known.row[2] is place
             and not _functions()
-            and is_like(result)
-            and known.row[2] is places[-1]
             and (address := result.data_ptr())
         ):
-            places.pop()
+            del places[-1]
             events, form = recorder.target, known.form
             events.rows.append(known.row)
             events.digests.append(hashed(form.at(address), form.seed))
@@ -133,15 +130,31 @@ class Calls:
         self._in_detail = recorder.options.values or recorder.operators is not None
         self._last: _Result | None = None
 
+    def run(self, original: Any, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """A call of a module, whatever is known of it."""
+        __tracebackhide__ = True
+        depth = len(self.places)
+        if is_traced():
+            return original(module, *args, **kwargs)
+        known = self.enter(frame, module, args, kwargs)
+        try:
+            result = original(module, *args, **kwargs)
+        except BaseException:
+            del self.places[depth:]
+            raise
+        if known is not None and self._recorder.calls is self:
+            self.leave(known, result)
+        return result
+
     @guarded
-    def enter(self, frame: FrameType, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
-        """A module is called, with itself as the first argument."""
+    def enter(self, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
+        """A module is called."""
         places, recorder = self.places, self._recorder
         line = calling(frame)
         place = line or (places[-1] if places else own())
-        known = recorder.names.of(args[0], outermost=not places)
+        known = recorder.names.of(module, outermost=not places)
         if not places and not recorder.backwards:
-            recorder.begin(args[0], known, place, args[1:], kwargs)
+            recorder.begin(module, known, place, args, kwargs)
         if self._operators is not None:
             self._operators.enter(known.name)
         elif places:
@@ -176,15 +189,15 @@ class Calls:
         self._recorder.add(known.output, result, place, phase)
 
     def _remember(self, known: Known, result: torch.Tensor, digest: Digest, form: Form) -> None:
-        """For who passes it on, if it is large; else for the next time, once it has come again."""
+        """For who passes it on, if to read it again takes longer; else for the next time, once it
+        has come again."""
         self._last = None
+        is_small = form.size <= _LARGE and type(digest) is bytes  # and so in memory
         if form is not known.form:
-            known.form, known.is_like = form, None
-        elif form.size <= _LARGE and not (known.is_like and known.is_like(result)):
-            known.is_like = likeness([result])
-        if form.size > _LARGE and self.places and not result.is_inference():  # which has no version
+            known.form, known.is_like = form, unlike
+        elif is_small and not known.is_like(result):
+            if not form.is_like(result):  # shared, and so at hand in the processor's cache
+                form.is_like = likeness([result]) or unlike
+            known.is_like = form.is_like
+        if not is_small and self.places and not result.is_inference():  # which has no version
             self._last = _Result(ref(result), result._version, digest, form)  # noqa: SLF001
-
-    def drop(self, depth: int) -> None:
-        """A forward was left by an exception."""
-        del self.places[depth:]

@@ -7,10 +7,8 @@ from array import array
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-
 from guard.digests.hashing import hashed
-from guard.digests.pending import Pending, read
+from guard.digests.pending import Sum, known
 from guard.digests.tensors import SIZE
 from guard.trace.encoding import pack_summary, pack_value
 
@@ -40,7 +38,7 @@ class Events:
         self.rows: list[Row] = []
         self.digests: list[Digest] = []
         self.inputs: list[Digest] = []
-        self.values: list[Any] = []  # numbers, or float64 scalars on a device
+        self.values: list[Any] = []  # numbers, or the bits of float64 numbers on a device
         self.summaries: list[Summary] = []
 
     def __len__(self) -> int:
@@ -79,18 +77,10 @@ class Events:
                 return b"".join(digests), digests, inputs, self.values
         except TypeError:  # some are Pending
             pass
-        awaited = [
-            part
-            for each in (*digests, *inputs)
-            if isinstance(each, Pending)
-            for part in each.tensors()
-        ]
-        known = read([*awaited, *(each for each in self.values if isinstance(each, torch.Tensor))])
-        digests, inputs = (
-            [each.digest(known) if isinstance(each, Pending) else each for each in column]
-            for column in (digests, inputs)
-        )
-        return b"".join(digests), digests, inputs, [_float(each, known) for each in self.values]
+        values = [each for each in self.values if isinstance(each, Sum)]
+        found = known([*digests, *inputs, *values])
+        digests, inputs = found[: len(digests)], found[len(digests) :][: len(inputs)]
+        return b"".join(digests), digests, inputs, list(map(_float, self.values))
 
 
 class Schema:
@@ -159,8 +149,8 @@ def _labelled(rows: list[Row]) -> tuple[list[Label], list[int]]:
     return labels, numbers
 
 
-def _float(value: Any, known: dict[int, int]) -> float:  # noqa: ANN401
-    if isinstance(value, torch.Tensor):
-        (found,) = struct.unpack("<d", struct.pack("<q", known[id(value)]))
+def _float(value: Any) -> float:  # noqa: ANN401
+    if isinstance(value, Sum):
+        (found,) = struct.unpack("<d", value.bits)
         return float(found)
     return float(value)

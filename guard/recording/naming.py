@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from guard.digests.tensors import unlike
 from guard.observe.places import local
 from guard.recording.labels import source
 
@@ -38,7 +39,7 @@ class Known:
     learns  whether it has parameters
     passes  whether it gives what the last of its parts gave, as it is
     form    of what it gave the last time
-    is_like  whether what it gives can be read as that; None where it cannot be told at once
+    is_like  whether what it gives can be read as that
     row     that its event had then
     place   the line that called it the last time, at an instruction of some code
     """
@@ -57,7 +58,7 @@ class Known:
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
         self.form: Any = None  # a Form
-        self.is_like: Callable[[Any], bool] | None = None
+        self.is_like: Callable[[Any], bool] = unlike
         self.row: Row = (self.output, "", None, "forward", ())
         self.code: CodeType | None = None
         self.instruction = -1

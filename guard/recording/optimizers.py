@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.digests.device_sums import Beside
 from guard.digests.hashing import hashed
 from guard.digests.pending import joined
 from guard.digests.structures import fingerprint, summary_of
-from guard.digests.tensors import form_of, likeness, seen
+from guard.digests.tensors import form_of, likeness, on_device, seen, unlike
 from guard.observe import places
 from guard.observe.modes import guarded, is_traced
 from guard.observe.optimizers import follow_steps
@@ -340,18 +341,19 @@ def parameters_of(optimizer: Optimizer, names: Names) -> Iterator[tuple[Any, Sou
 
 class Columns:
     """Tensors that are read together, again and again: column by column, which takes half the
-    time of one tensor after the other.
+    time of one tensor after the other; on a device, some kernels for all of them.
 
     details  what they were: "float32[2, 3]"
     """
 
     def __init__(self) -> None:
         self.details: list[str] = []
-        self._are_like: Callable[..., bool] | None = None
+        self._are_like: Callable[..., bool] = unlike
         self._seeds: list[int] = []
         self._at: list[Any] = []
         self._addresses: list[int] = []
         self._contents: list[Any] = []
+        self._beside: Beside | None = None
 
     def read(self, tensors: list[Any]) -> list[Digest]:
         """The fingerprints of tensors, in their order."""
@@ -360,12 +362,11 @@ class Columns:
 
     def read_again(self, tensors: list[Any]) -> list[Digest] | None:
         """The same, if they are what was read last, but for their numbers; some may be None."""
-        if (
-            self._are_like is None
-            or len(tensors) != len(self._at)
-            or not self._are_like(*tensors)
-            or 0 in (addresses := list(map(_address, tensors)))
-        ):
+        if len(tensors) != len(self._seeds) or not self._are_like(*tensors):
+            return None
+        if self._beside is not None:
+            return on_device(self._beside.read, tensors)
+        if 0 in (addresses := list(map(_address, tensors))):
             return None
         if addresses != self._addresses:
             self._contents = [at(address) for at, address in zip(self._at, addresses, strict=True)]
@@ -375,9 +376,12 @@ class Columns:
     def _read_singly(self, tensors: list[Any]) -> list[Digest]:
         found = [fingerprint(each) for each in tensors]
         self.details = [each.detail for each in found]
-        self._are_like, self._addresses = likeness(tensors), []
-        if self._are_like is not None:
-            forms = list(map(form_of, tensors))
-            self._at = [each.at for each in forms]
-            self._seeds = [each.seed for each in forms]
+        self._addresses = []
+        forms = list(map(form_of, tensors))
+        self._at = [each.at for each in forms]
+        self._seeds = [each.seed for each in forms]
+        are_like = likeness(tensors)
+        self._are_like = are_like or likeness(tensors, summed=True) or unlike
+        is_beside = are_like is None and self._are_like is not unlike
+        self._beside = on_device(Beside, tensors, self._seeds) if is_beside else None
         return [each.digest for each in found]

@@ -52,6 +52,8 @@ class Sink(Protocol):
 class Recorder:
     """Follows one process: one thread of it, and the backwards that it starts.
 
+    plain_thread  the thread, while no loader works and no backward runs; else None
+
     A step collects what happens up to the end of an optimizer's ``step``. A forward without
     gradients is a step of its own, which ends when the next thing begins.
     """
@@ -69,6 +71,7 @@ class Recorder:
         self.optimizers = Optimizers(self)
         self.backward_place: Place | None = None
         self.thread = threading.get_ident()
+        self.plain_thread: int | None = self.thread
         self.backwards = 0  # that run now: checkpoints start some within others
         self.has_trained = False
         self.ends_by_itself = False  # no optimizer of torch's is there to end a step
@@ -89,6 +92,18 @@ class Recorder:
         if self.thread != threading.get_ident():
             self.thread = threading.get_ident()
             self.calls = Calls(self)
+            self.turn()
+
+    def turn(self, *, muted: int = 0, backwards: int = 0) -> None:
+        """A loader, or a backward, begins to work or has ended."""
+        self.muted += muted
+        self.backwards += backwards
+        self.plain_thread = None if self.muted or self.backwards else self.thread
+
+    def follows(self, thread: int) -> bool:
+        """Whether what modules do in a thread is recorded now. What a backward calls may run in
+        any."""
+        return not self.muted and (thread == self.thread or bool(self.backwards))
 
     def begin(self, module: Module, known: Known, place: Place | None, *given: Any) -> None:
         """A forward begins that no other module called."""

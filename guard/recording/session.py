@@ -102,10 +102,17 @@ class Session:
 
     def uninstall(self) -> None:
         """Follow the program no more."""
-        recorder, self.recorder = self.recorder, None
+        recorder = self._let_go()
         if recorder is not None and recorder.operators is not None:
             recorder.operators.leave_all()
         self.installed.close()
+
+    def _let_go(self) -> Recorder | None:
+        """The recorder, which hears nothing more: the program may have kept what was installed."""
+        recorder, self.recorder = self.recorder, None
+        if recorder is not None:
+            recorder.turn(muted=1)
+        return recorder
 
     # Steps
 
@@ -197,9 +204,8 @@ class Session:
         return any(name.endswith(".trace") for name in os.listdir(self.folder))
 
     def _stop(self, status: Status, message: str) -> None:
-        recorder = self.recorder
+        recorder = self._let_go()
         if recorder is not None:
-            self.recorder = None
             recorder.finish()
         self.uninstall()
         self._close(status, message)

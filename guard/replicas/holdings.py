@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.dependencies import loaded
-from guard.digests import pending
+from guard.digests.pending import known
 from guard.digests.structures import fingerprint
 from guard.errors import GuardError
 from guard.replicas.departure import Entry
@@ -77,7 +77,7 @@ def entries(tensors: Sequence[Named]) -> list[Entry]:
     """Their shapes and digests. Those on a GPU are summed there, and read in one go."""
     local = (each.to_local() if _is_dtensor(each) else each for _, each in tensors)  # type: ignore[attr-defined]
     found = [fingerprint(each) for each in local]
-    digests = _read([each.digest for each in found])
+    digests = known(each.digest for each in found)
     return [
         Entry(name, each.detail, digest.hex())
         for (name, _), each, digest in zip(tensors, found, digests, strict=True)
@@ -87,10 +87,4 @@ def entries(tensors: Sequence[Named]) -> list[Entry]:
 def digest_of(value: object) -> tuple[bytes, str]:
     """Of a batch: its digest, and what it is made of."""
     found = fingerprint(value)
-    return _read([found.digest])[0], found.detail
-
-
-def _read(digests: Sequence[bytes | pending.Pending]) -> list[bytes]:
-    waiting = [each for each in digests if isinstance(each, pending.Pending)]
-    known = pending.read(chain.from_iterable(each.tensors() for each in waiting))
-    return [each if isinstance(each, bytes) else each.digest(known) for each in digests]
+    return known([found.digest])[0], found.detail

@@ -11,6 +11,7 @@ import re
 import timeit
 from collections import OrderedDict, namedtuple
 from itertools import combinations
+from struct import unpack
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from programs import python
 torch = pytest.importorskip("torch")
 
 from guard.digests import device_sums  # noqa: E402
-from guard.digests.pending import Pending, read  # noqa: E402
+from guard.digests.pending import Pending, joined, known  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.digests.tensors import form_of, seen  # noqa: E402
 
@@ -328,9 +329,10 @@ def test_without_xxhash_there_is_another_hash(tmp_path: Any) -> None:
 # What a GPU works out by itself; the same operators run on the CPU here
 
 
-def summed(tensor: torch.Tensor) -> int:
+def summed(tensor: torch.Tensor) -> bytes:
     with torch.no_grad():
-        return int(device_sums.sum_of(tensor))
+        (found,) = known([device_sums.pending(tensor, 0)])
+    return found
 
 
 def test_sums_differ_where_bytes_do() -> None:
@@ -367,42 +369,103 @@ def test_sums_of_signs_alone_do_not_collide() -> None:
     assert len(seen) == len(pairs) + 1
 
 
+def test_sums_of_one_word_do_not_collide() -> None:
+    """A difference of one word shows for certain: keys are odd."""
+    values = torch.zeros(300, dtype=torch.int32)
+    seen = set()
+    for place in range(0, 300, 3):
+        for bit in range(32):
+            changed = values.clone()
+            changed[place] = 1 << bit if bit < 31 else -(1 << 31)
+            seen.add(summed(changed))
+    assert len(seen) == 100 * 32
+
+
 @pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_sums, "_CHUNK", 16)
-    monkeypatch.setattr(device_sums, "_keys", {})
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is laid, and what is read at a time, is a hundred words."""
+    for name, words in (("LAID", 64), ("BLOCK", 4), ("LARGE", 48), ("CHUNK", 50), ("STAGED", 40)):
+        monkeypatch.setattr(device_sums, f"_{name}", words)
+    monkeypatch.setattr(device_sums, "_BESIDE", 16)
+    monkeypatch.setattr(device_sums, "_products", {})
 
 
-@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 99])
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.complex128])
 def test_sums_of_any_size(dtype: torch.dtype, count: int) -> None:
     whole = torch.arange(count + 1, dtype=torch.int64).to(dtype)
-    values = whole[1:]  # whose start may be at no multiple of 8
+    values = whole[1:]  # whose start may be at no multiple of 4
     assert summed(values) == summed(values.clone()[:count])
     if count > 2:
         assert summed(values) != summed(values.flip(0))
 
 
-def test_sums_are_read_together() -> None:
-    tensors = [torch.ones(3), torch.zeros(5)]
-    pending = [Pending([device_sums.sum_of(each)], form_of(each).seed) for each in tensors]
-    known = read([part for each in pending for part in each.tensors()])
-    digests = [each.digest(known) for each in pending]
-    assert len(set(digests)) == 2
-    whole = Pending([b"list", *pending], 0)
-    assert list(whole.tensors()) == [part for each in pending for part in each.parts]
-    assert whole.digest(known) == Pending([b"list", *digests], 0).digest({})
+@pytest.mark.usefixtures("small")
+def test_what_is_laid_beside_others_has_the_sum_that_it_has_by_itself() -> None:
+    shapes = [(3, 5), (7,), (), (0,), (2, 9), (4, 4), (60,), (130,), (1, 3)]
+    tensors = [torch.randn(shape).to(dtype) for shape in shapes for dtype in DTYPES]
+    alone = [summed(each) for each in tensors]
+    beside = device_sums.Beside(tensors, [0] * len(tensors))
+    for _ in range(3):
+        assert known(beside.read(tensors)) == alone
+        assert [summed(each) for each in tensors] == alone
+    others = [each + 1 for each in tensors]
+    assert known(beside.read(others)) == [summed(each) for each in others]
+
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float64, torch.uint8)
+
+
+@pytest.mark.usefixtures("small")
+def test_sums_are_read_together_and_in_any_order() -> None:
+    tensors = [torch.randn(count) for count in (3, 90, 5, 60, 1, 40)]
+    numbers = [torch.tensor(2.5), torch.tensor([-1], dtype=torch.int64)]
+    alone = [summed(each) for each in tensors]
+    pending = [device_sums.pending(each, 0) for each in tensors]
+    first, second = map(device_sums.number, numbers)
+    whole = joined([b"list", *pending], 0)
+    assert isinstance(whole, Pending)
+    found = known([second, whole, *reversed(pending), first])
+    assert found[2:-1] == alone[::-1]
+    assert [unpack("<d", each.bits) for each in (first, second)] == [(2.5,), (-1.0,)]
+    assert found[1] == joined([b"list", *alone], 0)
+    assert known([whole]) == found[1:2]
+
+
+def test_sums_of_what_an_inference_made() -> None:
+    with torch.inference_mode():
+        device_sums._products.clear()
+        inner = summed(torch.ones(5))
+    assert inner == summed(torch.ones(5))
 
 
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_sums_as_the_cpu_does() -> None:
-    values = torch.randn(3_000_001)
-    assert summed(values) == summed(values.cuda())
+    for count in (7, 300_001, 3_000_001):
+        values = torch.randn(count)
+        assert summed(values) == summed(values.cuda())
+    tensors = [torch.randn(5, 3), torch.randn(70_000), torch.randn(9).bfloat16(), torch.randn(2)]
+    given = [each.cuda() for each in tensors]
+    beside = device_sums.Beside(given, [0] * 4)
+    assert known(beside.read(given)) == [summed(each) for each in tensors]
     found = fingerprint([values.cuda(), "a"]).digest
     assert isinstance(found, Pending)
-    assert len(found.digest(read(found.tensors()))) == 16
+    assert len(known([found])[0]) == 16
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_what_another_stream_has_made_is_summed_there() -> None:
+    values = torch.randn(1000)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        there = values.cuda() * 2
+        beside = device_sums.Beside([there], [0])
+        pending = [device_sums.pending(there, 0), *beside.read([there])]
+    assert known(pending) == [summed(values * 2)] * 2
+    torch.cuda.current_stream().synchronize()
+    assert known(beside.read([there])) == [summed(values * 2)]
 
 
 def test_it_is_quick() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import threading
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,11 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.nn import functional  # noqa: E402
+from torch.profiler import ProfilerActivity, profile  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
+from guard.digests import tensors  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.recording import calls, generators, operators, recorder  # noqa: E402
 from guard.recording.options import Options  # noqa: E402
@@ -897,3 +900,90 @@ def test_what_is_traced_within_a_forward_is_left_out(tmp_path: Path) -> None:
     told = [[each.detail for each in of(step, "output")] for step in trace.steps()][:4]
     assert told == [told[0]] * 4
     assert told[0][0] == "float32[2, 4]"
+
+
+# What lies on a GPU is summed there; the same operators run on the CPU here
+
+
+@pytest.fixture
+def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "_SUMMED", ("cpu",))
+    monkeypatch.setattr(tensors, "_address", lambda *_: 0)
+
+
+def computed(trace: Trace) -> list[Event]:
+    kinds = ("output", "loss", "gradient", "parameter", "buffer", "optimizer")
+    return [each for step in trace.steps() for each in step.events if each.kind in kinds]
+
+
+def test_a_device_gives_the_same_events(tmp_path: Path, request: Any) -> None:
+    here = computed(recorded(tmp_path / "memory", program))
+    request.getfixturevalue("on_device")
+    first, second = (computed(recorded(tmp_path / name, program)) for name in "ab")
+    assert first == second
+    assert [(each.label, each.value) for each in first] == [
+        (each.label, each.value) for each in here
+    ]
+    torch.manual_seed(1)
+    other = computed(recorded(tmp_path / "c", lambda: train(Net())))
+    assert other[0].digest != first[0].digest
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_device_is_given_few_operators(tmp_path: Path) -> None:
+    """A kernel and a view for what a module gives, two kernels for all gradients and two for all
+    parameters; and a few operators where the step ends."""
+    model = nn.Sequential(*(nn.Linear(4, 4) for _ in range(30)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=True)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+
+    plain = dispatched(step)
+    with guard.record(tmp_path):
+        step()
+        step()
+        counts = dispatched(step) - plain
+    third = list(open_run(tmp_path)[0].steps())[2]
+    assert len(of(third, "output")) + len(of(third, "gradient")) == 31 + 60
+    # Outputs, input and loss; a generator's states, which lie in memory elsewhere; all gradients
+    # and all parameters.
+    assert counts["aten::mul"] == 30 + 1 + 1 + 3 + 2
+    assert counts["aten::_foreach_copy_"] == 2
+    assert counts["aten::sum"] == counts["aten::zero_"] == counts["aten::cat"] == 1
+    assert counts["aten::view"] == counts["aten::mul"]
+    assert sum((counts - Counter({"aten::view": 37, "aten::mul": 37})).values()) < 30
+    assert not {"aten::item", "aten::_local_scalar_dense"} & set(counts)  # which would wait
+
+
+def dispatched(step: Callable[[], None]) -> Counter[str]:
+    """The operators that a step calls, without those within them: the CPU has more there."""
+    with warnings.catch_warnings(), profile(activities=[ProfilerActivity.CPU]) as found:
+        warnings.simplefilter("ignore")
+        step()
+    return Counter(
+        each.name
+        for each in found.events()
+        if each.name.startswith("aten::")
+        and not (each.cpu_parent and each.cpu_parent.name.startswith("aten::"))
+    )
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_gives_the_same_events(tmp_path: Path) -> None:
+    def program() -> None:
+        torch.manual_seed(0)
+        model = Net().cuda()
+        MODELS[:] = [model]
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+        for _ in range(4):
+            optimizer.zero_grad()
+            model(torch.randn(8, 4).cuda()).square().mean().backward()
+            optimizer.step()
+
+    first, second = (recorded(tmp_path / name, program) for name in "ab")
+    assert computed(first) == computed(second)
+    assert all(of(step, "gradient") for step in first.steps() if step.kind == "training")
