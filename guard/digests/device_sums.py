@@ -13,17 +13,15 @@ together, and nothing waits until the sums are read, all at once.
 
 from __future__ import annotations
 
-import struct
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from guard.digests.pending import Pending, Sum
+from guard.observe.modes import plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
 
 _BLOCK = 256  # products to each sum that is read; what is laid begins a block
 _LAID = 1 << 20  # products that lie there before they are added up: 8 MB
@@ -31,6 +29,7 @@ _LARGE = 1 << 18  # words: from here on a tensor is added up by itself
 _CHUNK = 1 << 21  # words of it at a time: 16 MB of products, which stay in the GPU's cache
 _BESIDE = 1 << 14  # words: tensors up to here are copied side by side
 _STAGED = 1 << 19  # words that lie side by side: 2 MB, and 4 MB of keys
+_ALL = (1 << 64) - 1
 _KEPT = 100_000  # places whose views are kept
 _INTEGERS = {4: torch.int32, 2: torch.int16, 1: torch.uint8}
 _KEY = 0x9E3779B97F4A7C15  # odd, of no pattern: the golden ratio's
@@ -45,14 +44,17 @@ def pending(tensor: torch.Tensor, seed: int) -> Pending:
     if not count:
         return Pending([bytes(8)], seed)  # read at once
     held = _on(tensor.device)
+    if held is None:
+        return Pending([b"no data"], seed)
     if count <= _LARGE:
         return held.lay(words, seed)
     return Pending([held.whole(each) for each in torch.split(words.reshape(-1), _CHUNK)], seed)
 
 
-def number(tensor: torch.Tensor) -> Sum:
+def number(tensor: torch.Tensor) -> Sum | None:
     """A tensor's one number, as the bits of a float64."""
-    return _on(tensor.device).lay_number(tensor)
+    held = _on(tensor.device)
+    return None if held is None else held.lay_number(tensor)
 
 
 def words_of(tensor: torch.Tensor) -> torch.Tensor:
@@ -153,25 +155,17 @@ class Products:
 
     def read(self, lots: dict[Lot, list[Sum]]) -> None:
         """Read sums, by their lots: one copy for all of them."""
-        within: AbstractContextManager[Any] = nullcontext()
-        if self.stream is not None:
-            within = torch.cuda.stream(self.stream)
-        with within:
+        with plainly(), torch.cuda.stream(self.stream):  # which does nothing for None
             if self._lot in lots:
                 self._add_up()
-            blocks = torch.cat([each.blocks for each in lots if each.blocks is not None]).cpu()
-        first: list[int] = []
-        last: list[int] = []
+            blocks: list[Any] = [each.blocks for each in lots]
+            running = [0, *torch.cat(blocks).cpu().cumsum(0).tolist()]
         before = 0
-        for lot, sums in lots.items():
-            first += [before + each.first for each in sums]
-            last += [before + each.last for each in sums]
-            before += 0 if lot.blocks is None else lot.blocks.numel()
-        running = torch.nn.functional.pad(blocks.cumsum(0), (1, 0))
-        values = (running[torch.tensor(last)] - running[torch.tensor(first)]).tolist()
-        packed = struct.pack(f"<{len(values)}q", *values)
-        for index, each in enumerate(each for sums in lots.values() for each in sums):
-            each.take(packed[8 * index : 8 * index + 8])
+        for sums, each in zip(lots.values(), blocks, strict=True):
+            for one in sums:
+                total = running[before + one.last] - running[before + one.first]
+                one.take((total & _ALL).to_bytes(8, "little"))
+            before += len(each)
 
 
 class Beside:
@@ -185,12 +179,13 @@ class Beside:
         last: dict[tuple[Products, torch.dtype], _Group] = {}
         for index, each in enumerate(tensors):
             size = each.numel() * each.element_size()
-            if not 0 < size <= 4 * _BESIDE or _width(each) != 4:
+            held = _on(each.device)
+            if held is None or not 0 < size <= 4 * _BESIDE or _width(each) != 4:
                 self._others.append(index)
                 continue
-            key = (_on(each.device), each.dtype)
+            key = (held, each.dtype)
             if key not in last or not last[key].has_room(size):
-                last[key] = _Group(key[0])
+                last[key] = _Group(held)
                 self._groups.append(last[key])
             last[key].add(index, each, size)
         for group in self._groups:
@@ -248,7 +243,7 @@ class _Group:
         self, tensors: Sequence[torch.Tensor], seeds: Sequence[int]
     ) -> Iterator[tuple[int, Sum]]:
         """The fingerprint of each, with its index."""
-        torch._foreach_copy_(self._copies, [tensors[each] for each in self.indices])  # type: ignore[attr-defined]
+        torch._foreach_copy_(self._copies, [tensors[each] for each in self.indices])
         lot, start = self.held.lay_beside(self.words, self._all_keys)
         for index, first, last in zip(
             self.indices, self._bounds[:-1], self._bounds[1:], strict=True
@@ -256,14 +251,20 @@ class _Group:
             yield index, Sum(seeds[index], lot, start + first, start + last)
 
 
-def _on(device: torch.device) -> Products:
-    """Of the stream that is in use."""
-    is_cuda = device.type == "cuda"
-    key = (device, torch._C._cuda_getCurrentRawStream(device.index) if is_cuda else 0)  # noqa: SLF001
-    found = _products.get(key)
+def _on(device: torch.device) -> Products | None:
+    """Of the stream that is in use; None where what it is given is only noted for a graph."""
+    if device.type != "cuda":
+        return _of(device, 0)
+    if torch._C._cuda_isCurrentStreamCapturing():  # noqa: SLF001 - a third of the public call's time
+        return None
+    return _of(device, torch._C._cuda_getCurrentRawStream(device.index))  # noqa: SLF001 - likewise
+
+
+def _of(device: torch.device, stream: int) -> Products:
+    found = _products.get((device, stream))
     if found is None:
-        stream = torch.cuda.current_stream(device) if is_cuda else None
-        found = _products[key] = Products(device, stream)
+        own = torch.cuda.current_stream(device) if device.type == "cuda" else None
+        found = _products[device, stream] = Products(device, own)
     return found
 
 
@@ -276,5 +277,5 @@ def _odd(count: int, device: torch.device) -> torch.Tensor:
 
 
 def _signed(number: int) -> int:
-    number &= (1 << 64) - 1
+    number &= _ALL
     return number - (1 << 64) if number >> 63 else number

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.digests.hashing import hashed
-from guard.digests.tensors import form_of, plainly
+from guard.digests.tensors import form_of
+from guard.observe.modes import plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,6 +18,7 @@ from guard.dependencies import loaded
 from guard.digests.hashing import hashed
 from guard.digests.pending import Pending, joined
 from guard.digests.tensors import seen
+from guard.observe.modes import plainly
 from guard.trace import Summary
 
 if TYPE_CHECKING:
@@ -168,8 +169,6 @@ def summary_of(value: Any) -> Summary | None:  # noqa: ANN401
     tensor = _first(value, 3)
     if tensor is None or not tensor.numel():
         return None
-    from guard.digests.tensors import plainly
-
     with plainly():
         try:
             return _summary(tensor)

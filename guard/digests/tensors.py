@@ -10,29 +10,26 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from guard.digests import device_sums
 from guard.digests.hashing import hashed
 from guard.digests.pending import Pending, joined
-from guard.observe.modes import modes
+from guard.observe.modes import past_modes, plainly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     Digest = bytes | Pending
 
 SIZE = 16  # bytes of a fingerprint
-Found = TypeVar("Found")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FORMS_KEPT = 100_000
 _SUMMED = ("cuda", "xpu")  # kinds of devices that sum integers; others are copied
 # What torch.compile asks whether its code still fits; without it, all is read one by one.
 _Guards: Any = getattr(torch._C._dynamo.guards, "TensorGuards", None)  # noqa: SLF001
-_transforms = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001 - no other way
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
 _QUANTIZED = frozenset((torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4))
 
@@ -110,8 +107,8 @@ def seen(tensor: torch.Tensor, form: Form | None = None) -> tuple[Digest, Form]:
             address = _address(tensor, form)
             if address:
                 return hashed(form.at(address), form.seed), form
-            if _is_summed_plainly(tensor, form):
-                return on_device(device_sums.pending, tensor, form.seed), form
+            if is_summed(tensor, form):
+                return past_modes(device_sums.pending, tensor, form.seed), form
         except RuntimeError:  # sparse, nested, or wrapped by a transformation
             pass
     with plainly():
@@ -131,33 +128,25 @@ def _address(tensor: torch.Tensor, form: Form) -> int:
     return tensor.data_ptr()
 
 
-def is_summed(tensor: torch.Tensor) -> bool:
-    """Whether it lies on a device that sums its words itself."""
-    return tensor.device.type in _SUMMED and not _is_fake(tensor)
-
-
-def _is_summed_plainly(tensor: torch.Tensor, form: Form) -> bool:
+def is_summed(tensor: torch.Tensor, form: Form) -> bool:
+    """Whether ``device_sums`` takes it as it is."""
     return (
         form.at is not None
-        and is_summed(tensor)
+        and tensor.device.type in _SUMMED
+        and type(tensor) in _PLAIN
         and tensor.layout is torch.strided
         and not _is_wrapped(tensor)
         and not tensor.is_neg()
     )
 
 
-def on_device(work: Callable[..., Found], *given: Any) -> Found:
-    """What a function of ``device_sums`` gives: past all that ``plainly`` is past, at a tenth of
-    its price where there is nothing of that."""
-    if modes() or _transforms() is not None:
-        with plainly():
-            return work(*given)
-    learns = torch.is_grad_enabled()
-    torch._C._set_grad_enabled(False)  # noqa: SLF001 - as torch.no_grad does
-    try:
-        return work(*given)
-    finally:
-        torch._C._set_grad_enabled(learns)  # noqa: SLF001
+def number_of(tensor: torch.Tensor) -> Any:  # noqa: ANN401
+    """A tensor's one number; on a device, a Sum of its float64's bits, read later."""
+    if tensor.is_meta or tensor.is_complex():
+        return None
+    if tensor.device.type not in _SUMMED:
+        return float(tensor.detach())
+    return past_modes(device_sums.number, tensor) if is_summed(tensor, form_of(tensor)) else None
 
 
 def likeness(
@@ -169,7 +158,7 @@ def likeness(
     cannot be read so."""
     if _Guards is None or not tensors or any(type(each) not in _PLAIN for each in tensors):
         return None
-    can_be_read = _is_summed_plainly if summed else _address
+    can_be_read = is_summed if summed else _address
     try:
         if not all(can_be_read(each, form_of(each)) for each in tensors):
             return None
@@ -180,23 +169,6 @@ def likeness(
     made = _Guards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
     check: Callable[..., bool] = made.check
     return check
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Past autograd, the program's modes and the transformations of ``torch.func``."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with ExitStack() as stack:
-        if _transforms() is not None:
-            # torch 2.2 has none: a recording stops there where functions are transformed.
-            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-
-            stack.enter_context(temporarily_clear_interpreter_stack())
-        stack.enter_context(torch._C.DisableTorchFunctionSubclass())  # noqa: SLF001
-        stack.enter_context(_disable_current_modes())
-        stack.enter_context(torch.no_grad())
-        yield
 
 
 def _of_any(tensor: torch.Tensor, seed: int) -> Digest:

@@ -99,7 +99,8 @@ def of_tensor(value: Any) -> int:  # noqa: ANN401
     torch: Any = sys.modules["torch"]
     if value.device.type != "cpu" or value.layout != torch.strided or value.is_nested:
         return short(form)
-    from guard.digests.tensors import _bytes_of, plainly, seen
+    from guard.digests.tensors import _bytes_of, seen
+    from guard.observe.modes import plainly
 
     if type(value) not in (torch.Tensor, torch.nn.Parameter):
         return short(form)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.digests import device_sums
 from guard.digests.structures import fingerprint, summary_of
-from guard.digests.tensors import is_summed, on_device, seen
+from guard.digests.tensors import number_of, seen
 from guard.observe import engine, places
 from guard.observe.modes import guarded, is_traced
 from guard.recording.labels import source
@@ -104,13 +103,6 @@ class _Backward:
 
 LOSS = source("loss", "loss")
 GRAD = source("gradient", "torch.autograd.grad")
-
-
-def number_of(tensor: torch.Tensor) -> Any:  # noqa: ANN401
-    """A tensor's one number; on a device, a Sum of its float64's bits, read later."""
-    if tensor.is_meta or tensor.is_complex():
-        return None
-    return on_device(device_sums.number, tensor) if is_summed(tensor) else float(tensor.detach())
 
 
 def _leaves(outputs: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401

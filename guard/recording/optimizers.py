@@ -15,12 +15,11 @@ from guard.digests.device_sums import Beside
 from guard.digests.hashing import hashed
 from guard.digests.pending import joined
 from guard.digests.structures import fingerprint, summary_of
-from guard.digests.tensors import form_of, likeness, on_device, seen, unlike
+from guard.digests.tensors import form_of, likeness, number_of, seen, unlike
 from guard.observe import places
-from guard.observe.modes import guarded, is_traced
+from guard.observe.modes import guarded, is_traced, past_modes
 from guard.observe.optimizers import follow_steps
 from guard.observe.patching import replace
-from guard.recording.backwards import number_of
 from guard.recording.labels import source
 from guard.recording.naming import ByIdentity
 
@@ -365,7 +364,7 @@ class Columns:
         if len(tensors) != len(self._seeds) or not self._are_like(*tensors):
             return None
         if self._beside is not None:
-            return on_device(self._beside.read, tensors)
+            return past_modes(self._beside.read, tensors)
         if 0 in (addresses := list(map(_address, tensors))):
             return None
         if addresses != self._addresses:
@@ -383,5 +382,5 @@ class Columns:
         are_like = likeness(tensors)
         self._are_like = are_like or likeness(tensors, summed=True) or unlike
         is_beside = are_like is None and self._are_like is not unlike
-        self._beside = on_device(Beside, tensors, self._seeds) if is_beside else None
+        self._beside = past_modes(Beside, tensors, self._seeds) if is_beside else None
         return [each.digest for each in found]
