@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 KEYS = ("CUDA", "SparseCUDA", "SparseCsrCUDA")
 WORKERS, TRAININGS, REPEATS = 6, 3, 10
+# Steps before a round of recording. CPython specialises its code anew; in all, there are fewer
+# than the 50 after which parameters and states are recorded again.
+SETTLING = 25
 ASLEEP = 20_000_000  # cycles for which the GPU waits, while what it is to do is queued
 
 
@@ -462,22 +465,39 @@ def recording() -> Iterator[Row]:
     for name, (make, batch, width, count) in made_by.items():
         torch.manual_seed(0)
         step = recorded_step(make(), batch, width, "cuda")
-        yield {"step": name, **recorded(step, count)}
+        times = recorded(step, count)
+        plain = launched(step)
+        with tempfile.TemporaryDirectory() as folder, guard.record(folder):
+            for _ in range(4):
+                step()
+            within = launched(step)
+        yield {"step": name, **times, "kernels": [plain, within]}
 
 
 def recorded(step: Callable[[], None], count: int) -> Row:
     """The median of the ratios of rounds that follow each other."""
     plain, ratios = [], []
     for number in range(5):
+        once(step, SETTLING)
         before = once(step, count)
         with tempfile.TemporaryDirectory() as folder, guard.record(folder):
-            for _ in range(4):
-                step()
+            once(step, SETTLING)
             within = once(step, count)
         if number:
             plain.append(before)
             ratios.append(within / before)
     return {"milliseconds": statistics.median(plain) * 1000, "times": statistics.median(ratios)}
+
+
+def launched(step: Callable[[], None], steps: int = 3) -> float:
+    """The kernels that a step launches."""
+    with torch.profiler.profile() as found:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    launches = ("cudaLaunchKernel", "cuLaunchKernel")  # and their extended forms
+    events = [each for each in found.key_averages() if each.key.startswith(launches)]
+    return sum(each.count for each in events) / steps
 
 
 PARTS: dict[str, Callable[[], Iterable[Row]]] = {
@@ -652,12 +672,16 @@ def shown_recording(rows: list[Row], where: str) -> Iterator[str]:
     yield "## Recording"
     yield ""
     yield f"- {where}"
-    yield "- a step with `guard.record` over the same step without, by the clock"
+    yield "- a step with `guard.record` over the same step without, by the clock, and the kernels"
+    yield "  that each of them launches"
     yield ""
-    yield "| step | milliseconds | times |"
-    yield "|---|--:|--:|"
+    yield "| step | milliseconds | times | kernels | recorded |"
+    yield "|---|--:|--:|--:|--:|"
     for row in rows:
-        yield f"| {cell(row['step'])} | {row['milliseconds']:.2f} | {row['times']:.2f} |"
+        kernels = " | ".join(f"{each:.0f}" for each in row.get("kernels", ())) or " | "
+        yield (
+            f"| {cell(row['step'])} | {row['milliseconds']:.2f} | {row['times']:.2f} | {kernels} |"
+        )
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import random
+import struct
 import sys
 from typing import Any
 
@@ -14,6 +15,8 @@ NAMES = ("python", "numpy", "torch.cpu", "threads")
 NONE: tuple[int, ...] = (0, 0, 0, 0)
 _Words = ctypes.c_uint32 * 625  # its key and its position
 _Bytes = ctypes.c_char * ctypes.sizeof(_Words)
+_HEAD = 128  # bytes of torch's before its key, at most: less than it has in all
+_BEFORE, _AFTER = 20, 24  # bytes: its position; the second normal numbers that it keeps back
 
 
 @functools.cache
@@ -45,6 +48,22 @@ def of_numpy(numpy: Any) -> Any:  # noqa: ANN401 - numpy.random, and a ctypes ar
     if type(bits).__name__ != "MT19937":
         return None
     return _Bytes.from_address(bits.ctypes.state_address)
+
+
+@functools.cache
+def of_torch() -> Any:  # noqa: ANN401 - a ctypes array
+    """The memory of torch's on the CPU, with all that moves when somebody draws: a copy of the
+    state by torch takes ten times as long as to look there. None where it is not to be found."""
+    import torch
+
+    generator: Any = torch.default_generator
+    words = generator.get_state()[24 : 24 + 8 * 624].view(torch.int64)  # of 32 bits, each in 64
+    key = struct.pack("<624I", *(each & 0xFFFFFFFF for each in words.tolist()))
+    start = generator._cdata  # noqa: SLF001 - no other way
+    at = bytes((ctypes.c_char * (_HEAD + len(key))).from_address(start)).find(key)
+    if at < _BEFORE:
+        return None
+    return (ctypes.c_char * (_BEFORE + len(key) + _AFTER)).from_address(start + at - _BEFORE)
 
 
 def look() -> tuple[int, ...]:

@@ -49,6 +49,7 @@ class Generators:
         self._last: dict[str, Any] = {}
         self._numpy: bytes | None = None
         self._python: tuple[bytes, float | None] | None = None
+        self._torch: bytes | None = None
         self._objects: dict[str, Callable[[], torch.Generator | None]] = {}
         self._made: Counter[str] = Counter()  # by line
         if not _born:
@@ -112,7 +113,7 @@ class Generators:
         numpy: Any = loaded("numpy.random")
         if numpy is None:
             return
-        quick = _quick_state(numpy)
+        quick = _quick(generators.of_numpy(numpy))
         if quick is not None and quick == self._numpy:
             return  # but for a second normal number that is kept back, which shows at the next
         self._numpy = quick
@@ -122,7 +123,10 @@ class Generators:
             yield "numpy", digest
 
     def _torchs(self) -> Iterator[tuple[str, torch.Generator]]:
-        yield "torch.cpu", torch.default_generator
+        quick = _quick(generators.of_torch())
+        if quick is None or quick != self._torch:
+            self._torch = quick
+            yield "torch.cpu", torch.default_generator
         started = _has_started(torch.cuda)
         captures = started and torch.cuda.is_current_stream_capturing()
         if started and not captures:
@@ -146,6 +150,5 @@ def _quick_python() -> tuple[bytes, float | None] | None:
     return None if found is None else (hashed(found[0], 0), found[1])
 
 
-def _quick_state(numpy: Any) -> bytes | None:  # noqa: ANN401
-    found = generators.of_numpy(numpy)
-    return None if found is None else hashed(found, 0)
+def _quick(held: Any) -> bytes | None:  # noqa: ANN401 - a buffer
+    return None if held is None else hashed(held, 0)

@@ -69,10 +69,11 @@ class Optimizers:
         if len(self._running) > 1:
             return None
         self.recorder.train()
-        self._hyperparameters(optimizer, self._plan(optimizer))
+        plan = self._plan(optimizer)
+        self._hyperparameters(optimizer, plan)
         closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
         if not callable(closure):
-            self._gradients(optimizer)
+            self._gradients(plan)
             return None
         seen = self._seen(optimizer, closure)
         if "closure" in kwargs:
@@ -94,7 +95,7 @@ class Optimizers:
     def read(self, optimizer: Optimizer) -> None:
         """The gradients are read now."""
         self.recorder.train()
-        self._gradients(optimizer)
+        self._gradients(self._plan(optimizer))
 
     @guarded
     def after(self, optimizer: Optimizer) -> None:
@@ -124,8 +125,9 @@ class Optimizers:
         if self.steps == steps and scaler.is_enabled():
             self.exist = True
             self.recorder.train()
-            self._hyperparameters(optimizer, self._plan(optimizer))
-            self._gradients(optimizer)
+            plan = self._plan(optimizer)
+            self._hyperparameters(optimizer, plan)
+            self._gradients(plan)
             self.recorder.end_step()
 
     @guarded
@@ -148,9 +150,8 @@ class Optimizers:
             self._plans.set(optimizer, found)
         return found
 
-    def _gradients(self, optimizer: Optimizer) -> None:
+    def _gradients(self, plan: Plan) -> None:
         events, place = self.recorder.target, self.recorder.backward_place
-        plan = self._plan(optimizer)
         if not self.recorder.options.values:
             plan.add_gradients(events, place)
             return
