@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
 from guard.digests import generators as own_generators  # noqa: E402
-from guard.digests import tensors
+from guard.digests import tensors  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.recording import calls, generators, operators, recorder  # noqa: E402
 from guard.recording.options import Options  # noqa: E402
