@@ -18,14 +18,13 @@ from guard.digests.hashing import hashed
 from guard.digests.tensors import likeness, seen, unlike
 from guard.observe.modes import guarded, is_traced
 from guard.observe.patching import replace
-from guard.observe.places import calling, own
+from guard.observe.places import Place, calling, own
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
     from types import FrameType
 
     from guard.digests.tensors import Digest, Form
-    from guard.observe.places import Place
     from guard.recording.naming import Known
     from guard.recording.recorder import Recorder, Sink
     from guard.recording.session import Session
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     Module = torch.nn.Module
 
+_NOWHERE: Any = Place("", 0, "")  # the line around the outermost module
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _LARGE = 1 << 14  # bytes: less is sooner read again than remembered
 # What torch's own __call__ names: it calls one of the two, and does nothing else.
@@ -61,25 +61,23 @@ def install(stack: ExitStack, session: Session) -> None:
                 return original(module, *args, **kwargs)
             return recorder.calls.run(original, frame(1), module, args, kwargs)
         calls = recorder.calls
-        places, known, caller = calls.places, known_of(id(module)), frame(1)
-        if not (
-            places
-            and known is not None
-            and known.instruction == caller.f_lasti
-            and known.code is caller.f_code
+        around, known, caller = calls.place, known_of(id(module)), frame(1)
+        if (
+            known is None
+            or known.instruction != caller.f_lasti
+            or known.code is not caller.f_code
+            or around is _NOWHERE
         ):
             return calls.run(original, caller, module, args, kwargs)
         # Where it is traced, its result is not like the last one's.
-        place = known.place or places[-1]
-        places.append(place)
+        place = calls.place = known.place or around
         try:
             if kwargs or not is_short or module._compiled_call_impl is not None:  # noqa: SLF001
                 result = original(module, *args, **kwargs)
             else:
                 result = module._call_impl(*args)  # noqa: SLF001 - as the original does then
-        except BaseException:
-            del places[-1:]
-            raise
+        finally:
+            calls.place = around
         # Meanwhile the recorder may have begun to follow another thread, which trains.
         if recorder.calls is not calls:
             return result
@@ -89,12 +87,11 @@ def install(stack: ExitStack, session: Session) -> None:
             and not _functions()
             and (address := result.data_ptr())
         ):
-            del places[-1]
             events, form = recorder.target, known.form
             events.rows.append(known.row)
             events.digests.append(hashed(form.at(address), form.seed))
         else:
-            calls.leave(known, result)
+            calls.leave(known, result, place)
         return result
 
     replace(stack, torch.nn.Module, "__call__", call)
@@ -117,15 +114,13 @@ class _Result(NamedTuple):
 class Calls:
     """Of one thread.
 
-    places  the lines that called the modules whose forward runs, the outermost first
-    known   modules that have been called
+    place  the line that called the module whose forward runs
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        self.places: list[Place | None] = []
+        self.place: Place | None = _NOWHERE
         self.sink: Sink = recorder.sink
         self._recorder = recorder
-        self.known = recorder.names.known
         self._operators = recorder.operators
         self._in_detail = recorder.options.values or recorder.operators is not None
         self._last: _Result | None = None
@@ -133,39 +128,39 @@ class Calls:
     def run(self, original: Any, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """A call of a module, whatever is known of it."""
         __tracebackhide__ = True
-        depth = len(self.places)
         if is_traced():
             return original(module, *args, **kwargs)
+        around = self.place
         known = self.enter(frame, module, args, kwargs)
+        place = self.place
         try:
             result = original(module, *args, **kwargs)
-        except BaseException:
-            del self.places[depth:]
-            raise
+        finally:
+            self.place = around
         if known is not None and self._recorder.calls is self:
-            self.leave(known, result)
+            self.leave(known, result, place)
         return result
 
     @guarded
     def enter(self, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
         """A module is called."""
-        places, recorder = self.places, self._recorder
+        recorder, is_outermost = self._recorder, self.place is _NOWHERE
         line = calling(frame)
-        place = line or (places[-1] if places else own())
-        known = recorder.names.of(module, outermost=not places)
-        if not places and not recorder.backwards:
+        place = line or (own() if is_outermost else self.place)
+        known = recorder.names.of(module, outermost=is_outermost)
+        if is_outermost and not recorder.backwards:
             recorder.begin(module, known, place, args, kwargs)
         if self._operators is not None:
             self._operators.enter(known.name)
-        elif places:
+        elif not is_outermost:
             known.code, known.instruction, known.place = frame.f_code, frame.f_lasti, line
-        places.append(place)
+        self.place = place
         return known
 
     @guarded
-    def leave(self, known: Known, result: Any) -> None:  # noqa: ANN401
-        """Its forward has ended."""
-        place, recorder = self.places.pop(), self._recorder
+    def leave(self, known: Known, result: Any, place: Place | None) -> None:  # noqa: ANN401
+        """Its forward has ended, which a line had called."""
+        recorder = self._recorder
         if is_traced():
             return
         if self._in_detail or recorder.backwards or type(result) not in _PLAIN:
@@ -199,5 +194,6 @@ class Calls:
             if not form.is_like(result):  # shared, and so at hand in the processor's cache
                 form.is_like = likeness([result]) or unlike
             known.is_like = form.is_like
-        if not is_small and self.places and not result.is_inference():  # which has no version
+        is_outermost = self.place is _NOWHERE
+        if not is_small and not is_outermost and not result.is_inference():  # which has no version
             self._last = _Result(ref(result), result._version, digest, form)  # noqa: SLF001
