@@ -30,7 +30,7 @@ _CHUNK = 1 << 21  # words of it at a time: 16 MB of products, which stay in the 
 _BESIDE = 1 << 14  # words: tensors up to here are copied side by side
 _STAGED = 1 << 19  # words that lie side by side: 2 MB, and 4 MB of keys
 _ALL = (1 << 64) - 1
-_KEPT = 100_000  # places whose views are kept
+_KEPT = 10_000  # places whose views are kept
 _INTEGERS = {4: torch.int32, 2: torch.int16, 1: torch.uint8}
 _KEY = 0x9E3779B97F4A7C15  # odd, of no pattern: the golden ratio's
 
@@ -91,7 +91,6 @@ class Products:
     """Where the products of a stream of a device are laid, one tensor's behind the other's."""
 
     def __init__(self, device: torch.device, stream: Any) -> None:  # noqa: ANN401 - torch.cuda.Stream
-        self.device = device
         self.stream = stream
         with torch.inference_mode(mode=False):  # or nothing outside of that could write there
             self.keys = _odd(_CHUNK, device)
