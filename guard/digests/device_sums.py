@@ -8,7 +8,9 @@ no protection against forgery.
 
 Launching a kernel takes longer than what it does to a small tensor, and waiting longer still. So a
 tensor costs one kernel, which lays its products behind those of others; these are added up
-together, and nothing waits until the sums are read, all at once.
+together, and nothing waits until the sums are read, all at once. Of a large tensor, laid as a
+table, the sums of the rows and of the columns are taken like that: differences that leave all of
+these as they are do not show.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 256  # products to each sum that is read; what is laid begins a block
 _LAID = 1 << 20  # products that lie there before they are added up: 8 MB
-_LARGE = 1 << 18  # words: from here on a tensor is added up by itself
-_CHUNK = 1 << 21  # words of it at a time: 16 MB of products, which stay in the GPU's cache
+_LARGE = 1 << 18  # words: from here on a tensor is read twice, and no product of it is written
+_COLUMNS = 1 << 12
 _BESIDE = 1 << 14  # words: tensors up to here are copied side by side
 _STAGED = 1 << 19  # words that lie side by side: 2 MB, and 4 MB of keys
 _ALL = (1 << 64) - 1
@@ -48,7 +50,7 @@ def pending(tensor: torch.Tensor, seed: int) -> Pending:
         return Pending([b"no data"], seed)
     if count <= _LARGE:
         return held.lay(words, seed)
-    return Pending([held.whole(each) for each in torch.split(words.reshape(-1), _CHUNK)], seed)
+    return Pending([pending(each, 0) for each in _margins(words.reshape(-1))], seed)
 
 
 def number(tensor: torch.Tensor) -> Sum | None:
@@ -74,6 +76,15 @@ def _width(tensor: torch.Tensor) -> int:
     return next(each for each in _INTEGERS if not total % each)
 
 
+def _margins(words: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The sums of the columns and of the rows of a table that many words make, and the rest."""
+    rows = words.numel() // _COLUMNS
+    table = words[: rows * _COLUMNS].view(rows, _COLUMNS)
+    yield table.sum(0, dtype=torch.int64)
+    yield table.sum(1, dtype=torch.int64)
+    yield words[rows * _COLUMNS :]
+
+
 class Lot:
     """Products that are added up together.
 
@@ -93,7 +104,7 @@ class Products:
     def __init__(self, device: torch.device, stream: Any) -> None:  # noqa: ANN401 - torch.cuda.Stream
         self.stream = stream
         with torch.inference_mode(mode=False):  # or nothing outside of that could write there
-            self.keys = _odd(_CHUNK, device)
+            self.keys = _odd(_LAID, device)
             self._laid = torch.zeros(_LAID, dtype=torch.int64, device=device)
             self.staged = torch.zeros(4 * _STAGED, dtype=torch.uint8, device=device)
         self._used = 0
@@ -127,11 +138,6 @@ class Products:
         at = self._place(words.numel())
         torch.mul(words, keys, out=self._laid[at : at + words.numel()])
         return self._lot, at // _BLOCK
-
-    def whole(self, words: torch.Tensor) -> Sum:
-        """The sum of many words."""
-        total = (words * self.keys[: words.numel()]).sum()
-        return Sum(0, Lot(self, total.reshape(1)), 0, 1)
 
     def _place(self, count: int) -> int:
         if self._used + count > _LAID:

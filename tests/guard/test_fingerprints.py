@@ -384,7 +384,7 @@ def test_sums_of_one_word_do_not_collide() -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is laid, and what is read at a time, is a hundred words."""
-    for name, words in (("LAID", 64), ("BLOCK", 4), ("LARGE", 48), ("CHUNK", 50), ("STAGED", 40)):
+    for name, words in (("LAID", 64), ("BLOCK", 4), ("LARGE", 48), ("COLUMNS", 8), ("STAGED", 40)):
         monkeypatch.setattr(device_sums, f"_{name}", words)
     monkeypatch.setattr(device_sums, "_BESIDE", 16)
     monkeypatch.setattr(device_sums, "_products", {})
