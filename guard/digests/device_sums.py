@@ -80,6 +80,8 @@ def _margins(words: torch.Tensor) -> Iterator[torch.Tensor]:
     """The sums of the columns and of the rows of a table that many words make, and the rest."""
     rows = words.numel() // _COLUMNS
     table = words[: rows * _COLUMNS].view(rows, _COLUMNS)
+    if table.dtype == torch.int32:  # as half as many numbers
+        table = (table.clone() if words.storage_offset() % 2 else table).view(torch.int64)
     yield table.sum(0, dtype=torch.int64)
     yield table.sum(1, dtype=torch.int64)
     yield words[rows * _COLUMNS :]

@@ -132,7 +132,7 @@ class FakeCuda(Mode):
         """Run torch's kernel for the CPU, for the shape of what it gives."""
         if func.namespace not in _OF_TORCH:
             raise UnseenError(_unseen(func, "its library registers no fake kernel for it"))
-        device = next((each.device for each in tensors_in(args)), torch.device(self._type))
+        device = next((each.device for each in tensors_in(args)), torch.device("cuda"))
         try:
             with unset_fake_temporarily():
                 real = func(*tree_map(_zeros, args), **tree_map(_zeros, kwargs))
