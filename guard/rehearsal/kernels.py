@@ -222,7 +222,6 @@ def install_ctc(stack: ExitStack) -> None:
         lengths = _numbers(input_lengths), _numbers(target_lengths)
         if None in lengths:
             lengths = input_lengths, target_lengths
-        # detlint: ignore[DET501] it is the program's own call
         return original(log_probs, targets, *lengths, *rest, **options)
 
 
