@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,17 +173,20 @@ class Engine:
         from detlint.stack import in_deep_stack
 
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
-            unit, found = Unit(source, whole=whole, models=self._settings.models), []
-            for rule in rules:
-                active = rule(unit, self._settings)
-                offsets = alive(source.text, hits.rules[rule])
-                for some in [[each] for each in offsets] if partly else [offsets]:
-                    with (
-                        journal.asking(source.path, rule.code),
-                        suppress(UnparsedError) if partly else nullcontext(),
-                    ):
-                        active.examine(some)
-                found += active.findings
+            found = []
+            with closing(Unit(source, whole=whole, models=self._settings.models)) as unit:
+                for rule in rules:
+                    active = rule(unit, self._settings)
+                    if not active.may_tell():
+                        continue
+                    offsets = alive(source.text, hits.rules[rule])
+                    for some in [[each] for each in offsets] if partly else [offsets]:
+                        with (
+                            journal.asking(source.path, rule.code),
+                            suppress(UnparsedError) if partly else nullcontext(),
+                        ):
+                            active.examine(some)
+                    found += active.findings
             return list(dict.fromkeys(found)) if partly else found
 
         try:

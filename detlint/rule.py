@@ -194,6 +194,10 @@ class Rule:
         """Whether a finding of this confidence is asked for."""
         return self.settings.bar(self.code) <= confidence
 
+    def may_tell(self) -> bool:
+        """Whether a finding in the file would be sure enough, for all that the file is for."""
+        return self.wants(Confidence.POSSIBLE) or not self.unit.roles.doubt_all(self.lowered_by)
+
     def lowered(self, node: ast.AST | Node | Word, given: Confidence | None = None) -> Confidence:
         """A confidence, the rule's own by default, as far as what the code around a node is for
         leaves it."""

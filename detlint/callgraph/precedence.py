@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD
@@ -77,6 +78,7 @@ class Precedence:
         self._graph = graph
         self._index = index
         self._definitions = definitions
+        self._unit = cache(lambda path: Unit(index.source(path)))
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
@@ -84,7 +86,7 @@ class Precedence:
         reached = self._with(frozenset(), self._known((each, "") for each in self._imported))
         if self._is_met(lines[1], reached):
             return False
-        unit = Unit(self._index.source(self._start))
+        unit = self._unit(self._start)
         return self._goes(unit, unit.module, reached, lines, 0) is True
 
     def passes_before(self, ends: list[tuple[str, int]]) -> tuple[tuple[str, int], Passage] | None:
@@ -95,7 +97,7 @@ class Precedence:
         may_end = self._graph.leading_to(last, self._files)
         if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
             return None
-        unit = Unit(self._index.source(self._start))
+        unit = self._unit(self._start)
         passage = Passage(lines, may_end, {})
         end = self._passes(unit, unit.module, passage, 0)
         return None if end is None else (end, passage)
@@ -174,7 +176,7 @@ class Precedence:
         if len(symbols) != 1:
             return None
         path, part = symbols[0]
-        unit = Unit(self._index.source(path))
+        unit = self._unit(path)
         function = unit.method(part, "__init__") or unit.defined(part)
         return None if function is None else (unit, function)
 

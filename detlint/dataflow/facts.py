@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.alive import alive
@@ -46,6 +46,7 @@ _DETERMINISTIC = f"{rows.TRAINER}.deterministic"
 _STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
 _FEW = 32  # files that are kept open
 _WORKERS = 1  # the place of the argument
+_OPEN: dict[Source, _Reader] = {}
 
 
 class Found(NamedTuple):
@@ -79,7 +80,8 @@ def hands_on(source: Source, name: str) -> bool:
     """Whether a function of a file takes options of any name, among them a seed: whoever gets them
     may seed with it."""
     try:
-        return in_deep_stack(lambda: _takes_any(Unit(source), name))
+        with closing(Unit(source)) as unit:
+            return in_deep_stack(lambda: _takes_any(unit, name))
     except (UnparsedError, *REFUSALS):
         return False
 
@@ -97,9 +99,12 @@ def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str
         return list(_Reader(Unit(source, whole=True)).read(places))
 
 
-@lru_cache(maxsize=_FEW)  # kinds of facts are asked one after the other
 def _reader(source: Source) -> _Reader:
-    return _Reader(Unit(source))
+    """One that stays open for a while: kinds of facts are asked one after the other."""
+    reader = _OPEN[source] = _OPEN.pop(source, None) or _Reader(Unit(source))
+    if len(_OPEN) > _FEW:
+        _OPEN.pop(next(iter(_OPEN))).unit.close()
+    return reader
 
 
 def _set_by_magics(source: Notebook) -> Iterator[Fact]:
@@ -169,7 +174,7 @@ class _Reader:
     """Reads the facts of one file."""
 
     def __init__(self, unit: Unit) -> None:
-        self._unit = unit
+        self.unit = unit
         self._values = unit.values
         self._states = States(unit)
         self._training = Training(unit)
@@ -180,7 +185,7 @@ class _Reader:
         visibly never run. Raises UnparsedError."""
         asked: dict[Function, list[str]] = {}
         for kind, offsets in places.items():
-            for outer in self._unit.functions_at(offsets):
+            for outer in self.unit.functions_at(offsets):
                 asked.setdefault(outer, []).append(kind)
         for outer, kinds in asked.items():
             for function in outer.everything():
@@ -191,8 +196,8 @@ class _Reader:
                             yield kind, self._fact(found, _told(needs, kind, found.op))
 
     def _fact(self, found: Found, need: str) -> Fact:
-        source, node = self._unit.source, found.node or found.op.node
-        start, end = self._unit.span(node)
+        source, node = self.unit.source, found.node or found.op.node
+        start, end = self.unit.span(node)
         text = " ".join(source.text[start:end].split()) if found.text is None else found.text
         place = (*source.location(start), *source.location(end))
         return Fact(found.what, text, *place, need, doubt(found.op))
@@ -430,8 +435,8 @@ class _Reader:
                     yield Found(op, "", f"for {' in '.join(parts)}", node.target)
 
     def _text(self, node: ast.AST) -> str:
-        start, end = self._unit.span(node)
-        return " ".join(self._unit.text[start:end].split())
+        start, end = self.unit.span(node)
+        return " ".join(self.unit.text[start:end].split())
 
     @staticmethod
     def tells(function: Function) -> Iterator[Found]:

@@ -117,7 +117,7 @@ class Flash:
         bound = list(self._unit.module.bindings.get(name, ()))
         if not bound:
             return []
-        if self._unit.defined(name) is not None or any(each.code in _SILENT for each in bound):
+        if self._unit.defines(name) or any(each.code in _SILENT for each in bound):
             return None
         for function in self._unit.functions_naming(name):
             stored = function.coded("store_global")

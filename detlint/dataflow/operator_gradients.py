@@ -121,7 +121,7 @@ def _is_a_part(operators: Operators, found: Match) -> bool:
     way = operators.gradients.layers.way(found.call)
     if not found.makes_layer or found.made is not None or way.calls or owner not in unit.classes:
         return False
-    inherits = bool(unit.bases(owner)) and unit.defined("forward", owner) is None
+    inherits = bool(unit.bases(owner)) and not unit.defines("forward", owner)
     asked = any(each.class_name == owner for each in way.given)
     kept = any(each.code == "store_attr" for each in found.call.uses)
     return inherits and (asked or kept) and is_of_module(found.call)

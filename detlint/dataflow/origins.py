@@ -249,7 +249,7 @@ class Origins:
 
     def _places(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         own = name[1:]
-        if name.startswith(".") and (own in unit.classes or unit.defined(own) is not None):
+        if name.startswith(".") and (own in unit.classes or unit.defines(own)):
             return [(unit, own)]
         if self._find is not None:
             return self._find(unit, name)

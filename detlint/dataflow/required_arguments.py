@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from contextlib import closing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -302,7 +303,8 @@ def read_gives(source: Source, need: str) -> list[Answer]:
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        return in_deep_stack(lambda: gives(Unit(source), asked))
+        with closing(Unit(source)) as unit:
+            return in_deep_stack(lambda: gives(unit, asked))
     except (UnparsedError, *REFUSALS):
         return [(0, True)]
 
@@ -335,7 +337,7 @@ def _sets(unit: Unit, need: Need) -> bool:
     """Whether a file that does not define what is called sets its attribute."""
     if f".{need.parameter}" not in unit.text:
         return False
-    if need.function in unit.classes or unit.defined(need.function) is not None:
+    if need.function in unit.classes or unit.defines(need.function):
         return False
     return any(
         need.parameter in function.stores
@@ -414,7 +416,8 @@ def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, li
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        return in_deep_stack(lambda: list(_uses(Unit(source), name, default=default)))
+        with closing(Unit(source)) as unit:
+            return in_deep_stack(lambda: list(_uses(unit, name, default=default)))
     except (UnparsedError, *REFUSALS):
         return [(0, [])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.listings import Listings
@@ -33,7 +34,8 @@ def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
     if source.kind != PYTHON or re.search(rf"[\"']{name}[\"']|\b{name}[ \t]+as\b", text):
         return False
     try:
-        return in_deep_stack(lambda: _shows_nothing(Unit(source, whole=True), name))
+        with closing(Unit(source, whole=True)) as unit:
+            return in_deep_stack(lambda: _shows_nothing(unit, name))
     except REFUSALS:
         return False
 

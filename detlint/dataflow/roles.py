@@ -11,7 +11,7 @@ from detlint.mentions import holds
 from detlint.models import roles as words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Piece, Unit
@@ -24,14 +24,18 @@ class Roles:
         self._unit = unit
         self._answers: dict[str, bool] = {}
 
-    def doubt(self, offset: int, roles: Iterable[str]) -> bool:
+    def doubt(self, offset: int, roles: Collection[str]) -> bool:
         """Whether the file, or the function at an offset, has one of some roles."""
-        return any(self._has(each, offset) for each in roles)
+        return self.doubt_all(roles) or ("test" in roles and self._is_tested(offset))
 
-    def _has(self, role: str, offset: int) -> bool:
+    def doubt_all(self, roles: Iterable[str]) -> bool:
+        """Whether all of the file has one of some roles."""
+        return any(map(self._has, roles))
+
+    def _has(self, role: str) -> bool:
         if role not in self._answers:
             self._answers[role] = _OF_FILES[role](self._unit)
-        return self._answers[role] or (role == "test" and self._is_tested(offset))
+        return self._answers[role]
 
     def _is_tested(self, offset: int) -> bool:
         piece = self._unit.piece_at(offset)
@@ -49,8 +53,8 @@ class Roles:
 
 def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
     """The modules of some libraries that a file imports."""
-    wanted = frozenset(libraries)
-    for names in unit.imported.values():
+    wanted = {each for each in libraries if each in unit.text}
+    for names in unit.imported.values() if wanted else ():
         yield from (each for each in names if each.partition(".")[0] in wanted)
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_right
 from copy import copy
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,6 +89,19 @@ class Unit(Editable[ast.AST]):
         self._naming_within: dict[str, dict[str, dict[Piece, list[int]]]] = {}
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
+
+    def close(self) -> None:
+        """Let go of all operations, of which none is asked for any more. They hold each other, and
+        to find such garbage costs a quarter of the time in which they are made."""
+        for function in filter(None, [*self._functions.values(), vars(self).get("module")]):
+            for each in list(function.everything()):
+                for op in each.ops:
+                    op.args.clear()
+                    op.uses.clear()
+                    del op.region
+                vars(each).clear()
+        for each in [*filter(None, [vars(self).get("values")]), self]:
+            vars(each).clear()
 
     @cached_property
     def values(self) -> Values:
@@ -347,6 +361,10 @@ class Unit(Editable[ast.AST]):
         piece = self._by_name.get((owner, name))
         return self.function(piece) if piece is not None else None
 
+    def defines(self, name: str, owner: str = "") -> bool:
+        """Whether there is a function of a name at the top of the file, or in a class."""
+        return (owner, name) in self._by_name
+
     @cached_property
     def _by_name(self) -> dict[tuple[str, str], Piece]:
         # The last definition holds.
@@ -521,13 +539,23 @@ class Unit(Editable[ast.AST]):
     def imported(self) -> dict[str, list[str]]:
         """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
         found: dict[str, list[str]] = {}
-        for piece in self.pieces:
-            if piece.kind or not _IMPORTS.search(self.text, piece.start, piece.end):
-                continue
-            for each in self._parsed(piece) or []:
-                for node in ast.walk(each):
-                    _note_import(node, found)
+        pieces = [
+            each
+            for each in self.pieces
+            if not each.kind and _IMPORTS.search(self.text, each.start, each.end)
+        ]
+        for statement in self._parsed_at_once(pieces):
+            for node in _statements(statement):
+                _note_import(node, found)
         return found
+
+    def _parsed_at_once(self, pieces: Sequence[Piece]) -> list[ast.stmt]:
+        """Statements of the module that parse, without their rows: in a third of the time that
+        it takes to parse each by itself."""
+        if self._tree is None:
+            with suppress(*REFUSALS):
+                return parsed("".join(self.text[each.start : each.end] for each in pieces)).body
+        return [each for piece in pieces for each in self._parsed(piece) or ()]
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end of a node, as offsets in the source's text."""
@@ -541,6 +569,15 @@ class Unit(Editable[ast.AST]):
         if line.isascii():
             return start + column
         return start + len(line.encode()[:column].decode(errors="replace"))
+
+
+def _statements(statement: ast.AST) -> list[ast.AST]:
+    """A statement with those in it, outer ones first."""
+    found = [statement]
+    for each in found:  # grows
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            found += getattr(each, name, ())
+    return found
 
 
 def _note_import(node: ast.AST, found: dict[str, list[str]]) -> None:

@@ -161,7 +161,7 @@ class Values:
         imported = self.unit.imported.get(name)
         if imported:
             return imported
-        if self.unit.defined(name) is not None or name in self.unit.classes:
+        if self.unit.defines(name) or name in self.unit.classes:
             return [f".{name}"]
         bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
         if bound:
@@ -333,7 +333,7 @@ class Values:
                 return self._instantiated(row, op)
         if name in self.unit.imported:
             return ANY
-        if self.unit.defined(name) is not None:
+        if self.unit.defines(name):
             return plain("function")
         if name in self.unit.classes:
             return frozenset((Type("type", (), f".{name}"),))
