@@ -63,7 +63,7 @@ def kind_of_line(line: bytes) -> str | None:
 
 def kind_of(path: str, data: bytes = b"") -> str:
     """The kind of a file that is to be linted, Python unless it says otherwise."""
-    name = re.split(r"[\\/]", path)[-1]
+    name = path[max(path.rfind("/"), path.rfind("\\")) + 1 :]
     return kind_of_name(name) or kind_of_line(data[:512].partition(b"\n")[0]) or PYTHON
 
 

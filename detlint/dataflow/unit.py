@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.ir import CHANGING
 from detlint.dataflow.lowering import lower
 from detlint.edits import Editable
 from detlint.layout import layout_of
@@ -38,7 +39,19 @@ _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
 _PLAIN_BASES = frozenset(("", "object", "ABC", "Module", "Generic"))
 _SORTED = re.compile(r"self\.(\w+)(?:\.sort\(|\s*=\s*(?:nat)?sorted\(\s*self\.\1\b)")
-_FARTHEST = 40  # blanks around a dot
+# What follows an attribute that is assigned to or changed by a method, and one of several targets.
+_STORED = re.compile(
+    rf"""[ \t]*(?:(?:\*\*|//|>>|<<|[-+*/%@&|^])?=(?!=)
+    |\.\s*(?:{"|".join((*sorted(CHANGING), "sort_values", "sort_index"))})\b)""",
+    re.VERBOSE,
+)
+_AMONG = re.compile(r"[ \t]*(?:[],:)[\\]|in\b|(?:#.*)?[\r\n]\s*[],)#])")
+# What stands before it in its line.
+_OWN = re.compile(r".*\b(?:self|cls)\s*\.\s*")
+_TARGETS = re.compile(
+    r"\s*(?:.*(?:[;:]|\b(?:for|as))[ \t]*)?[([*\s]*(?:[\w.]+(?:\[[^]]*\])*\s*,[\s([*]*)*\w+\.",
+)
+_FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
 
 
@@ -475,11 +488,15 @@ class Unit(Editable[ast.AST]):
                 yield from self._stores(self.function(piece), name)
 
     def _may_store(self, place: int, length: int) -> bool:
-        """Whether the attribute at a place is more than called: parsing takes a hundred times as
-        long as a look."""
-        before = self.text[max(place - _FARTHEST, 0) : place].rstrip(" \t\r\n\\")
-        after = self.text[place + length : place + length + _FARTHEST].lstrip(" \t")
-        return before.endswith(".") and not after.startswith("(")
+        """Whether the attribute at a place may be assigned to, or changed: parsing takes a hundred
+        times as long as a look."""
+        line = max(self.text.rfind("\n", 0, place) + 1, place - _FARTHEST)
+        if _OWN.fullmatch(self.text, line, place) is None:
+            return False
+        if _STORED.match(self.text, place + length):
+            return True
+        among = _AMONG.match(self.text, place + length)
+        return among is not None and _TARGETS.fullmatch(self.text, line, place) is not None
 
     def is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute."""
