@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext, suppress
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint import journal, syntax
@@ -160,12 +160,10 @@ class Engine:
         problem = syntax.problem(source) if doubtful else None
         if problem is not None:
             return problem
-        holds = cache(source.text.__contains__)  # many rules need the same
-        rules = [rule for rule in hits.rules if _has_work(rule, holds)]
-        return self._follow(source, rules, hits) if rules else []
+        return self._follow(source, hits.rules) if hits.rules else []
 
     def _follow(
-        self, source: Source, rules: Sequence[AnyRule], hits: Hits
+        self, source: Source, rules: dict[AnyRule, list[int]]
     ) -> list[Finding] | syntax.Problem:
         """What the rules find that follow values."""
         from detlint.alive import alive
@@ -175,11 +173,9 @@ class Engine:
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
             found = []
             with closing(Unit(source, whole=whole, models=self._settings.models)) as unit:
-                for rule in rules:
+                for rule, triggers in rules.items():
                     active = rule(unit, self._settings)
-                    if not active.may_tell():
-                        continue
-                    offsets = alive(source.text, hits.rules[rule])
+                    offsets = alive(source.text, triggers) if active.may_tell() else []
                     for some in [[each] for each in offsets] if partly else [offsets]:
                         with (
                             journal.asking(source.path, rule.code),
@@ -279,10 +275,6 @@ def _runs(source: Source, hits: Hits) -> bool:
 
 def _is_directed(source: Source) -> bool:
     return any(word in source.text for word in DIRECTIVES)
-
-
-def _has_work(rule: AnyRule, holds: Callable[[str], bool]) -> bool:
-    return any(map(holds, rule.needs)) and not any(map(holds, rule.silencers))
 
 
 def _visited(rule: Rule) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.catalogue import class_of
@@ -58,6 +58,7 @@ class Triggers:
         """What a text holds, which is also given in UTF-8."""
         found: dict[AnyRule, list[int]] = {}
         marks: set[str] = set()
+        calls: set[int] = set()  # offsets of tokens that mean nothing where a string says them
         tokens, questions = len(self._tokens), self._questions
         quotes, ends = tokens + self._marks.index(QUOTES), 0
         matches = self._automaton.find_matches_as_indexes(utf8, overlapping=True)
@@ -71,9 +72,9 @@ class Triggers:
                 continue
             token = self._tokens[index]
             start = byte if places is None else places[byte]
-            if _begins_word(text, start, token) and not (
-                token[-1] in _CALLS and layout_of(text).says(start)
-            ):
+            if _begins_word(text, start, token):
+                if token[-1] in _CALLS:
+                    calls.add(start)
                 for rule in self._rules[token]:
                     asked = questions.get(rule)
                     if asked is None:
@@ -82,7 +83,14 @@ class Triggers:
                         found.setdefault(rule, []).append(start)
         if ends % 2:
             marks.add(QUOTES)
-        return Hits(found, marks)
+        holds = cache(text.__contains__)  # many rules need the same
+        rules: dict[AnyRule, list[int]] = {}
+        for rule, starts in found.items():
+            if any(map(holds, rule.needs)) and not any(map(holds, rule.silencers)):
+                code = [each for each in starts if each not in calls or not layout_of(text).says(each)]
+                if code:
+                    rules[rule] = code
+        return Hits(rules, marks)
 
     def _asked_of(self, rule: AnyRule) -> list[_Question]:
         """What a rule asks of a token, where it asks anything."""

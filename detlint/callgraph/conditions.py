@@ -113,7 +113,5 @@ class Conditions:
 
     def _has(self, option: str) -> bool:
         """Whether the program gives its parser of the command line an option."""
-        flag = option.replace("_", "-")
-        flags = [f"{quote}--{name}{quote}" for name in (option, flag) for quote in "\"'"]
-        texts = map(self._project.flags_in, self._paths)
-        return any(flag in text for text in texts if text for flag in flags)
+        names = {option, option.replace("_", "-")}
+        return not all(map(names.isdisjoint, map(self._project.flags_in, self._paths)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 _PACKAGING = "pyproject.toml"
+# It begins with plain text, which sre finds fast.
+_FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
 
 
 class Project:
@@ -50,7 +53,7 @@ class Project:
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
         self._configured: dict[str, bool] = {}
-        self._flags: dict[str, str] = {}
+        self._flags: dict[str, set[str]] = {}
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -88,11 +91,11 @@ class Project:
             )
         return self._configured[option]
 
-    def flags_in(self, path: str) -> str:
-        """The text of a file that may give a parser of the command line options, of others ""."""
+    def flags_in(self, path: str) -> set[str]:
+        """The options, without their dashes, that a file may give a parser of the command line."""
         if path not in self._flags:
-            text = self.index.source(path).text
-            self._flags[path] = text if '"--' in text or "'--" in text else ""
+            found = _FLAG.findall(self.index.source(path).text)
+            self._flags[path] = {one or other for one, other in found}
         return self._flags[path]
 
     @cached_property

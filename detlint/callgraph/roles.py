@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.index.entrypoints import main_line
+from detlint.mentions import is_head
 from detlint.models import roles as rows
 from detlint.models.purposes import Purpose, purpose, trains
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["trains"]
 
-# A call as it is written: what it is a method of, its word and the first word that it is given.
-_CALL = re.compile(r"(\bdef[ \t]+)?((?:[\w)\]]*\.)*)(\w+)\((?=[ \t\n]*(\w+|\))|)")
+# A call as it is written: its word and the first word that it is given.
+_CALL = re.compile(r"\b(\w+)\((?=[ \t\n]*(\w+|\))|)")
 _WORKERS = re.compile(
     r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]"
     r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
@@ -27,7 +28,7 @@ _CHECKS = Purpose.TESTS | Purpose.SERVES | Purpose.MEASURES
 
 
 class _Call(NamedTuple):
-    owner: str
+    is_method: bool
     word: str
     given: str
     defined: bool  # def train(…)
@@ -35,7 +36,9 @@ class _Call(NamedTuple):
 
 def _calls(text: str) -> Iterator[_Call]:
     for match in _CALL.finditer(text):
-        yield _Call(match[2], match[3], match[4] or "", bool(match[1]))
+        start = match.start()
+        is_method = text[start - 1 : start] == "."
+        yield _Call(is_method, match[1], match[2] or "", is_head(text, start))
 
 
 def _stem(name: str) -> str:
@@ -53,7 +56,7 @@ def calls_training(text: str) -> bool:
     ``demo.launch()`` of gradio, which shows a page."""
     page = "gradio" in text
     return any(
-        _may_train(each.word) and not (page and each.owner and each.word == "launch")
+        _may_train(each.word) and not (page and each.is_method and each.word == "launch")
         for each in _calls(text)
     )
 
@@ -148,9 +151,9 @@ def tries(name: str, main_block: str) -> bool:
     if _holds(name, rows.MAKES):
         return False
     calls = list(_calls(main_block))
-    if any(each.owner and each.word in ("fit", "train") and not _is_mode(each) for each in calls):
+    if any(each.is_method and each.word in ("fit", "train") and not _is_mode(each) for each in calls):
         return False
-    if any(not each.owner and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
+    if any(not each.is_method and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
         return True
     return "argv" not in main_block and not any(_is_program(each.word) for each in calls)
 

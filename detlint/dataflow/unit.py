@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
-_BINDING = re.compile(r"([^\W\d]\w*)\s*(?=[=,:)\]|+&^-]|\bin\b|$)", re.MULTILINE)
+_BINDING = re.compile(r"\b([^\W\d]\w*)\b\s*(?=[=,:)\]|+&^-]|in\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.documents.launch_counts import Count, counted, started_by
+from detlint.documents.shell_scripts import SCRIPTS
 from detlint.models.launching import TOOLS
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ _WATCHERS = {
     "coverage": _Options(valued=_names("--source --rcfile --include --omit --data-file")),
     "memory_profiler": _Options(valued=_names("-o")),
 }
+# Without one of these a text starts no program of Python and no script.
+MARKS = (".py", "python", "pypy", *_LAUNCHERS, *_SUBCOMMANDS, "coverage", *SCRIPTS)
 
 
 @lru_cache(maxsize=1)

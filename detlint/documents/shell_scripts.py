@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 _QUEUES = frozenset({"sbatch", "qsub", "bsub"})
-_SCRIPT = re.compile(r"\.(?:sh|bash|sbatch|slurm)$")
+SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm")
 # The end of a word that the text tells: /train.py of "$HERE/train.py".
 _TAIL = re.compile(r"/([\w.@+-][\w./@+-]*)[\"']?$")
 
@@ -24,7 +24,7 @@ def script_of(words: tuple[Word, ...], source: Source) -> tuple[str, tuple[Word,
     places = range(1, len(words)) if name in _SHELLS | _QUEUES else range(1)
     for place in places:
         path = path_of(words[place], source)
-        if _SCRIPT.search(path):
+        if path.endswith(SCRIPTS):
             return path, words[place + 1 :]
     return "", ()
 

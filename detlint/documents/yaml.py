@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -69,7 +69,9 @@ class _Builder:
 
     def take(self, event: Any) -> None:  # noqa: ANN401  # as _loader
         """Take the next event."""
-        if isinstance(event, yaml.DocumentStartEvent):
+        if isinstance(event, yaml.ScalarEvent):
+            self._close(self._scalar(event), event.anchor)
+        elif isinstance(event, yaml.DocumentStartEvent):
             self._anchors = {}
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             is_list = isinstance(event, yaml.SequenceStartEvent)
@@ -80,8 +82,6 @@ class _Builder:
             branch, _ = self._open.pop()
             branch.end = max(branch.start, _span(event)[1])
             self._close(branch, self._names.pop())
-        elif isinstance(event, yaml.ScalarEvent):
-            self._close(self._scalar(event), event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             self._close(self._alias(event), None)
 
@@ -121,7 +121,7 @@ class _Builder:
         self.scalars.append(self._extent(start, end, event.style))
         style = event.style or ""
         value, known = _value(event.value, event.tag, event.implicit)
-        return Leaf(start, end, value, event.value, known and is_known(event.value), style)
+        return Leaf(start, end, value, event.value, known, style)
 
     def _extent(self, start: int, end: int, style: str | None) -> tuple[int, int]:
         """Where a ``#`` begins no comment: behind the line of a block's ``|``, it does not."""
@@ -141,8 +141,14 @@ def _mappings(node: Tree) -> list[Branch]:
     return list(node.branches()) if node.is_list else [node]
 
 
+@lru_cache(4096)  # configurations repeat each other
 def _value(text: str, tag: str | None, implicit: tuple[bool, bool]) -> tuple[Scalar, bool]:
     """What a scalar means, and whether that can be told."""
+    value, known = _meant(text, tag, implicit)
+    return value, known and is_known(text)
+
+
+def _meant(text: str, tag: str | None, implicit: tuple[bool, bool]) -> tuple[Scalar, bool]:
     if tag is None or tag == "!":
         tag = _resolve(text) if implicit[0] and tag is None else f"{_PREFIX}str"
     kind = tag.removeprefix(_PREFIX)

@@ -45,7 +45,9 @@ _TRAINS = re.compile(
     r"|(?:(?<=opt\.)|(?<=optim\.)|(?<=optimizer\.))step\(|grad\()"
 )
 # Also what is imported by its name: `grad(loss)(weights)`.
-_TRAINS_BY_NAME = re.compile(rf"{_TRAINS.pattern}|(?<![a-z]_)(?:value_and_)?grad(?:_and_value)?\(")
+_TRAINS_BY_NAME = re.compile(
+    rf"{_TRAINS.pattern}|grad(?:(?<=(?<![a-z]_)grad)|(?<=(?<![a-z]_)value_and_grad))(?:_and_value)?\("
+)
 _NAMED = ("import grad", ", grad", "value_and_grad", "grad_and_value")
 
 # Outside of functions: `args = parser.parse_args()`, `train(model, loader)`, `ppo.train_on(env)`.
@@ -206,12 +208,12 @@ def _trains_at_the_top(text: str) -> bool:
         return _CALLED.finditer(text, block.start, block.end)
 
     functions = {each.name: each for each in layout.top if each.kind == "def"}
-    partial = {match[1]: match[2] for match in _PARTIAL.finditer(text)}
+    reached = [name for name, block in functions.items() if trains(block)]
+    partial = {match[1]: match[2] for match in _PARTIAL.finditer(text)} if reached else {}
     callers: dict[str, list[str]] = {}
-    for name, block in functions.items():
+    for name, block in functions.items() if reached else ():
         for called in {each[1] for each in calls(block) if is_code(each, block)}:
             callers.setdefault(partial.get(called, called), []).append(name)
-    reached = [name for name, block in functions.items() if trains(block)]
     known = set(reached)
     for name in reached:  # grows
         fresh = [each for each in callers.get(name, ()) if each not in known]
@@ -220,7 +222,7 @@ def _trains_at_the_top(text: str) -> bool:
 
     def starts(block: Block) -> bool:
         named = (each for each in calls(block) if partial.get(each[1], each[1]) in known)
-        return trains(block) or any(is_code(each, block) for each in named)
+        return trains(block) or (bool(known) and any(is_code(each, block) for each in named))
 
     return any(starts(block) for block in layout.top if not block.kind)
 

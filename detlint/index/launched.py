@@ -45,8 +45,9 @@ class Start(NamedTuple):
 def starts(source: Source) -> list[Start]:
     """What a script starts."""
     from detlint.documents.document import Command
+    from detlint.documents.launches import MARKS
 
-    document = _document(source)
+    document = _document(source) if any(each in source.text for each in MARKS) else None
     if document is None:
         return []
     found = []

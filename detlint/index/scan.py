@@ -41,8 +41,11 @@ _COLLECTION = re.compile(
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 # What a function takes, in brackets up to two deep, and the types that it says of that.
-_SIGNATURE = re.compile(r"\bdef\s+\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*->[^:\n]*)?")
-_TYPES = re.compile(r"(?::|->)\s*(?:[^,=()\[\]]|\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\])*")
+_SIGNATURE = re.compile(
+    r"def\s+\w+\s*\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)(?:\s*->[^:\n]*)?"
+)
+_HELD = r"\[[^\[\]]*(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\][^\[\]]*)*\]"
+_TYPES = re.compile(rf"(?::|->)\s*[^,=()\[\]]*(?:{_HELD}[^,=()\[\]]*)*")
 _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
 # Without arguments these offer all functions and classes of the file that calls them.
