@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from detlint.kinds import PYTHON
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 # Only these end a line for Python; str.splitlines also breaks at form feeds and more.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_LINE_FEED = re.compile(r"\n")  # plain text, which sre finds fast
 
 
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
@@ -107,5 +107,7 @@ class Source:
 
 def line_starts(text: str) -> list[int]:
     """Offset of the first character of each line of a text."""
-    endings = _NEWLINE if "\r" in text else _LINE_FEED
-    return [0, *(match.end() for match in endings.finditer(text))]
+    if "\r" in text:
+        return [0, *(match.end() for match in _NEWLINE.finditer(text))]
+    lengths = map((1).__add__, map(len, text.split("\n")))
+    return list(accumulate(lengths, initial=0))[:-1]

@@ -93,10 +93,11 @@ class _Lowering:
         region: Region | None = None,
     ) -> Op:
         ops = self.function.ops
-        if len(ops) > BUDGET:
+        place = len(ops)
+        if place > BUDGET:
             raise _OverBudget
-        taken = list(args)
-        made = Op(code, taken, name, node, region or self.region, len(ops))
+        taken = args if type(args) is list else list(args)
+        made = Op(code, taken, name, node, region or self.region, place)
         for each in taken:
             each.uses.append(made)
         ops.append(made)
@@ -671,8 +672,11 @@ def _changed(loop: ast.stmt, known: dict[ast.stmt, set[str]]) -> set[str]:
     pending: list[ast.AST] = [loop]
     while pending:
         each = pending.pop()
-        if isinstance(each, _LOOPS) and each is not loop:
-            found |= _changed(each, known)
+        kind = type(each)
+        if kind is ast.Constant or (kind is ast.Name and type(each.ctx) is ast.Load):  # type: ignore[attr-defined]
+            continue  # half of all nodes
+        if kind in _LOOPS and each is not loop:
+            found |= _changed(each, known)  # type: ignore[arg-type]
             continue
         if isinstance(each, _FUNCTIONS):
             found.add(each.name)

@@ -50,11 +50,11 @@ _CALL = re.compile(r"[\w\])]\s*\(")
 _METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
-_COMMAND_LINE_WORDS = ("Fire(", "CLI(", "cli(")
 # Without one, TensorFlow's calls the file's `main`.
 _APP = re.compile(
     r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
 )
+_COMMANDS = ("Fire(", "CLI(", "cli(", ".app.run(")
 _EXPORTS = re.compile(r"__all__\b")
 _EXPORTED = re.compile(r"\n__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]")
 # A class that a setting or a registry may name: `"Flip"`, `"data.transforms.Flip"`.
@@ -159,14 +159,14 @@ def outline(text: str) -> Outline:
         uses.own.discard(part.partition(".")[0])
     registered = (each.name for each in layout.top if each.kind and _is_registered(layout, each))
     found[""].own.update(registered)
-    found[""].names.update(reader.only_offered())
-    for part in ("", MAIN):
+    found[""].names.update(reader.only_offered(each.attributes for each in found.values()))
+    for part in ("", MAIN) if any(map(text.__contains__, _COMMANDS)) else ():
         code = "\n".join(
             code for code, piece in zip(codes, pieces, strict=True) if piece[0] == part
         )
-        if any(map(code.__contains__, _COMMAND_LINE_WORDS)) and _COMMAND_LINE.search(code):
+        if _COMMAND_LINE.search(code):
             found[part].own.update(name for name in known if not name.startswith("_"))
-        elif "main" in known and ".app.run(" in code and _APP.search(code):
+        elif "main" in known and _APP.search(code):
             found[part].own.add("main")
     return Outline(
         {part: uses.told() for part, uses in found.items()},
@@ -220,12 +220,14 @@ class _Reader:
             "\n".join(code for code in codes if "import" in code)
         )
         self._origins: dict[str, list[str]] = {}
-        self._words: set[str] = set()
+        self._used: set[str] = set()
 
-    def only_offered(self) -> list[str]:
-        """What a file only imports to offer it by another name."""
+    def only_offered(self, attributes: Iterable[set[str]]) -> list[str]:
+        """What a file only imports to offer it by another name; ``attributes``: those that it
+        looks up in anything."""
         renamed = {bound for bound, name in self._aliases.items() if bound != name}
-        return [self._aliases[each] for each in sorted(renamed - self._modules - self._words)]
+        unused = renamed.difference(self._modules, self._used, *attributes)
+        return [self._aliases[each] for each in sorted(unused)]
 
     def read(self, code: str, found: _Found) -> None:
         """Add what some code names."""
@@ -249,18 +251,17 @@ class _Reader:
         self, tokens: Iterable[tuple[str, str, str]], found: _Found, *, made: bool
     ) -> None:
         """``made``: they are more than types."""
-        aliases, words, star = self._aliases, self._words, "*" in self._aliases
+        known, aliases, star = self._known, self._aliases, "*" in self._aliases
+        attributes = found.attributes
         for dotted, follows, attribute in tokens:
             if attribute:
-                words.add(attribute)
-                found.attributes.add(attribute)
+                attributes.add(attribute)
                 continue
             first, _, rest = dotted.partition(".")
             others = rest.split(".") if rest else ()
-            words.add(first)
-            words.update(others)
-            found.attributes.update(others)
-            if first in self._known:
+            if rest:
+                attributes.update(others)
+            if first in known:
                 found.own.add(first)
             elif star:
                 found.names.add(first)
@@ -268,6 +269,7 @@ class _Reader:
                     found.origins.add(f":{first}")
             if first not in aliases:
                 continue
+            self._used.add(first)
             if first not in self._modules:
                 found.names.add(aliases[first])
             found.names.update(others)
