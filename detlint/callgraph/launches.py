@@ -91,20 +91,25 @@ class Launches:
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one
         of these, and those that they name."""
-        scripts = self._all
         chosen = fresh = self._scripts_that_set
-        for _ in range(_DEEPEST if fresh else 0):
+        if not fresh:
+            return []
+        from ahocorasick_rs import AhoCorasick
+
+        by_name: dict[str, set[str]] = {}
+        for each in self._all:
+            by_name.setdefault(os.path.basename(each), set()).add(each)
+        words = list(by_name)
+        find = AhoCorasick(words).find_matches_as_indexes
+        named: dict[str, set[str]] = {}  # by each, the names in its text
+        for each in self._all:
+            found = find(self._index.source(each).text, overlapping=True)
+            named[each] = {words[index] for index, _, _ in found}
+        for _ in range(_DEEPEST):
             names = {os.path.basename(each) for each in fresh}
-            told = "\n".join(self._index.source(each).text for each in fresh)
-            fresh = {
-                each
-                for each in scripts
-                if each not in chosen
-                and (
-                    os.path.basename(each) in told
-                    or any(name in self._index.source(each).text for name in names)
-                )
-            }
+            naming = {each for each, found in named.items() if not names.isdisjoint(found)}
+            fresh = naming.union(*(by_name[name] for each in fresh for name in named[each]))
+            fresh -= chosen
             chosen = chosen | fresh
         return sorted(chosen)
 

@@ -82,8 +82,10 @@ def is_program(source: Source) -> bool:
     """Whether a source is a program."""
     if source.kind not in (PYTHON, NOTEBOOK):
         return False
-    text = source.text
-    return may_start(source.path, text, told=any(map(text.__contains__, STARTS)))
+    path, text = source.path, source.text
+    return may_start(path, text) and (  # most files are none, whatever words they hold
+        any(map(text.__contains__, STARTS)) or may_start(path, text, told=False)
+    )
 
 
 def may_start(path: str, text: str, *, told: bool = True) -> bool:

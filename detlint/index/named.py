@@ -43,4 +43,4 @@ def _points(data: Any, table: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # 
 
 def targets(text: str) -> list[str]:
     """What a configuration says is to be made: ``package.module.Class``."""
-    return sorted(set(_TARGET.findall(text)))
+    return sorted(set(_TARGET.findall(text))) if "_target_" in text else []
