@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
 from detlint.layout import layout_of
+from detlint.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
 MAIN = "__main__"
 MAIN_BLOCK = re.compile(r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)")
-# A dotted name with what follows it where that hands it on, or a name that is looked up.
-_TOKEN = re.compile(r"([^\W\d]\w*(?:\.\w+)*)(?:\s*([,)\]}]))?|\.\s*([^\W\d]\w*)")
+# All but names, and the dots in them.
+_BETWEEN = {
+    code: " " for code in range(128) if chr(code) != "." and not f"a{chr(code)}".isidentifier()
+}
+_BROKEN = re.compile(r"(?<!\.)\.\s+")
+_HANDS_ON = re.compile(r"\s*[,)\]}]")
 _SEARCHED = re.compile(r"\b(?:getattr|vars|getmembers)\(\s*([^\W\d]\w*)(?:\.\w+)*?\.(\w+)\s*[,)]")
 _SEARCHING = ("getattr(", "vars(", "getmembers(")
 _OWN = re.compile(
@@ -237,30 +242,28 @@ class _Reader:
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        tokens = set(_TOKEN.findall(code))
-        self._classify(tokens, found, made=True)
+        words = _words(code)
+        self._classify(words, code, found, made=True)
         if types:
-            self._classify({*_TOKEN.findall(" ".join(types))} - tokens, found, made=False)
+            code_of_types = " ".join(types)
+            self._classify(_words(code_of_types) - words, code_of_types, found, made=False)
         if any(map(code.__contains__, _OWN_WORDS)) and _OWN.search(code):
             found.modules.add("")
         if any(map(code.__contains__, _SEARCHING)):
             searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)
             found.modules.update(name for name in searched if name.islower())
 
-    def _classify(
-        self, tokens: Iterable[tuple[str, str, str]], found: _Found, *, made: bool
-    ) -> None:
+    def _classify(self, words: set[str], code: str, found: _Found, *, made: bool) -> None:
         """``made``: they are more than types."""
         known, aliases, star = self._known, self._aliases, "*" in self._aliases
-        attributes = found.attributes
-        for dotted, follows, attribute in tokens:
-            if attribute:
-                attributes.add(attribute)
+        for word in words:
+            first, _, rest = word.partition(".")
+            if "0" <= first[:1] <= "9":
                 continue
-            first, _, rest = dotted.partition(".")
-            others = rest.split(".") if rest else ()
-            if rest:
-                attributes.update(others)
+            others = [each for each in rest.split(".") if each[:1] > "9"] if rest else ()
+            found.attributes.update(others)
+            if not first:  # it is looked up in what has no name
+                continue
             if first in known:
                 found.own.add(first)
             elif star:
@@ -270,14 +273,14 @@ class _Reader:
             if first not in aliases:
                 continue
             self._used.add(first)
+            name = aliases[first]
             if first not in self._modules:
-                found.names.add(aliases[first])
+                found.names.add(name)
             found.names.update(others)
             if made:
-                found.origins.update(self._from(dotted, first, rest))
-            handed = (follows and not rest) or others[:1] == ["__dict__"]
-            if handed and aliases[first].islower():
-                found.modules.add(aliases[first])
+                found.origins.update(self._from(word, first, rest))
+            if name.islower() and name not in found.modules and _is_handed_on(word, code):
+                found.modules.add(name)
 
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
         if dotted not in self._origins:
@@ -288,6 +291,23 @@ class _Reader:
                 if chain:
                     told.append(f"{module}:{chain}")
         return self._origins[dotted]
+
+
+def _words(code: str) -> set[str]:
+    """The dotted names in some code; what is looked up in anything begins with a dot."""
+    if ". " in code or ".\n" in code:
+        code = _BROKEN.sub(".", code)
+    return set(code.translate(_BETWEEN).split())
+
+
+def _is_handed_on(word: str, code: str) -> bool:
+    """Whether code does more with a name than to call it, or look something up in it."""
+    if "." in word:
+        return word.split(".")[1] == "__dict__"
+    return any(
+        _HANDS_ON.match(code, place + len(word)) and code[place - 1 : place] != "."
+        for place in mentions(code, word)
+    )
 
 
 def _kept(signature: str, types: list[str]) -> str:
