@@ -257,16 +257,14 @@ class _Reader:
         """``made``: they are more than types."""
         known, aliases, star = self._known, self._aliases, "*" in self._aliases
         for word in words:
-            first, _, rest = word.partition(".")
-            if "0" <= first[:1] <= "9":
-                continue
-            others = [each for each in rest.split(".") if each[:1] > "9"] if rest else ()
-            found.attributes.update(others)
-            if not first:  # it is looked up in what has no name
-                continue
+            first, dot, rest = word.partition(".")
+            others: Sequence[str] = ()
+            if dot and not "0" <= first[:1] <= "9":  # it is no number
+                others = [each for each in rest.split(".") if each[:1] > "9"]
+                found.attributes.update(others)
             if first in known:
                 found.own.add(first)
-            elif star:
+            elif star and first[:1] > "9":
                 found.names.add(first)
                 if made:
                     found.origins.add(f":{first}")
