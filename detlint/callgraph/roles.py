@@ -151,7 +151,9 @@ def tries(name: str, main_block: str) -> bool:
     if _holds(name, rows.MAKES):
         return False
     calls = list(_calls(main_block))
-    if any(each.is_method and each.word in ("fit", "train") and not _is_mode(each) for each in calls):
+    if any(
+        each.is_method and each.word in ("fit", "train") and not _is_mode(each) for each in calls
+    ):
         return False
     if any(not each.is_method and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
         return True

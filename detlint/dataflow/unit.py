@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from copy import copy
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
