@@ -93,11 +93,10 @@ class _Lowering:
         region: Region | None = None,
     ) -> Op:
         ops = self.function.ops
-        place = len(ops)
-        if place > BUDGET:
+        if len(ops) > BUDGET:
             raise _OverBudget
-        taken = args if type(args) is list else list(args)
-        made = Op(code, taken, name, node, region or self.region, place)
+        taken = args if type(args) is list else list(args)  # which may make operations
+        made = Op(code, taken, name, node, region or self.region, len(ops))
         for each in taken:
             each.uses.append(made)
         ops.append(made)
