@@ -12,7 +12,7 @@ from detlint.layout import layout_of
 from detlint.syntax import DAMAGE, QUOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ahocorasick_rs import BytesAhoCorasick
 
@@ -83,16 +83,19 @@ class Triggers:
                         found.setdefault(rule, []).append(start)
         if ends % 2:
             marks.add(QUOTES)
+        return Hits(dict(self._with_work(text, found, calls)), marks)
+
+    @staticmethod
+    def _with_work(
+        text: str, found: dict[AnyRule, list[int]], calls: set[int]
+    ) -> Iterator[tuple[AnyRule, list[int]]]:
+        """The rules that may find something in a text, with the offsets that are code."""
         holds = cache(text.__contains__)  # many rules need the same
-        rules: dict[AnyRule, list[int]] = {}
         for rule, starts in found.items():
             if any(map(holds, rule.needs)) and not any(map(holds, rule.silencers)):
-                code = [
-                    each for each in starts if each not in calls or not layout_of(text).says(each)
-                ]
+                code = [x for x in starts if x not in calls or not layout_of(text).says(x)]
                 if code:
-                    rules[rule] = code
-        return Hits(rules, marks)
+                    yield rule, code
 
     def _asked_of(self, rule: AnyRule) -> list[_Question]:
         """What a rule asks of a token, where it asks anything."""

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+
+import pytest
+
+from detlint.dataflow import unit as units
+from detlint.dataflow.ir import Op
 from detlint.dataflow.unit import Unit
+from detlint.engine import Engine
+from detlint.finding import Confidence
+from detlint.rules.set_order import SetOrder
+from detlint.settings import Settings
 from detlint.source import Source
 
 IMPORTS = """
@@ -40,3 +50,108 @@ else:
     v = 4
 """
     assert set(Unit(Source("example.py", code)).module.bindings) == {"i", "u", "v", "x", "y", "z"}
+
+
+CLASS = """
+class Loader:
+    def fill(self):
+        {}
+
+    def read(self):
+        return self.rows
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.rows = []",
+        "total = self.rows = []",
+        "self.rows: list = []",
+        "self.rows += [1]",
+        "self.rows **= 2",
+        "self.rows[0] = 1",
+        "if x: self.rows[0] = 1",
+        "self.rows.append(1)",
+        "y = self.rows.pop()",
+        "self.size, self.rows = 1, []",
+        "(self.size, self.rows) = 1, []",
+        "self.rows, *self.rest = x",
+        "x[0], self.rows = 1, []",
+        "for self.rows in x: pass",
+        "with x as self.rows: pass",
+        "[\n            self.size,\n            self.rows\n        ] = x",
+    ],
+)
+def test_a_method_that_may_assign_to_an_attribute_is_asked_what(line: str) -> None:
+    assert list(Unit(Source("example.py", CLASS.format(line))).stored("Loader", "rows"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return self.rows",
+        "return len(self.rows)",
+        "return f(1, self.rows, 2)",
+        "if self.rows: pass",
+        "x = self.rows[0]",
+        "x = self.rows == 1",
+        "return self.rows.shape",
+        "other.rows = []",
+        "self.rows_ = []",
+    ],
+)
+def test_one_that_only_reads_it_is_not_parsed(line: str, lowered: list[str]) -> None:
+    unit = Unit(Source("example.py", CLASS.format(line)))
+    assert not list(unit.stored("Loader", "rows"))
+    assert "fill" not in lowered
+
+
+def test_a_function_is_not_parsed_to_know_what_its_name_means(lowered: list[str]) -> None:
+    unit = Unit(Source("example.py", "def a():\n    b()\n\n\ndef b():\n    pass\n"))
+    function = unit.defined("a")
+    assert function is not None
+    assert [unit.values.called(call) for call in function.coded("call")] == [[".b"]]
+    assert lowered == ["a"]
+
+
+SET = """{}import json
+
+def names(rows):
+    return json.dumps(list({{row.name for row in rows}}))
+"""
+
+
+@pytest.mark.parametrize("bar", [Confidence.LIKELY, Confidence.POSSIBLE])
+def test_what_a_file_is_for_is_asked_before_its_functions(
+    bar: Confidence, lowered: list[str]
+) -> None:
+    engine = Engine([SetOrder], Settings(min_confidence=bar), known=["DET204"])
+    found = engine.lint(Source("example.py", SET.format("import pytest\n")))
+    assert (len(found), lowered) == ((1, ["names"]) if bar is Confidence.POSSIBLE else (0, []))
+
+
+def test_operations_do_not_hold_each_other_when_a_file_is_done() -> None:
+    engine = Engine([SetOrder], Settings(), known=["DET204"])
+    gc.collect()
+    gc.disable()
+    try:
+        assert engine.lint(Source("example.py", SET.format("")))
+        left = [each for each in gc.get_objects() if isinstance(each, Op)]
+        assert not [each for each in left if each.args or each.uses]
+    finally:
+        gc.enable()
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the functions that were lowered."""
+    names: list[str] = []
+    lower = units.lower
+
+    def noted(name: str, *given: object) -> object:
+        names.append(name.rpartition(".")[2])
+        return lower(name, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(units, "lower", noted)
+    return names

@@ -103,7 +103,8 @@ def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str
 
 def _reader(source: Source) -> _Reader:
     """One that stays open for a while: kinds of facts are asked one after the other."""
-    reader = _OPEN[source] = _OPEN.pop(source, None) or _Reader(Unit(source))
+    reader = _OPEN.pop(source) if source in _OPEN else _Reader(Unit(source))
+    _OPEN[source] = reader
     if len(_OPEN) > _FEW:
         _OPEN.pop(next(iter(_OPEN))).unit.close()
     return reader

@@ -96,8 +96,8 @@ class _Lowering:
         place = len(ops)
         if place > BUDGET:
             raise _OverBudget
-        taken = args if type(args) is list else list(args)
-        made = Op(code, taken, name, node, region or self.region, place)
+        taken = args if type(args) is list else list(args)  # which may make operations
+        made = Op(code, taken, name, node, region or self.region, len(ops))
         for each in taken:
             each.uses.append(made)
         ops.append(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from contextlib import closing
 from functools import cached_property, partial
@@ -348,6 +349,8 @@ def _sets(unit: Unit, need: Need) -> bool:
 
 def _other_names(unit: Unit, name: str) -> list[str]:
     """The names under which a file imports it."""
+    if re.search(rf"{re.escape(name)}\s+as\b", unit.text) is None:
+        return []
     return [
         bound
         for bound, names in unit.imported.items()

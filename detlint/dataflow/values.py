@@ -118,6 +118,7 @@ class Values:
         self.doubts = False  # whether what another file says was not to be had in this question
         self._models = {name: tables.of_project(name, says) for name, says in models}
         self._known: dict[Question, Types] = {}
+        self._called: dict[Op, list[str]] = {}
         self._first: dict[Op, Op] = {}  # of what was changed, what it was before
         self._busy: dict[Question, int] = {}  # with how many are around it
         # What holds until a question from outside is answered, since it was taken for nothing in
@@ -197,7 +198,11 @@ class Values:
 
     def called(self, op: Op) -> list[str]:
         """The qualified names of what a call calls."""
-        return self.qualified(op.args[0]) if op.code == "call" else []
+        if op.code != "call":
+            return []
+        if op not in self._called:
+            self._called[op] = self.qualified(op.args[0])
+        return self._called[op]
 
     def callee(self, call: Op) -> Function | None:
         """The function or method of the file that a call calls."""
