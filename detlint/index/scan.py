@@ -176,7 +176,6 @@ def outline(text: str) -> Outline:
             found[part].own.update(name for name in known if not name.startswith("_"))
         elif "main" in known and _APP.search(code):
             found[part].own.add("main")
-    said = "".join(text[start:end] for start, end in layout.code(0, len(text)))
     return Outline(
         {part: uses.told() for part, uses in found.items()},
         {
@@ -185,9 +184,16 @@ def outline(text: str) -> Outline:
             if each.kind == "class"
         },
         list(_starts(text, pieces)),
-        sorted(set(_QUOTED.findall(_EXPORTED.sub("", f"\n{said}")))),
+        sorted(_quoted(layout)),
         reader.targets,
     )
+
+
+def _quoted(layout: Layout) -> set[str]:
+    """The names of classes in the strings of code, but for what it exports."""
+    text = _EXPORTED.sub(lambda exports: " " * len(exports[0]), f"\n{layout.text}")[1:]
+    found = _QUOTED.finditer(text)
+    return {match[1] for match in found if not layout.hides(match.start(1))}
 
 
 def _plain(text: str) -> str:
