@@ -7,10 +7,13 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
 from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.ir import CHANGING, GIVING
+from detlint.dataflow.references import is_self
 from detlint.dataflow.round_calls import Calls
 from detlint.dataflow.round_containers import ADDING, Containers
 from detlint.dataflow.round_variables import Variables
@@ -49,6 +52,7 @@ _DEEPEST = 3
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
+_FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
 
@@ -62,6 +66,7 @@ class Effects:
         self._made: dict[Op, Op] = {}
         self._unread: set[Op] = set()
         self._sorted_around: dict[Op, bool] = {}
+        self._read_in_any_order: dict[tuple[str, str], bool] = {}
         self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
 
     def made(self, container: Op) -> Op:
@@ -430,6 +435,58 @@ class Effects:
         """``found.setdefault(key, value)``, for its effect."""
         return all(each.code in ("change", "drop") for each in call.uses)
 
+    def escapes(self, change: Op) -> bool:
+        """Whether others hold the container that is filled."""
+        owner = self.made(change.args[0])
+        if any(self._orders.reads_field(use) for use in owner.uses if use.code == "store_attr"):
+            return not self._is_settled_field(owner)
+        if owner.code in ("param", "global"):
+            return True
+        if owner.code == "free":
+            return not self.is_sorted_around(owner)
+        if owner.code == "attr":
+            return not (self._is_settled(owner, change) or self._is_read_in_any_order(owner))
+        if owner.code == "item":
+            sorts = self.sorts_parts(owner.args[0], change.place)
+            return not (sorts or self._is_settled(owner, change))
+        return False
+
+    def _is_read_in_any_order(self, field: Op) -> bool:
+        """Whether methods read an attribute, and none of them shows its order."""
+        key = field.function.class_name, str(field.name)
+        if is_self(field.args[0]) and key not in self._read_in_any_order:
+            reads = self._orders.references.reads_of_field(*key)
+            used = [each for each in reads if not _is_only_changed(each)]
+            shown = any(self._orders.first(each, _FILLED) for each in used)
+            self._read_in_any_order[key] = bool(used) and not shown
+        return self._read_in_any_order.get(key, False)
+
+    def _is_settled_field(self, value: Op) -> bool:
+        function = value.function
+        return any(
+            self._values.unit.is_sorted_field(function.class_name, str(use.name))
+            for use in value.uses
+            if use.code == "store_attr" and function.class_name
+        )
+
+    def _is_settled(self, owner: Op, change: Op) -> bool:
+        path = _written(owner)
+        unit = self._values.unit
+        if owner.function.class_name and unit.is_sorted_field(
+            owner.function.class_name, str(owner.name)
+        ):
+            return True
+        after = owner.function.ops[change.place :]
+        return any(
+            each.code == "change" and each.name == "sort" and _written(each.args[0]) == path
+            for each in after
+        ) or any(
+            each.code == "store_attr"
+            and f"{path_of(each.args[0])}.{each.name}" == path
+            and "builtins.sorted" in self._values.called(each.args[1])
+            for each in after
+        )
+
     def is_sorted_around(self, free: Op) -> bool:
         """Whether the function around one sorts a variable that both have."""
         if free not in self._sorted_around:
@@ -643,6 +700,20 @@ def is_made_of(op: Op, head: Op) -> bool:
             seen.add(each)
             pending += each.args
     return False
+
+
+def _written(container: Op) -> str:
+    """How a container is written: ``self.names``, ``names["train"]``."""
+    node = container.node
+    return ast.unparse(node) if isinstance(node, ast.Subscript) else path_of(container)
+
+
+def _is_only_changed(value: Op) -> bool:
+    """Whether nothing is done with a container but what changes it."""
+    return all(
+        use.code == "change" or (use.code == "attr" and use.name in CHANGING - GIVING)
+        for use in value.uses
+    )
 
 
 def _uses(round_: Round) -> Iterator[Use]:

@@ -122,11 +122,11 @@ class GivenOrders:
             yield from self._orders.escape(call, f"passed to {word_of(call)}()", flow)
 
     def _extended(self, call: Op, flow: Flow) -> Iterator[Use]:
-        for each in call.uses:
-            if each.code == "change":
-                yield from self._orders.follow(each, flow._replace(filled=True))
-                return
-        yield Use(call, f"added to {spoken(call.args[0].args[0])}")
+        filled = next((each for each in call.uses if each.code == "change"), None)
+        if filled is not None:
+            yield from self._orders.follow(filled, flow._replace(filled=True))
+        if filled is None or self._effects.escapes(filled):
+            yield Use(call, f"added to {spoken(call.args[0]).rpartition('.')[0]}")
 
     def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
         for use in self._orders.follow(call, flow._replace(text=True)):

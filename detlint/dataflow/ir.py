@@ -48,6 +48,8 @@ CHANGING = frozenset(
         "update",
     ]
 )
+# Those that also give something that was in it.
+GIVING = frozenset(("pop", "popitem", "popleft", "setdefault"))
 
 
 class Region:

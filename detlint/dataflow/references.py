@@ -7,6 +7,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.ir import CHANGING, GIVING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,6 +26,7 @@ class References:
         self.values = values
         self.unit = values.unit
         self._global_reads: dict[str, list[Op]] = {}
+        self._attributes_read: dict[Function, set[str]] = {}
         self._names_handed_on: dict[Function, set[str]] = {}
         self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
 
@@ -36,17 +39,13 @@ class References:
                     if op.code == "attr" and op.name == name and is_self(op.args[0]):
                         yield op
 
-    @staticmethod
-    def reads_again(stored: Op) -> bool:
+    def reads_again(self, stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,
         so that no operation says so."""
-        node = stored.function.node
-        return node is not None and any(
-            isinstance(each, ast.Attribute)
-            and each.attr == stored.name
-            and isinstance(each.ctx, ast.Load)
-            for each in ast.walk(node)
-        )
+        function = stored.function
+        if function not in self._attributes_read:
+            self._attributes_read[function] = _attributes_read(function.node)
+        return stored.name in self._attributes_read[function]
 
     def _methods_naming(self, owner: str, name: str) -> Iterator[Function]:
         own = {
@@ -150,6 +149,25 @@ class References:
                 and any(use.code != "call" or use.args[0] is not op for use in op.uses)
             }
         return self._names_handed_on[function]
+
+
+def _attributes_read(node: ast.AST | None) -> set[str]:
+    """The attributes that a function reads; to add to one is no reading."""
+    nodes = [] if node is None else [*ast.walk(node)]
+    added_to = {
+        id(each.func.value)
+        for each in nodes
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr in CHANGING - GIVING
+    }
+    return {
+        each.attr
+        for each in nodes
+        if isinstance(each, ast.Attribute)
+        and isinstance(each.ctx, ast.Load)
+        and id(each) not in added_to
+    }
 
 
 def is_self(op: Op) -> bool:

@@ -283,7 +283,7 @@ class Containers:
             yield Use(before.op, "looped over", before.assumed)
         elif keyed:
             yield from self._read_as_field(op)
-        elif self._escapes(op):
+        elif self._effects.escapes(op):
             yield Use(op, "looped over")
 
     def _read_as_field(self, op: Op) -> Iterator[Use]:
@@ -306,45 +306,6 @@ class Containers:
         stored = self._values.unit.stored(kind, name)
         given = {self._effects.made(x.args[1]) for x in stored if x.code == "store_attr"}
         return bool(given) and all(map(_is_empty, given))
-
-    def _escapes(self, op: Op) -> bool:
-        """Whether others hold the container that is filled."""
-        owner = self._effects.made(op.args[0])
-        if any(self._orders.reads_field(use) for use in owner.uses if use.code == "store_attr"):
-            return not self._is_settled_field(owner)
-        if owner.code in ("param", "global"):
-            return True
-        if owner.code == "free":
-            return not self._effects.is_sorted_around(owner)
-        if owner.code == "attr":
-            return not self._is_settled(owner, op)
-        return False
-
-    def _is_settled_field(self, value: Op) -> bool:
-        function = value.function
-        return any(
-            self._values.unit.is_sorted_field(function.class_name, str(use.name))
-            for use in value.uses
-            if use.code == "store_attr" and function.class_name
-        )
-
-    def _is_settled(self, owner: Op, op: Op) -> bool:
-        path = path_of(owner)
-        unit = self._values.unit
-        if owner.function.class_name and unit.is_sorted_field(
-            owner.function.class_name, str(owner.name)
-        ):
-            return True
-        after = owner.function.ops[self._round.region.end :]
-        return any(
-            each.code == "change" and each.name == "sort" and path_of(each.args[0]) == path
-            for each in after
-        ) or any(
-            each.code == "store_attr"
-            and f"{path_of(each.args[0])}.{each.name}" == path
-            and "builtins.sorted" in self._values.called(each.args[1])
-            for each in after
-        )
 
     def _filled(self, op: Op) -> Iterator[Use]:
         if self._round.stops:

@@ -4345,3 +4345,69 @@ def all_epochs(folder):
         scores.append((told["epoch"], told["loss"]))
     scores = np.array(scores)
     return scores[:, 0]
+
+
+class ExtendedInTheConstructor:
+    def __init__(self, folders):
+        self.names = []
+        for folder in folders:
+            names = os.listdir(folder)  # DET203
+            self.names.extend([os.path.join(folder, name) for name in names])
+
+    def __getitem__(self, index):
+        return self.names[index]
+
+
+class ExtendedAndSorted:
+    def __init__(self, folder):
+        self.names = []
+        self.names.extend(os.listdir(folder))
+        self.names.sort()
+
+    def __getitem__(self, index):
+        return self.names[index]
+
+
+class ExtendedForThoseThatDerive(Unseen):
+    def __init__(self, folder):
+        self.names = []
+        self.names.extend(os.listdir(folder))  # DET203
+
+
+class ExtendedLater:
+    def __init__(self):
+        self.names = []
+
+    def add(self, folder):
+        self.names.extend(os.listdir(folder))  # DET203
+
+    def draw(self):
+        return random.choice(self.names)
+
+
+class ReadInAnyOrder:
+    def __init__(self):
+        self.names = []
+
+    def add(self, folder):
+        self.names.extend(os.listdir(folder))
+
+    def add_each(self, folder):
+        for name in os.listdir(folder):
+            self.names.append(name)
+
+    def all(self):
+        return sorted(self.names)
+
+
+def extends_a_part(folder):
+    parts = {"train": []}
+    parts["train"].extend(os.listdir(folder))  # DET203
+    return parts
+
+
+def extends_a_sorted_part(folder):
+    parts = {"train": []}
+    parts["train"].extend(os.listdir(folder))
+    parts["train"].sort()
+    return parts
