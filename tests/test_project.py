@@ -82,6 +82,24 @@ def test_a_program_that_neither_trains_nor_writes_is_only_possible(
 
 
 @pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Momentum(net).forward()", False),
+        ("Momentum(net).step()", True),
+        ("time(net)  # torch.functional.mse_loss(a, b)", False),
+    ],
+)
+def test_a_program_takes_no_step_that_nothing_calls(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    steps = "class Momentum:\n    def forward(self):\n        return self.net\n"
+    steps += "    def step(self):\n        self.rate.step()\n"
+    text = f"import torch\nfrom steps import Momentum\nloss(3).backward()\n{line}\n"
+    project({"steps.py": steps, "go.py": text})
+    assert lint("--select", "DET304") == ["go.py:3 DET304"] * found
+
+
+@pytest.mark.parametrize(
     ("where", "files"),
     [
         ("a helper", {"tools.py": SEEDS}),

@@ -145,7 +145,9 @@ class Program:
         return self.known(f"may run {path}:{row}", partial(self._may_run, path, row))
 
     def _may_run(self, path: str, row: int) -> bool:
-        part = self._index.part_at(path, row)
+        return self._part_may_run(path, self._index.part_at(path, row))
+
+    def _part_may_run(self, path: str, part: str) -> bool:
         if not self._reach.may_run(self.path, path, part):
             return False
         owner, method, _ = part.partition(".")
@@ -434,7 +436,15 @@ class Program:
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
         worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
-        return not worked_out or "steps" in self._holders
+        return not worked_out or self.known("takes steps", self._takes_steps)
+
+    def _takes_steps(self) -> bool:
+        """Whether something in it may take a step."""
+        return any(
+            self._part_may_run(path, part)
+            for path in self._holders.get("steps", ())
+            for part in self._index.parts_with(path, "steps")
+        )
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):

@@ -155,6 +155,7 @@ _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
+    "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it
 }
 

@@ -226,13 +226,7 @@ class Index:
         self, path: str, kind: str, chosen: Callable[[str], bool] | None = None
     ) -> list[tuple[str, Fact]]:
         """The facts of one kind in a file, or in the chosen parts of its outline, in order."""
-        if kind not in self.kinds(path):
-            return []
-        answers = self._of(path)
-        if kind not in answers:
-            places = self._hints_of(path)[kind]
-            self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
-        known = answers[kind]
+        known = self._parts_with(path, kind)
         wanted = [part for part in known if chosen is None or chosen(part)]
         self._read(path, kind, known, {part for part in wanted if known[part] is None})
         if chosen is not None and len(wanted) < len(known):
@@ -240,6 +234,21 @@ class Index:
         if (path, kind) not in self._facts:
             self._facts[path, kind] = _in_order(known, wanted)
         return self._facts[path, kind]
+
+    def parts_with(self, path: str, kind: str) -> list[str]:
+        """The parts of a file that may hold facts of a kind, as far as its tokens tell."""
+        return list(self._parts_with(path, kind))
+
+    def _parts_with(self, path: str, kind: str) -> _Answers:
+        """The facts of each of these parts, None where nobody looked."""
+        if kind not in self.kinds(path):
+            return {}
+        answers = self._of(path)
+        if kind not in answers:
+            places = self._hints_of(path)[kind]
+            self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
+        known: _Answers = answers[kind]
+        return known
 
     def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
         """Look for facts in parts where that was not done yet."""
