@@ -38,6 +38,16 @@ def build(opt):
     if opt["layer"] == "walks":
         return Walks(opt)
 """
+YACS = """\
+CUDNN:
+  BENCHMARK: True
+MODEL:
+  NAME: hrnet
+TRAIN:
+  LR: 0.1
+  BATCH_SIZE_PER_GPU: 3
+  OPTIMIZER: adam
+"""
 BUILD = "graph.build(opt).forward(1)"
 
 
@@ -164,3 +174,35 @@ def test_many_functions_that_call_each_other_end(
     project({"graph.py": f"import random\n{chain}{draw}"})
     project({"train.py": TRAIN.format("graph.f0()")})
     assert found(capsys)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("cudnn.benchmark = config.CUDNN.BENCHMARK", True),
+        ("timed = config['CUDNN']['BENCHMARK']", True),
+        ("setattr(cudnn, 'benchmark', config.CUDNN.BENCHMARK == True)", True),
+        ("cudnn.benchmark = False", False),
+        ("config.CUDNN.BENCHMARK = False", False),
+    ],
+)
+def test_a_setting_of_yacs_that_nothing_reads_is_only_possible(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project(
+        {
+            "settings.py": "_C.CUDNN = CN()\n_C.CUDNN.BENCHMARK = True\n",
+            "train.py": f"from torch.backends import cudnn\n{line}\n",
+            "net.yaml": YACS,
+        }
+    )
+    for path in (".", "net.yaml"):
+        told = [each for each in places(capsys, "DET301", path) if "yaml" in each]
+        assert told == ["net.yaml:2"] * is_found
+
+
+def test_a_setting_of_yacs_that_no_file_declares_may_be_read_elsewhere(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"net.yaml": YACS, "train.py": "import detectron2\n"})
+    assert places(capsys, "DET301") == ["net.yaml:2"]

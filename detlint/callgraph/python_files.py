@@ -4,6 +4,7 @@ no program trains."""
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ _BUILDS = {
     "setup.cfg": ("[metadata]", "[options]"),
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
+# The attribute that a line gives a value.
+_STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
 
 class PythonFiles:
@@ -65,9 +68,15 @@ class PythonFiles:
         runs = any(self._index.holds(each, ANSWERING) for each in self._paths)
         return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
 
+    def never_read(self, told: str) -> bool:
+        """Whether what a finding told of a configuration, ``BENCHMARK: True has …``, is a setting
+        in capitals, as yacs has them, that the files declare and none of them reads."""
+        setting = told.partition(":")[0]
+        return setting.isupper() and self.only_declare(setting)
+
     def only_declare(self, option: str) -> bool:
-        """Whether some of them declare an option of a command line, ``attn_implementation``, and
-        none reads it."""
+        """Whether some of them declare an option of a command line, ``attn_implementation``, or a
+        setting, ``_C.CUDNN.BENCHMARK``, and none reads it."""
         if option not in self._declared:
             spelled = (option, option.replace("_", "-"))
             lines = [
@@ -87,8 +96,12 @@ def _mentions(line: str, word: str) -> bool:
 
 
 def _declares(spelled: tuple[str, str], line: str) -> bool:
-    """``attn_implementation: str``, ``parser.add_argument(…)``, ``"--attn-implementation",``."""
+    """``attn_implementation: str``, ``parser.add_argument(…)``, ``"--attn-implementation",``, and
+    ``_C.CUDNN.BENCHMARK = True``."""
     bare = line.strip()
+    stored = _STORED.match(bare)
+    if stored is not None and stored[1] in spelled:
+        return True
     if "add_argument(" in bare:
         return True
     for each in spelled:

@@ -14,8 +14,12 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.settings import Setting
     from detlint.documents.document import Command, Entry
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
 _FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
@@ -36,6 +40,7 @@ class CudnnBenchmark(Rule):
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
+    - a setting in capitals (yacs) that the project declares, and nothing reads: *possible*
 
     Not reported:
     - values that are not literals
@@ -107,6 +112,16 @@ class CudnnBenchmark(Rule):
                     edits=option.turned("false"),
                     confidence=sure,
                 )
+
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],  # noqa: ARG003
+        settings: Settings,  # noqa: ARG003
+        linted: PythonFiles,
+    ) -> bool:
+        return linted.never_read(finding.message)
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)

@@ -14,7 +14,11 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.documents.document import Command, Entry
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _EFFECTS = {
     DETERMINISTIC: "lets cuDNN use kernels whose results differ from run to run",
@@ -35,6 +39,7 @@ class CudnnNondeterministic(Rule):
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
+    - a setting in capitals (yacs) that the project declares, and nothing reads: *possible*
 
     Not reported:
     - values that are not literals
@@ -94,6 +99,16 @@ class CudnnNondeterministic(Rule):
                     edits=option.turned("true"),
                     confidence=sure,
                 )
+
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],  # noqa: ARG003
+        settings: Settings,  # noqa: ARG003
+        linted: PythonFiles,
+    ) -> bool:
+        return linted.never_read(finding.message)
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
