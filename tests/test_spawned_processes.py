@@ -97,3 +97,120 @@ def test_what_it_draws_differs(tmp_path: Path, line: str, kinds: int) -> None:
     for _ in range(2):
         subprocess.run([sys.executable, "train.py"], cwd=tmp_path, check=True)
     assert len(set((tmp_path / "rank0.txt").read_text().split())) == kinds
+
+
+TASKS = """\
+import functools
+import multiprocessing as mp
+import random
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+from joblib import Parallel, delayed
+
+def noise(row):
+    return row + np.random.rand()
+
+def own_noise(row):
+    return row + np.random.default_rng(row).random()
+
+def seeded_noise(row):
+    np.random.seed(row)
+    return noise(row)
+
+class Noise:
+    def __call__(self, row):
+        return noise(row)
+
+class Runs:
+    def __init__(self):
+        self.pool = mp.Pool(4)
+
+    def all(self, rows):
+        return self.pool.map(self.one, rows)
+
+    def one(self, row):
+        return noise(row)
+
+def main(rows, table):
+    {}
+    {}
+    np.save("rows.npy", found)
+
+if __name__ == "__main__":
+    main(range(9), None)
+"""
+SEED = "np.random.seed(0)"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("found = mp.Pool(4).map(noise, rows)", True),
+        ("with mp.Pool(4) as pool: found = list(pool.imap(noise, rows))", True),
+        ("with mp.Pool(4) as pool: found = pool.map(functools.partial(noise), rows)", True),
+        ("with mp.Pool(4) as pool: found = pool.starmap(Noise(), rows)", True),
+        ("with ProcessPoolExecutor() as pool: found = list(pool.map(noise, rows))", True),
+        ("with ThreadPoolExecutor() as pool: found = pool.submit(noise, 3).result()", True),
+        ("found = Parallel(4)(delayed(noise)(row) for row in rows)", True),
+        ("found = mp.Pool(4).map(own_noise, rows)", False),
+        ("found = mp.Pool(4).map(seeded_noise, rows)", False),
+        ("found = Parallel(4)(delayed(own_noise)(row) for row in rows)", False),
+        ("found = list(map(noise, rows))", False),
+        ("found = table.map(noise)", False),
+        ("found = list(Parallel(4)(delayed(abs)(row) for row in [noise(3)]))", False),
+    ],
+)
+def test_what_a_task_of_a_pool_draws_depends_on_its_worker(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"make.py": TASKS.format(SEED, line)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["make.py:35"] * is_found
+    assert all("which worker runs a task" in each["message"] for each in found)
+
+
+def test_a_pool_may_be_an_attribute_and_a_task_a_method(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"make.py": TASKS.format(SEED, "found = Runs().all(rows)")})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert place_of(found) == "make.py:28"
+
+
+def test_tasks_of_a_program_without_a_seed_are_told_as_such(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"make.py": TASKS.format("pass", "found = mp.Pool(4).map(noise, rows)")})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert "seeds it" in found["message"]
+
+
+SHARED_OUT = """\
+import multiprocessing as mp
+import time
+
+import numpy as np
+
+def noise(row):
+    time.sleep(0.001)
+    return np.random.rand()
+
+if __name__ == "__main__":
+    np.random.seed(0)
+    with mp.get_context("fork").Pool(3) as pool:
+        print(pool.map(noise, range(60), chunksize=1))
+"""
+
+
+def test_what_tasks_draw_differs(tmp_path: Path) -> None:
+    (tmp_path / "make.py").write_text(SHARED_OUT)
+    command = [sys.executable, "make.py"]
+    runs = (
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stdout
+        for _ in range(5)
+    )
+    assert len(set(runs)) > 1

@@ -198,10 +198,12 @@ class Program:
                     return each, kind, seed
         return None
 
-    def processes(self) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
-        """Where it starts processes that inherit nothing, each with what says whether a fact holds
-        in these."""
-        for each in self.facts("spawns"):
+    def processes(
+        self, kind: str = "spawns"
+    ) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
+        """Where it starts processes that inherit nothing, or has a pool run ``tasks``, each with
+        what says whether a fact holds in these."""
+        for each in self.facts(kind):
             for start in self._project.defined(each.path, each.fact.what):
                 yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
 

@@ -14,6 +14,7 @@ from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
 from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.references import is_self
 from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
@@ -24,6 +25,7 @@ from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
 from detlint.models import training as trainers
+from detlint.models.completions import JOBLIB
 from detlint.stack import in_deep_stack
 from detlint.syntax import REFUSALS
 
@@ -408,6 +410,38 @@ class _Reader:
                 started = op.given("fn", 0)
                 for name in self._values.qualified(started) if started is not None else ():
                     yield Found(op, name)
+
+    def tasks(self, function: Function) -> Iterator[Found]:
+        """Calls that have a pool run tasks, each with the function that does."""
+        for op in function.coded("call"):
+            given = self._given_to_pool(op)
+            for name in self._meant(given) if given is not None else ():
+                yield Found(op, name)
+
+    def _given_to_pool(self, call: Op) -> Op | None:
+        """What a pool calls for each task: ``f`` of ``pool.map(f, rows)`` and
+        ``Parallel(4)(delayed(f)(row) for row in rows)``."""
+        method = call.args[0]
+        if method.code == "attr" and method.name in randomness.TASKS:
+            pools = not randomness.POOLS.isdisjoint(self._training.classes(method.args[0]))
+            return call.given("func", 0) if pools else None
+        job = (
+            call.args[1].args[0] if call.args[1:] and call.args[1].code == "comprehension" else None
+        )
+        if job is None or job.code != "call" or JOBLIB.isdisjoint(self._values.called(method)):
+            return None
+        delayed = job.args[0]
+        return delayed.args[1] if delayed.code == "call" and delayed.args[1:] else None
+
+    def _meant(self, given: Op) -> list[str]:
+        """The functions that a value may be, or the classes of which it is an object."""
+        if given.code == "call":
+            called = self._values.called(given)
+            partial = "functools.partial" in called and given.args[1:]
+            return self._meant(given.args[1]) if partial else called
+        if given.code == "attr" and is_self(given.args[0]) and given.function.class_name:
+            return [f".{given.function.class_name}.{given.name}"]
+        return self._values.qualified(given)
 
     # Epochs and ranks
 

@@ -129,6 +129,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
     "spawns": ("spawn(", "start_processes("),
+    "tasks": (*_called(f".{each}" for each in randomness.TASKS), "delayed("),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),

@@ -210,6 +210,8 @@ class Definitions:
 
     def meant(self, path: str, qualified: str) -> list[Symbol]:
         """The same by the qualified name of a value, without a module of what is the file's."""
+        if qualified.startswith("."):
+            return [Symbol(path, qualified[1:])]
         module, _, last = qualified.rpartition(".")
         if not module:
             return [Symbol(path, last)]

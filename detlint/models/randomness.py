@@ -151,6 +151,26 @@ TORCH_RESEEDING = frozenset(
 )
 # What starts processes with generators of their own, which no seed of this one reaches.
 SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
+# What runs tasks in several processes or threads, by its class, …
+POOLS = frozenset(
+    (
+        *(
+            f"{x}.{y}"
+            for x in ("multiprocessing", "torch.multiprocessing")
+            for y in ("Pool", "pool.Pool")
+        ),
+        *("multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool", "multiprocess.Pool"),
+        *("multiprocess.pool.ThreadPool", "pathos.multiprocessing.ProcessingPool"),
+        *(f"concurrent.futures.{x}PoolExecutor" for x in ("Process", "Thread")),
+    )
+)
+# … and its methods that are given one.
+TASKS = frozenset(
+    (
+        *("apply", "apply_async", "imap", "imap_unordered", "map", "map_async"),
+        *("starmap", "starmap_async", "submit"),
+    )
+)
 # What makes environments for reinforcement learning: each draws from a generator of its own, which
 # starts from the operating system until a reset is given a seed (gym 0.26, gymnasium 1.4).
 ENVIRONMENTS = frozenset(

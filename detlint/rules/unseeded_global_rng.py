@@ -33,6 +33,12 @@ _SEEDED_BY = {
     "torch": "torch.manual_seed(seed)",
     "tensorflow": "tf.random.set_seed(seed)",
 }
+_OF_TASKS = {
+    "random": "random.Random(seed + number)",
+    "numpy": "np.random.default_rng([seed, number])",
+    "torch": "torch.Generator().manual_seed(seed + number)",
+    "tensorflow": "tf.random.Generator.from_seed(seed + number)",
+}
 # Where none of these is at work, a random port or file name is all that a program draws.
 _NUMERIC = (
     *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
@@ -73,7 +79,7 @@ _OF_ENVIRONMENTS = (
 )
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _FEW = 8  # draws among which the one is chosen that a message names
-_MANY = 50  # first weights among which one is chosen that is more than a checkpoint's
+_MANY = 50  # first weights among which one is chosen that is more than a checkpoint's, and tasks
 
 
 class UnseededGlobalRng(Rule):
@@ -90,6 +96,7 @@ class UnseededGlobalRng(Rule):
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - processes that `torch.multiprocessing.spawn` starts, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds
+    - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
 
@@ -169,6 +176,8 @@ class UnseededGlobalRng(Rule):
                 yield from cls._drawn_too_soon(program, library)
             else:
                 yield from cls._unseeded(program, library, settings, sure, trains=trains)
+            if program.has("tasks") and _seeds(program, library, settings, trains=trains):
+                yield from cls._drawn_in_tasks(program, library, sure)
         if trains and program.has("environment_steps"):
             yield from cls._unseeded_environment(program)
 
@@ -239,6 +248,25 @@ class UnseededGlobalRng(Rule):
                 f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {worker}",
                 confidence=cls.confidence,
             )
+
+    @classmethod
+    def _drawn_in_tasks(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
+        """Tasks of a pool that draw from the generator of whatever worker runs them."""
+        for task, holds in islice(program.processes("tasks"), _MANY):
+            draws = program.facts("draws", library)
+            first = cls._surest(program, ((each, "draws") for each in draws if holds(each)))
+            if first is None or any(map(holds, program.facts("seeds", library))):
+                continue
+            yield program.finding(
+                cls,
+                task,
+                f"{program.shown(first[0])} draws from {_GENERATORS[library]} in tasks that "
+                f"{program.shown(task)} shares out: which worker runs a task, and so what that "
+                "draws, depends on time",
+                f"give each task a generator of its own, as {_OF_TASKS[library]}",
+                confidence=sure,
+            )
+            return
 
     @classmethod
     def _drawn_too_soon(cls, program: Program, library: str) -> Iterator[Finding]:
