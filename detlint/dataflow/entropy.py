@@ -132,6 +132,18 @@ def reseeds(call: Op, origins: Origins) -> bool:
     )
 
 
+def replaces_seeding(store: Op) -> bool:
+    """``np.random.seed = 0``: a number in the place of the function that seeds."""
+    values, (owner, given) = store.function.unit.values, store.args
+    named = {f"{each}.{store.name}" for each in values.qualified(owner)}
+    if randomness.SEEDING.isdisjoint(named):
+        return False
+    written = getattr(store.node, "value", None)
+    if isinstance(written, (ast.Name, ast.Attribute)):
+        return ast.unparse(written).lower().endswith("seed")
+    return isinstance(values.constant(given), int)
+
+
 def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
     """Whether a value is seen to be an object of one of some classes."""
     return any(

@@ -52,6 +52,7 @@ class EntropySeed(Rule):
     - a seed drawn from a global generator that nothing has seeded, also for a function of another
       file that seeds with it
     - calls that mean entropy: `random.seed()`, `torch.seed()`, `generator.seed()`
+    - `np.random.seed = 0`, which seeds nothing
     - a seed made of `hash()` of a string, or of `id()`
     - arguments in scripts, also through a variable: `--seed $RANDOM`, `seed=$(date +%s)`
     - a configuration of torchtitan without a seed: each run then takes another one
@@ -116,6 +117,10 @@ class EntropySeed(Rule):
         "seed(seed=None",
         "seed(a=None",
         "seed_all()",
+        "random.seed =",
+        "random.seed=",
+        "manual_seed =",
+        "set_seed =",
     )
     mentions = (*MENTIONS, "seed", "SEED", "[training]")
     # Without one of these, a function of another file may still seed with a number.
@@ -163,18 +168,22 @@ class EntropySeed(Rule):
             bad="""
                 import random
 
+                import numpy as np
                 import torch
 
                 random.seed()  # DET103
+                np.random.seed = 0  # DET103
                 generator = torch.Generator()
                 generator.seed()  # DET103
             """,
             fixed="""
                 import random
 
+                import numpy as np
                 import torch
 
                 random.seed(0)
+                np.random.seed(0)
                 generator = torch.Generator()
                 generator.manual_seed(0)
             """,
@@ -217,6 +226,9 @@ class EntropySeed(Rule):
                 elsewhere += self._places.handed_on(call) if find is None else ()
         for place in elsewhere:
             self._check(place, _ELSEWHERE)
+        stores = (op for function in functions for op in function.coded("store_attr"))
+        for each in filter(entropy.replaces_seeding, stores):
+            self._report_replaced(each)
 
     def _where_read(self, names: set[str]) -> Iterator[Function]:
         """The functions that mention one of some names, and a seed."""
@@ -238,6 +250,19 @@ class EntropySeed(Rule):
             edits=self._seeded(call),
             safe=False,
             confidence=Confidence.CERTAIN,
+        )
+
+    def _report_replaced(self, store: Op) -> None:
+        node, edits = store.node, tuple[Edit, ...]()
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = self._text(node.targets[0]), self._text(node.value)
+            edits = (self.unit.replace(node, f"{target}({value})"),)
+        self.report(
+            node,
+            f"`{self._text(node)}` replaces the function that seeds, and seeds nothing",
+            advice="Call the function.",
+            edits=edits,
+            safe=False,
         )
 
     def _seeded(self, call: Op) -> tuple[Edit, ...]:

@@ -354,3 +354,16 @@ class Run:
 
     def seed_all(self):
         torch.manual_seed(int(self.started))  # DET103
+
+
+# A number in the place of the function that seeds
+np.random.seed = 0  # DET103
+npr.seed = seed  # DET103
+torch.manual_seed = SEED  # DET103
+
+
+def patched(monkeypatch, fixed, options):
+    random.seed = options.seed  # DET103
+    options.seed = 0
+    np.random.seed = fixed
+    torch.manual_seed = lambda seed: fixed(seed)
