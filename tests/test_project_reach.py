@@ -302,3 +302,18 @@ def test_layers_of_graphs_draw_their_weights(
 ) -> None:
     project({"train.py": TRAIN.format(line).replace("import random\n", "")})
     assert lint() == ["train.py:3"] * found
+
+
+@pytest.mark.parametrize(
+    ("base", "is_found"),
+    [("acme.Learner", True), ("core.Learner, Saveable", True), ("Book", False)],
+)
+def test_a_loop_of_a_library_takes_the_steps_of_a_learner(
+    project: Project, capsys: pytest.CaptureFixture[str], base: str, *, is_found: bool
+) -> None:
+    learner = f"import acme\nimport torch\n\nclass Mine({base}):\n    def step(self):\n"
+    learner += "        self.loss.backward()\n        self.optimizer.apply()\n"
+    learner += "    def __init__(self):\n        self.optimizer = torch.optim.SGD(self.weights)\n"
+    run = "import acme\nfrom learner import Mine\n\ndef main():\n    acme.Loop(Mine()).run()\n\n"
+    project({"learner.py": learner, "run.py": run + MAIN})
+    assert places(capsys, "DET304") == ["learner.py:6"] * is_found

@@ -72,8 +72,8 @@ CALLED = re.compile(
 )
 # Of these, what the workers of a loader call.
 IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
-_DRIVEN = re.compile(r"train_\w+|\w+_step")
-_DRIVES = re.compile(r"(?:Model|Module|Trainer|Runner)\s*(?:,|$)")
+_DRIVEN = re.compile(r"train_\w+|(?:\w+_)?step")
+_DRIVES = re.compile(r"(?:Learner|Model|Module|Trainer|Runner)\s*(?:,|$)")
 
 
 class Uses(NamedTuple):
