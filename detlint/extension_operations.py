@@ -231,6 +231,22 @@ SWITCHED: tuple[Switched, ...] = (
         ("cuda",),
         _ADDS,
     ),
+    # torch_scatter/composite/*.py make these of scatter_sum.
+    Switched(
+        "torch_scatter.composite",
+        (
+            Usage(
+                tuple(
+                    f"torch_scatter.{module}scatter_{kind}"
+                    for module in ("", "composite.")
+                    for kind in ("softmax", "log_softmax", "logsumexp", "std")
+                )
+            ),
+        ),
+        "forward",
+        ("cuda",),
+        _ADDS,
+    ),
     # torch_geometric/utils/_scatter.py; MessagePassing and its aggregations call it as well, where
     # there is nothing to point at.
     Switched(

@@ -120,6 +120,8 @@ def test_torchvision_itself_takes_another_roi_align_with_the_switch(
         ("torch_scatter.scatter(x, index)", "torch_scatter.scatter()"),
         ("gnn.global_mean_pool(x, batch)", "gnn.global_mean_pool(batch=…)"),
         ("spmm(index, x, 4, 4, x)", "spmm()"),
+        ("torch_scatter.scatter_softmax(x, index)", "torch_scatter.scatter_softmax()"),
+        ("torch_scatter.composite.scatter_std(x, index)", "torch_scatter.composite.scatter_std()"),
     ],
 )
 def test_what_torch_adds_up_is_found_without_the_switch(
