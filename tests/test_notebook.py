@@ -527,3 +527,23 @@ def test_what_a_magic_sets_counts_for_a_program_that_is_started(folder: Path) ->
     text = notebook("%env CUBLAS_WORKSPACE_CONFIG=:4096:8", "!python train.py")
     (folder / "nb.ipynb").write_text(text, encoding="utf-8")
     assert detlint(".", "--select=DET306", cwd=folder).returncode == 0
+
+
+LISTED = "import os\ndef names(d):\n    return os.listdir(d)\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_found"),
+    [
+        ("print(len(names('a')))", False),
+        ("known = set(names('a'))", False),
+        ("known = names('a')[:9]", True),
+        ("for name in names('a'):\n    rows.append(name)", True),
+        ("", True),
+    ],
+)
+def test_what_a_function_returns_is_seen_where_a_notebook_calls_it(
+    cell: str, *, is_found: bool
+) -> None:
+    found = lint(notebook("rows = []", LISTED, cell, "save(rows)"), "DET203")
+    assert [each.code for each in found] == ["DET203"] * is_found

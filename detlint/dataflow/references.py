@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.ir import CHANGING, GIVING
+from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,8 @@ class References:
             return None
         found = [op for op in self.calls_in_file(function) if op.function is not function]
         # What a script defines may still be imported, if only a test of it calls the function.
-        tried = not private and any(op.function is self.unit.module for op in found)
+        imported = not (private or self._is_notebook)
+        tried = imported and any(op.function is self.unit.module for op in found)
         return None if tried or not (found or mangled) else found
 
     @cached_property
@@ -124,7 +126,12 @@ class References:
 
     @cached_property
     def _is_run(self) -> bool:
-        return _SCRIPT.search(self.unit.text) is not None
+        return self._is_notebook or _SCRIPT.search(self.unit.text) is not None
+
+    @cached_property
+    def _is_notebook(self) -> bool:
+        """Whether the file is one that nobody imports."""
+        return kind_of_name(self.unit.source.path) == NOTEBOOK
 
     def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
         """The calls of a function, and of those in it, by what of the file they call."""
