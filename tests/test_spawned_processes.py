@@ -155,6 +155,8 @@ SEED = "np.random.seed(0)"
         ("with mp.Pool(4) as pool: found = pool.starmap(Noise(), rows)", True),
         ("with ProcessPoolExecutor() as pool: found = list(pool.map(noise, rows))", True),
         ("with ThreadPoolExecutor() as pool: found = pool.submit(noise, 3).result()", True),
+        ("with mp.get_context('fork').Pool(4) as pool: found = pool.map(noise, rows)", True),
+        ("pool = mp.get_context().Pool(4); found = pool.map(noise, rows)", True),
         ("found = Parallel(4)(delayed(noise)(row) for row in rows)", True),
         ("found = mp.Pool(4).map(own_noise, rows)", False),
         ("found = mp.Pool(4).map(seeded_noise, rows)", False),
