@@ -449,10 +449,9 @@ class Program:
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
         worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
-        return not worked_out or self._steps
+        return not worked_out or self.known("takes steps", self._takes_steps)
 
-    @cached_property
-    def _steps(self) -> bool:
+    def _takes_steps(self) -> bool:
         """Whether something in it may take a step."""
         return any(
             self._reach.may_run(self.path, path, part)

@@ -25,7 +25,7 @@ from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
 from detlint.models import training as trainers
-from detlint.models.completions import JOBLIB
+from detlint.models.completions import JOBLIB, is_context
 from detlint.stack import in_deep_stack
 from detlint.syntax import REFUSALS
 
@@ -459,8 +459,7 @@ class _Reader:
         ``Parallel(4)(delayed(f)(row) for row in rows)``."""
         method = call.args[0]
         if method.code == "attr" and method.name in randomness.TASKS:
-            pools = not randomness.POOLS.isdisjoint(self._training.classes(method.args[0]))
-            return call.given("func", 0) if pools else None
+            return call.given("func", 0) if self._is_pool(method.args[0]) else None
         job = (
             call.args[1].args[0] if call.args[1:] and call.args[1].code == "comprehension" else None
         )
@@ -468,6 +467,16 @@ class _Reader:
             return None
         delayed = job.args[0]
         return delayed.args[1] if delayed.code == "call" and delayed.args[1:] else None
+
+    def _is_pool(self, owner: Op) -> bool:
+        """Whether a value is a pool, also one of ``multiprocessing.get_context("fork")``."""
+        classes = self._training.classes
+        if not randomness.POOLS.isdisjoint(classes(owner)):
+            return True
+        made = owner.args[0] if owner.code == "enter" else owner
+        method = made.args[0] if made.code == "call" else made
+        context = method.args[0] if method.code == "attr" and method.name == "Pool" else None
+        return context is not None and any(map(is_context, classes(context)))
 
     def _meant(self, given: Op) -> list[str]:
         """The functions that a value may be, or the classes of which it is an object."""

@@ -31,7 +31,7 @@ def drawn_from(op: Op) -> str:
     if op.code != "call" or op.given("generator") is not None:
         return ""
     found = (randomness.DRAWS.get(name) for name in op.function.unit.values.called(op))
-    return next(filter(None, found), "") or _of_distribution(op)
+    return next(filter(None, found), "") or _of_distribution(op) or _of_tensor(op)
 
 
 def _of_distribution(call: Op) -> str:
@@ -46,6 +46,14 @@ def _of_distribution(call: Op) -> str:
     else:
         names = called(call)
     return "numpy" if any(map(randomness.of_distributions, names)) and not apart else ""
+
+
+def _of_tensor(call: Op) -> str:
+    """The library of ``torch.softmax(x, -1).multinomial(1)``, a method of what torch gave."""
+    if call.args[0].code != "attr" or word_of(call) not in randomness.OF_TENSORS:
+        return ""
+    names = call.function.unit.values.called(call.args[0].args[0])
+    return "torch" if any(each.startswith("torch.") for each in names) else ""
 
 
 def drawn_by_tensorflow(op: Op) -> str:

@@ -118,6 +118,11 @@ def is_queue(name: str) -> bool:
     return _QUEUE.fullmatch(name) is not None
 
 
+def is_context(name: str) -> bool:
+    """Whether a function gives a context that has pools of processes, by its qualified name."""
+    return name.endswith("multiprocessing.get_context")
+
+
 def starts_worker(word: str) -> bool:
     """Whether a call of this name starts work that runs at the same time."""
     return _STARTING.search(word) is not None

@@ -25,6 +25,8 @@ DRAWS = {
     for module, names in _DRAWING.items()
     for name in names.split()
 }
+# Methods of tensors that do so, and are no functions of other libraries' arrays.
+OF_TENSORS = frozenset(("bernoulli", "multinomial"))
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
 OF_TENSORFLOW = frozenset(
     [
