@@ -99,13 +99,26 @@ class OtherFiles:
             if member and not _reads(self._index.source(path).text, name, member):
                 continue
             other = self.unit(path)
-            for bound, meanings in other.imported.items():
-                for each in meanings:
-                    last = each.rpartition(".")[2]
-                    if last == name and self._is_of(other, each, home):
-                        found.append((other, bound, each))
-                    elif last == module and self._is_of(other, f"{each}.{name}", home):
-                        found.append((other, name, f"{each}.{name}"))
+            for full, word in self._meanings(other, path, name, module).items():
+                if self._is_of(other, full, home):
+                    found.append((other, word, full))
+        return found
+
+    def _meanings(self, unit: Unit, path: str, name: str, module: str) -> dict[str, str]:
+        """By which words a file may call what a module has by a name, by their qualified names."""
+        found: dict[str, str] = {}
+        for bound, meanings in unit.imported.items():
+            for each in meanings:
+                last = each.rpartition(".")[2]
+                if last == name:
+                    found[each] = bound
+                elif last == module:
+                    found[f"{each}.{name}"] = name
+        for wanted in self._index.imports(path):  # within functions, `import a.b`, `import *`
+            dotted = f"{'.' * wanted.level}{wanted.module}"
+            of_module = wanted.module.rpartition(".")[2] == module
+            if name in wanted.names or (of_module and not {*wanted.names} - {"*"}):
+                found.setdefault(f"{dotted}.{name}", name)
         return found
 
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
@@ -135,7 +148,8 @@ class OtherFiles:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
             imports = self._index.imports(path)
-            modules = (each.module.rpartition(".")[2] for each in imports if not each.names)
+            whole = (each for each in imports if not {*each.names} - {"*"})
+            modules = (each.module.rpartition(".")[2] for each in whole)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
         return found

@@ -34,6 +34,11 @@ class ImportedTypes:
         self._origins = Origins(find)
         self._homes: dict[str, Place] = {}
 
+    def by_star(self, name: str) -> list[str]:
+        """The qualified names that a name may have that comes with ``import *``."""
+        modules = [each.removesuffix("*") for each in self._unit.imported.get("*", ())]
+        return [f"{each}{name}" for each in modules if self._meant(f"{each}{name}")]
+
     def of_names(self, names: Iterable[str]) -> Types:
         """What imported names stand for; nothing where no file of the project says it."""
         return joined(*(self._of_part(*each) for name in names for each in self._meant(name)))

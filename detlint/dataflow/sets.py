@@ -263,7 +263,7 @@ class Sets:
         if several:
             elements = lattice.elements(elements)
         varies = lattice.hash_varies(elements)
-        if varies is False:
+        if varies is False or _is_empty(value):
             return
         guessed = varies is None
         seems_text = guessed and self._seems_text(value, by)
@@ -345,6 +345,11 @@ def _is_count(op: Op, head: Op) -> bool:
     if op.code == "augment":
         op = op.args[0]
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
+
+
+def _is_empty(op: Op) -> bool:
+    """``frozenset()``."""
+    return op.code == "call" and len(op.args) == 1 and op.args[0].name == "frozenset"
 
 
 def defines(function: Function) -> bool:
