@@ -81,9 +81,7 @@ class OtherFiles:
         self._busy.discard((unit, name))
         return found
 
-    def importing(
-        self, unit: Unit, name: str, member: str = ""
-    ) -> list[tuple[Unit, str, str]]:
+    def importing(self, unit: Unit, name: str, member: str = "") -> list[tuple[Unit, str, str]]:
         """The files that import a function or class of a file, or the file itself; by which word
         each of them calls it, and by which qualified name. Not more than a few.
 

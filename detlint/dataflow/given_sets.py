@@ -144,7 +144,7 @@ class GivenSets:
     def _handed_on(self, function: Function, given: set[str]) -> Iterator[tuple[Function, str]]:
         """The functions that may read what a function hands on of these sets, and by which word."""
         unit = function.unit
-        for part, value in _given(unit.values, function):
+        for part, value in _given(unit.across, function):
             if _is_given(value, given):
                 word = part.rpartition(".")[2]
                 yield from ((each, word) for each in unit.functions_naming(word))
@@ -168,4 +168,4 @@ def _gets(function: Function, word: str, given: set[str]) -> bool:
 
 
 def _is_given(op: Op, given: set[str]) -> bool:
-    return not given.isdisjoint(givers(op.function.unit.values.types(op)))
+    return not given.isdisjoint(givers(op.function.unit.across.types(op)))

@@ -119,7 +119,7 @@ class ImportedTypes:
         places += [self._homes[word]] if word in self._homes else []
         return joined(
             *(
-                self._received(home.values.class_named(part), home, part)
+                self._received(home.across.class_named(part), home, part)
                 for home, part in places
                 if part in home.classes
             )
@@ -129,7 +129,7 @@ class ImportedTypes:
 
     def _asked(self, home: Unit, told: str, judge: Callable[[Values], Types]) -> Types:
         """What the values of another file say, as this one has it."""
-        values = home.values
+        values = home.across
         if values.is_busy:  # files that ask each other settle nothing
             self._values.doubt()
             return ANY
@@ -147,8 +147,8 @@ class ImportedTypes:
         of = one.of
         if of.startswith("."):
             of = self._called(Place(home, of[1:]))
-        elif home.values.elsewhere is not None and of in home.values.elsewhere._homes:  # noqa: SLF001 - of its own kind
-            of = self._called(home.values.elsewhere._homes[of])  # noqa: SLF001
+        elif home.across.elsewhere is not None and of in home.across.elsewhere._homes:  # noqa: SLF001 - of its own kind
+            of = self._called(home.across.elsewhere._homes[of])  # noqa: SLF001
         elif one.name == "set":
             of = of or told
         return Type(one.name, tuple(self._received(each, home, told) for each in one.holds), of)

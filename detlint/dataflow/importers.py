@@ -43,7 +43,7 @@ class Importers:
         """What reads a function, a variable, or an attribute of objects of a class."""
         owner, _, name = part.rpartition(".")
         for function, _, full in self._reading(part):
-            values = function.unit.values
+            values = function.unit.across
             for each in function.everything():
                 for op in each.ops:
                     if op.code not in ("attr", "global", "import"):
@@ -58,8 +58,10 @@ class Importers:
         """With the qualified name by which they may do so."""
         owner, _, name = part.rpartition(".")
         seen: set[Function] = set()
-        imported = self._having(self._unit, owner, name) if owner else self._others.importing(
-            self._unit, name, name
+        imported = (
+            self._having(self._unit, owner, name)
+            if owner
+            else self._others.importing(self._unit, name, name)
         )
         for other, bound, full in imported:
             word = name if owner else bound
@@ -88,7 +90,7 @@ class Importers:
 
     def _is_of(self, op: Op, owner: str) -> bool:
         """Whether a value is an object of a class of the file, or of one that derives from it."""
-        elsewhere = op.function.unit.values.elsewhere
+        elsewhere = op.function.unit.across.elsewhere
         if elsewhere is None:
             return False
         sought = Place(self._unit, owner)

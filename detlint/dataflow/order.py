@@ -123,7 +123,7 @@ class Orders:
     def opened(self, unit: Unit, others: OtherFiles, depth: int) -> Orders:
         """The same of another file, ``depth`` files away from the first."""
         kind = {"distinct": self.distinct, "finishing": self.finishing}
-        return Orders(unit.values, **kind, others=others, depth=depth)
+        return Orders(unit.across, **kind, others=others, depth=depth)
 
     def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
         """The places where the order of a value shows."""

@@ -13,7 +13,7 @@ from detlint.dataflow.sets import Sets
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
@@ -175,29 +175,31 @@ class SetOrder(Rule):
             if place not in told:
                 self.leave(node, parts)
 
-    def _examine_own(self, functions: Iterable[Function]) -> set[tuple[int, int]]:
-        """The sets that are read in some functions, and where."""
+    def _examine_own(
+        self, functions: Iterable[Function], rows: Collection[int] = ()
+    ) -> set[tuple[int, int]]:
+        """The sets that are read in some functions, in some rows, and where."""
         told: set[tuple[int, int]] = set()
-        for reading in (each for one in functions for each in self._sets.of_function(one)):
+        for reading in (x for each in functions for x in self._sets.of_function(each, rows)):
             place = self.unit.span(reading.node)
-            may_rise = self.others is None and (
-                reading.guessed or rests_on_others([reading.use])
-            )
+            may_rise = self.others is None and (reading.guessed or rests_on_others([reading.use]))
             if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
         return told
 
     def _examine_again(self, others: OtherFiles) -> None:
-        starts, offsets, given = self.unit.source.line_starts, [], GivenSets(self.unit, others)
+        starts, given = self.unit.source.line_starts, GivenSets(self.unit, others)
+        rows: dict[int, int] = {}
         for finding in self.asked:
             offset = starts[finding.row - 1] + finding.column - 1
             parts = finding.given_by
             if parts:
                 self._tell_surest(offset, finding, list(given.read(parts)))
             else:
-                offsets.append(offset)
-        self._examine_own(self.unit.functions_at(offsets))
+                rows[offset] = finding.row
+        if rows:
+            self._examine_own(self.unit.functions_at(rows), set(rows.values()))
 
     def _tell_surest(self, offset: int, finding: Finding, readings: Sequence[Reading]) -> None:
         """Of what other files do with a set that this one gives them, what is surest."""
