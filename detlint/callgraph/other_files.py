@@ -170,5 +170,5 @@ class OtherFiles:
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        return member in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
+        return f".{member}" in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
     return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text
