@@ -13,7 +13,7 @@ from detlint.index.modules import Definitions, Modules
 from detlint.paths import relative, slashed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.index.index import Index
 
@@ -85,7 +85,8 @@ class OtherFiles:
         """The files that import a function or class of a file, or the file itself; by which word
         each of them calls it, and by which qualified name. Not more than a few.
 
-        ``member``: a word that those have to hold that are of use.
+        ``member``: a word that those have to hold that are of use. Then what is imported within
+        functions, by ``import a.b`` and by ``*`` counts, too.
         """
         if self._alone:
             return []
@@ -97,27 +98,22 @@ class OtherFiles:
             if member and not _reads(self._index.source(path).text, name, member):
                 continue
             other = self.unit(path)
-            for full, word in self._meanings(other, path, name, module).items():
-                if self._is_of(other, full, home):
-                    found.append((other, word, full))
+            ways = [*_meanings(other, name, module)]
+            ways += self._further(path, name, module) if member else ()
+            found += [
+                (other, word, full)
+                for full, word in dict(reversed(ways)).items()
+                if self._is_of(other, full, home)
+            ]
         return found
 
-    def _meanings(self, unit: Unit, path: str, name: str, module: str) -> dict[str, str]:
-        """By which words a file may call what a module has by a name, by their qualified names."""
-        found: dict[str, str] = {}
-        for bound, meanings in unit.imported.items():
-            for each in meanings:
-                last = each.rpartition(".")[2]
-                if last == name:
-                    found[each] = bound
-                elif last == module:
-                    found[f"{each}.{name}"] = name
-        for wanted in self._index.imports(path):  # within functions, `import a.b`, `import *`
+    def _further(self, path: str, name: str, module: str) -> Iterator[tuple[str, str]]:
+        """The same as ``_meanings`` of imports within functions, by a dotted name or by ``*``."""
+        for wanted in self._index.imports(path):
             dotted = f"{'.' * wanted.level}{wanted.module}"
             of_module = wanted.module.rpartition(".")[2] == module
             if name in wanted.names or (of_module and not {*wanted.names} - {"*"}):
-                found.setdefault(f"{dotted}.{name}", name)
-        return found
+                yield f"{dotted}.{name}", name
 
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""
@@ -165,6 +161,18 @@ class OtherFiles:
 
     def _below(self, root: str) -> Definitions:
         return Definitions(self._index, self._modules(root))
+
+
+def _meanings(unit: Unit, name: str, module: str) -> Iterator[tuple[str, str]]:
+    """By which qualified names, and by which words, a file may mean what a module has by a
+    name."""
+    for bound, meanings in unit.imported.items():
+        for each in meanings:
+            last = each.rpartition(".")[2]
+            if last == name:
+                yield each, bound
+            elif last == module:
+                yield f"{each}.{name}", name
 
 
 def _reads(text: str, name: str, member: str) -> bool:
