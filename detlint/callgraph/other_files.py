@@ -15,8 +15,9 @@ from detlint.paths import relative, slashed
 from detlint.requirements import is_older, requirements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from detlint.index.imports import Import
     from detlint.index.index import Index
 
 
@@ -97,7 +98,8 @@ class OtherFiles:
         """The files that import a function or class of a file, or the file itself; by which word
         each of them calls it, and by which qualified name. Not more than a few.
 
-        ``member``: a word that those have to hold that are of use.
+        ``member``: a word that those have to hold that are of use. Then what is imported within
+        functions, by ``import a.b`` and by ``*`` counts, too.
         """
         if self._alone:
             return []
@@ -108,13 +110,13 @@ class OtherFiles:
             if member and not _reads(self._index.source(path).text, name, member):
                 continue
             other = self.unit(path)
-            for bound, meanings in other.imported.items():
-                for each in meanings:
-                    last = each.rpartition(".")[2]
-                    if last == name and self._is_of(other, each, home):
-                        found.append((other, bound, each))
-                    elif last == module and self._is_of(other, f"{each}.{name}", home):
-                        found.append((other, name, f"{each}.{name}"))
+            ways = [*_meanings(other, name, module)]
+            ways += self._further(path, name, module) if member else ()
+            found += [
+                (other, word, full)
+                for full, word in dict(reversed(ways)).items()
+                if self._is_of(other, full, home)
+            ]
         return found
 
     def _asked_for(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
@@ -145,6 +147,14 @@ class OtherFiles:
         for each in found:  # grows
             found += sorted(self._looked_at[each] - set(found))
         return found, [(q, each, *ws) for each in found for q, *ws in sorted(self._asked[each])]
+
+    def _further(self, path: str, name: str, module: str) -> Iterator[tuple[str, str]]:
+        """The same as ``_meanings`` of imports within functions, by a dotted name or by ``*``."""
+        for wanted in self._index.imports(path):
+            dotted = f"{'.' * wanted.level}{wanted.module}"
+            of_module = wanted.module.rpartition(".")[2] == module
+            if name in wanted.names or (of_module and not {*wanted.names} - {"*"}):
+                yield f"{dotted}.{name}", name
 
     def _is_of(self, unit: Unit, name: str, home: str) -> bool:
         """Whether what a file means by a name is of a file."""
@@ -216,7 +226,7 @@ class OtherFiles:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
             imports = self._index.imports(path)
-            modules = (f"{'.' * bool(x.names)}{x.module.rpartition('.')[2]}" for x in imports)
+            modules = (f"{'.' * _is_partial(x)}{x.module.rpartition('.')[2]}" for x in imports)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
         return found
@@ -236,8 +246,25 @@ class OtherFiles:
         return Definitions(self._index, self._modules(root))
 
 
+def _meanings(unit: Unit, name: str, module: str) -> Iterator[tuple[str, str]]:
+    """By which qualified names, and by which words, a file may mean what a module has by a
+    name."""
+    for bound, meanings in unit.imported.items():
+        for each in meanings:
+            last = each.rpartition(".")[2]
+            if last == name:
+                yield each, bound
+            elif last == module:
+                yield f"{each}.{name}", name
+
+
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        return member in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
+        return f".{member}" in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
     return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text
+
+
+def _is_partial(wanted: Import) -> bool:
+    """Whether an import names what it takes of a module."""
+    return not {"*"}.issuperset(wanted.names)

@@ -43,7 +43,7 @@ class Completions:
 
     def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
-        self.values = unit.values
+        self.values = unit.across
         self.orders = Orders(self.values, finishing=True, others=others)
         self.queues = Queues(self.orders.references, others.find if others is not None else None)
         self._is_open = others is not None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _FARTHEST = 30  # steps back to what makes a set
+_NAMES = ("attr", "free", "global")
 _MOST = 100  # functions of other files that are looked at for what a file gives
 
 
@@ -38,7 +39,8 @@ def leaving(sets: Sets, functions: Iterable[Function]) -> Iterator[tuple[ast.AST
     gives it, or "" where it is an argument."""
     for function in functions:
         for part, value in _given(sets.unit.values, function):
-            yield _made(sets.unit.values, value).node, part
+            if "." in part or not part.startswith("_"):  # few import what is private
+                yield _made(sets.unit.values, value).node, part
         for each in function.everything():
             for call in each.coded("call"):
                 yield from ((read_at(call, value), "") for value in _handed_on(sets, call))
@@ -122,13 +124,13 @@ class GivenSets:
     def read(self, parts: Iterable[str]) -> Iterator[Reading]:
         """Where other files read the sets that some parts of the file give them."""
         given = {given_as(self._unit, each) for each in parts}
-        pending = [each for part in parts for each in self._naming(self._unit, part)]
-        pending = list(dict.fromkeys(pending))
-        for function in pending:  # grows
+        found = (each for part in parts for each in self._naming(self._unit, part))
+        pending = [each for each in dict.fromkeys(found) if _gets(*each, given)]
+        for function, _ in pending:  # grows
             yield from self._of_function(function, given)
             if len(pending) < _MOST:
                 handed = dict.fromkeys(self._handed_on(function, given))
-                pending += [each for each in handed if each not in pending]
+                pending += [x for x in handed if x not in pending and _gets(*x, given)]
 
     def _of_function(self, function: Function, given: set[str]) -> Iterator[Reading]:
         if function.unit is self._unit:
@@ -136,18 +138,34 @@ class GivenSets:
         if function.unit not in self._sets:
             self._sets[function.unit] = Sets(function.unit, self._others, foreign=True)
         for reading in self._sets[function.unit].of_function(function):
-            if not given.isdisjoint(givers(function.unit.values.types(reading.op))):
+            if _is_given(reading.op, given):
                 yield reading
 
-    def _handed_on(self, function: Function, given: set[str]) -> Iterator[Function]:
-        """The functions that may read what a function hands on of these sets."""
+    def _handed_on(self, function: Function, given: set[str]) -> Iterator[tuple[Function, str]]:
+        """The functions that may read what a function hands on of these sets, and by which word."""
         unit = function.unit
-        for part, value in _given(unit.values, function):
-            if not given.isdisjoint(givers(unit.values.types(value))):
-                yield from unit.functions_naming(part.rpartition(".")[2])
+        for part, value in _given(unit.across, function):
+            if _is_given(value, given):
+                word = part.rpartition(".")[2]
+                yield from ((each, word) for each in unit.functions_naming(word))
                 yield from self._naming(unit, part)
 
-    def _naming(self, unit: Unit, part: str) -> Iterator[Function]:
+    def _naming(self, unit: Unit, part: str) -> Iterator[tuple[Function, str]]:
         if unit not in self._importers:
             self._importers[unit] = Importers(unit, self._others)
         return self._importers[unit].naming(part)
+
+
+def _gets(function: Function, word: str, given: set[str]) -> bool:
+    """Whether a function reads any of some sets, or what holds them, by a word."""
+    return any(
+        _is_given(each, given)
+        for inner in function.everything()
+        for op in inner.ops
+        if op.code == "import" or (op.code in _NAMES and op.name == word)
+        for each in (op, *(use for use in op.uses if use.code == "call"))
+    )
+
+
+def _is_given(op: Op, given: set[str]) -> bool:
+    return not given.isdisjoint(givers(op.function.unit.across.types(op)))

@@ -34,6 +34,11 @@ class ImportedTypes:
         self._origins = Origins(find)
         self._homes: dict[str, Place] = {}
 
+    def by_star(self, name: str) -> list[str]:
+        """The qualified names that a name may have that comes with ``import *``."""
+        modules = [each.removesuffix("*") for each in self._unit.imported.get("*", ())]
+        return [f"{each}{name}" for each in modules if self._meant(f"{each}{name}")]
+
     def of_names(self, names: Iterable[str]) -> Types:
         """What imported names stand for; nothing where no file of the project says it."""
         return joined(*(self._of_part(*each) for name in names for each in self._meant(name)))
@@ -114,7 +119,7 @@ class ImportedTypes:
         places += [self._homes[word]] if word in self._homes else []
         return joined(
             *(
-                self._received(home.values.class_named(part), home, part)
+                self._received(home.across.class_named(part), home, part)
                 for home, part in places
                 if part in home.classes
             )
@@ -124,7 +129,7 @@ class ImportedTypes:
 
     def _asked(self, home: Unit, told: str, judge: Callable[[Values], Types]) -> Types:
         """What the values of another file say, as this one has it."""
-        values = home.values
+        values = home.across
         if values.is_busy:  # files that ask each other settle nothing
             self._values.doubt()
             return ANY
@@ -142,8 +147,8 @@ class ImportedTypes:
         of = one.of
         if of.startswith("."):
             of = self._called(Place(home, of[1:]))
-        elif home.values.elsewhere is not None and of in home.values.elsewhere._homes:  # noqa: SLF001 - of its own kind
-            of = self._called(home.values.elsewhere._homes[of])  # noqa: SLF001
+        elif home.across.elsewhere is not None and of in home.across.elsewhere._homes:  # noqa: SLF001 - of its own kind
+            of = self._called(home.across.elsewhere._homes[of])  # noqa: SLF001
         elif one.name == "set":
             of = of or told
         return Type(one.name, tuple(self._received(each, home, told) for each in one.holds), of)

@@ -25,9 +25,9 @@ class Importers:
         self._unit = unit
         self._others = others
 
-    def naming(self, part: str) -> Iterator[Function]:
-        """The functions of other files that may read it."""
-        return (function for function, _ in self._reading(part))
+    def naming(self, part: str) -> Iterator[tuple[Function, str]]:
+        """The functions of other files that may read it, and by which word."""
+        return ((function, word) for function, word, _ in self._reading(part))
 
     def calls(self, function: Function) -> Iterator[Op]:
         """The calls of a function or method, and what reads a property."""
@@ -42,8 +42,8 @@ class Importers:
     def reads(self, part: str) -> Iterator[Op]:
         """What reads a function, a variable, or an attribute of objects of a class."""
         owner, _, name = part.rpartition(".")
-        for function, full in self._reading(part):
-            values = function.unit.values
+        for function, _, full in self._reading(part):
+            values = function.unit.across
             for each in function.everything():
                 for op in each.ops:
                     if op.code not in ("attr", "global", "import"):
@@ -54,7 +54,7 @@ class Importers:
                     elif full in values.qualified(op):
                         yield op
 
-    def _reading(self, part: str) -> Iterator[tuple[Function, str]]:
+    def _reading(self, part: str) -> Iterator[tuple[Function, str, str]]:
         """With the qualified name by which they may do so."""
         owner, _, name = part.rpartition(".")
         seen: set[Function] = set()
@@ -63,11 +63,12 @@ class Importers:
             if owner
             else self._others.importing(self._unit, name, name)
         )
-        for other, word, full in imported:
-            for each in islice(other.functions_naming(name if owner else word), _MOST):
+        for other, bound, full in imported:
+            word = name if owner else bound
+            for each in islice(other.functions_naming(word), _MOST):
                 if each not in seen:
                     seen.add(each)
-                    yield each, full
+                    yield each, word, full
 
     def _having(
         self, unit: Unit, owner: str, member: str, *, nested: bool = False
@@ -89,7 +90,7 @@ class Importers:
 
     def _is_of(self, op: Op, owner: str) -> bool:
         """Whether a value is an object of a class of the file, or of one that derives from it."""
-        elsewhere = op.function.unit.values.elsewhere
+        elsewhere = op.function.unit.across.elsewhere
         if elsewhere is None:
             return False
         sought = Place(self._unit, owner)

@@ -45,7 +45,7 @@ class Listings:
 
     def __init__(self, unit: Unit, others: OtherFiles | None = None) -> None:
         self.unit = unit
-        self.values = unit.values
+        self.values = unit.across
         self.orders = Orders(self.values, others=others)
         self.left: list[Op] = []
         self._leaves = False

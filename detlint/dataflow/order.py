@@ -127,7 +127,7 @@ class Orders:
     def opened(self, unit: Unit, depth: int) -> Orders:
         """The same of another file, ``depth`` files away from the first."""
         return Orders(
-            unit.values,
+            unit.across,
             distinct=self.distinct,
             finishing=self.finishing,
             others=self._others,

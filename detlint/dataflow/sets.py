@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -13,7 +14,7 @@ from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
@@ -124,7 +125,7 @@ class Sets:
         self, unit: Unit, others: OtherFiles | None = None, *, foreign: bool = False
     ) -> None:
         self.unit = unit
-        self.values = unit.values
+        self.values = unit.across
         self.orders = Orders(self.values, distinct=True, others=others)
         self.left: list[ast.AST] = []  # sets of which the order is handed to files out of sight
         self._foreign = foreign
@@ -175,10 +176,11 @@ class Sets:
     def _may_be_set(self, op: Op) -> bool:
         return _holds_set(self.values.types(op))
 
-    def of_function(self, function: Function) -> Iterator[Reading]:
-        """Those of a function, and of the functions in it."""
+    def of_function(self, function: Function, rows: Collection[int] = ()) -> Iterator[Reading]:
+        """Those of a function, and of the functions in it; ``rows``: only those that may stand in
+        one of them."""
         for each in function.everything():
-            for op in each.ops:
+            for op in each.ops if not rows else filter(partial(_is_in, rows=rows), each.ops):
                 for value in self._read_by(op):
                     yield from self._judge(value, op)
                 for value in self._joined_by(op):
@@ -216,13 +218,13 @@ class Sets:
         for name, value in op.arguments():
             held = self.values.elements(value)
             if name == ("*" if starred else None) and lattice.are(held, "set"):
-                own = lattice.are(self.unit.alone.elements(value), "set")
+                own = lattice.are(self.unit.values.elements(value), "set")
                 if own is not self._foreign:
                     yield value
 
     def is_set(self, op: Op) -> bool:
         """Whether a value is a set where it is read first: ``groups[key] = list(groups[key])``."""
-        own = _is_set(self.unit.alone, op)
+        own = _is_set(self.unit.values, op)
         return not own and _is_set(self.values, op) if self._foreign else own
 
     def goes_through(self, call: Op, name: str | None, value: Op) -> bool:
@@ -248,7 +250,7 @@ class Sets:
         if order is None and self.orders.imported is not None:
             parameters = self.orders.imported.taken(call, value)
             if parameters:
-                return not any(each.function.unit.values.is_set(each) for each in parameters)
+                return not any(each.function.unit.across.is_set(each) for each in parameters)
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
@@ -263,7 +265,7 @@ class Sets:
         if several:
             elements = lattice.elements(elements)
         varies = lattice.hash_varies(elements)
-        if varies is False:
+        if varies is False or _is_empty(value):
             return
         guessed = varies is None
         seems_text = guessed and self._seems_text(value, by)
@@ -345,6 +347,16 @@ def _is_count(op: Op, head: Op) -> bool:
     if op.code == "augment":
         op = op.args[0]
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
+
+
+def _is_in(op: Op, rows: Collection[int]) -> bool:
+    first = getattr(op.node, "lineno", 0)
+    return any(first <= each <= (getattr(op.node, "end_lineno", None) or first) for each in rows)
+
+
+def _is_empty(op: Op) -> bool:
+    """``frozenset()``."""
+    return op.code == "call" and len(op.args) == 1 and op.args[0].name == "frozenset"
 
 
 def defines(function: Function) -> bool:

@@ -121,17 +121,17 @@ class Unit(Editable[ast.AST]):
 
     @cached_property
     def values(self) -> Values:
-        """What the values of the file may be."""
+        """What the values of the file may be, as far as the file shows it by itself."""
         from detlint.dataflow.values import Values
 
-        return Values(self, self._models, self.find)
+        return Values(self, self._models)
 
     @cached_property
-    def alone(self) -> Values:
-        """The same as far as the file shows it by itself."""
+    def across(self) -> Values:
+        """The same with what other files say, where they are open."""
         from detlint.dataflow.values import Values
 
-        return self.values if self.find is None else Values(self, self._models)
+        return self.values if self.find is None else Values(self, self._models, self.find)
 
     @cached_property
     def roles(self) -> Roles:

@@ -178,7 +178,11 @@ class Values:
             ]
         if name in _SPELLED and "*" in self.unit.imported and name not in self.unit.bound_names:
             return [_SPELLED[name]]
-        return [f"builtins.{name}"] if name in _BUILTINS else []
+        if name in _BUILTINS:
+            return [f"builtins.{name}"]
+        if name in self.unit.bound_names or self.elsewhere is None:
+            return []
+        return self.elsewhere.by_star(name)
 
     def _may_bind(self, name: str) -> bool:
         return name not in _BUILTINS and name in self.unit.bound_names
@@ -354,19 +358,19 @@ class Values:
         return joined(*map(self.types, op.args[1:]))
 
     def _of_global(self, op: Op) -> Types:
-        name = str(op.name)
-        for each in self.qualified(op):
+        name, names = str(op.name), self.qualified(op)
+        for each in names:
             row = tables.ATTRIBUTES.get(each)
             if row is not None:
                 return self._instantiated(row, op)
         if name in self.unit.imported:
-            return self._of_imported(self.unit.imported[name])
+            return self._of_imported(names)
         if self.unit.defines(name):
             return plain("function")
         if name in self.unit.classes:
             return frozenset((Type("type", (), f".{name}"),))
         bound = self.unit.module.bindings.get(name) if self._may_bind(name) else None
-        return joined(*map(self.types, bound)) if bound else ANY
+        return joined(*map(self.types, bound)) if bound else self._of_imported(names)
 
     def _of_imported(self, names: Sequence[str]) -> Types:
         return (self.elsewhere.of_names(names) if self.elsewhere is not None else ANY) or ANY

@@ -13,7 +13,7 @@ from detlint.dataflow.sets import Sets
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
@@ -33,6 +33,8 @@ _NO_SET = re.compile(
 # What stands between the word and `in {`: targets, or more. Else it asks for membership.
 _LOOP = re.compile(r"\bfor\s[\w\s,.*()\[\]]*\Z")
 _NEAR = 200
+# By which a message says that it is not seen what a set holds.
+_SEEM = re.compile(r" gives what (?:may|seem to) be ")
 
 
 class SetOrder(Rule):
@@ -149,8 +151,8 @@ class SetOrder(Rule):
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
-        """What it is passed to may be of another file."""
-        return says_so(finding.message)
+        """What it is passed to may be of another file, and so may what its elements are of."""
+        return says_so(finding.message) or _SEEM.search(finding.message) is not None
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
@@ -161,38 +163,43 @@ class SetOrder(Rule):
         if self.others is not None:
             self._examine_again(self.others)
             return
-        told = self._examine_own(self._sets.near(offsets))
+        near = self._sets.near(offsets)
+        told = self._examine_own(near)
         left: dict[tuple[int, int], tuple[ast.AST, list[str]]] = {}
         for node in self._sets.left:
             left[self.unit.span(node)] = node, []
-        for node, part in leaving(self._sets, self._sets.near(offsets)):
+        for node, part in leaving(self._sets, near):
             _, parts = left.setdefault(self.unit.span(node), (node, []))
             parts += [part] if part not in ("", *parts) else []
         for place, (node, parts) in left.items():
             if place not in told:
                 self.leave(node, parts)
 
-    def _examine_own(self, functions: Iterable[Function]) -> set[tuple[int, int]]:
-        """The sets that are read in some functions, and where."""
+    def _examine_own(
+        self, functions: Iterable[Function], rows: Collection[int] = ()
+    ) -> set[tuple[int, int]]:
+        """The sets that are read in some functions, in some rows, and where."""
         told: set[tuple[int, int]] = set()
-        for reading in (each for one in functions for each in self._sets.of_function(one)):
+        for reading in (x for each in functions for x in self._sets.of_function(each, rows)):
             place = self.unit.span(reading.node)
-            may_rise = self.others is None and rests_on_others([reading.use])
+            may_rise = self.others is None and (reading.guessed or rests_on_others([reading.use]))
             if place not in told and (may_rise or self.wants(_confidence(reading))):
                 told.add(place)
                 self._tell(reading)
         return told
 
     def _examine_again(self, others: OtherFiles) -> None:
-        starts, offsets, given = self.unit.source.line_starts, [], GivenSets(self.unit, others)
+        starts, given = self.unit.source.line_starts, GivenSets(self.unit, others)
+        rows: dict[int, int] = {}
         for finding in self.asked:
             offset = starts[finding.row - 1] + finding.column - 1
             parts = finding.given_by
             if parts:
                 self._tell_surest(offset, finding, list(given.read(parts)))
             else:
-                offsets.append(offset)
-        self._examine_own(self.unit.functions_at(offsets))
+                rows[offset] = finding.row
+        if rows:
+            self._examine_own(self.unit.functions_at(rows), set(rows.values()))
 
     def _tell_surest(self, offset: int, finding: Finding, readings: Sequence[Reading]) -> None:
         """Of what other files do with a set that this one gives them, what is surest."""
