@@ -37,6 +37,7 @@ _MADE = (
     "not sorted, a dictionary filled by threads."
 )
 _HELD = ("parameter", "buffer")
+_AGAIN = " It is the same again at the end of the step: what was drawn in between may not be."
 
 
 def _judge_control_flow(situation: Situation) -> Verdict:
@@ -348,11 +349,13 @@ def _judge_hidden(situation: Situation) -> Verdict:
     parted = [each for each in situation.generators if each.name in parting.parted]
     if parted:
         since = drawn_since(parted, parting)
+        ended = [_generator_events(parting, each.name)[-1] for each in parted]
+        again = all(map(_agree, ended))
         why = (
             f"Everything else in step {situation.number} agrees, and {named_generators(parted)}, "
-            f"which agreed before, was drawn from differently since {since}. What is drawn next "
-            "will differ."
+            f"which agreed before, was drawn from differently since {since}."
         )
+        why += _AGAIN if again else " What is drawn next will differ."
         held = tuple(each.name for each in parted)
         return Verdict(Cause.GENERATOR, why, DRAWING, since=since, generators=held)
     size = 8 * parting.pair.traces[0].header.digest_size
@@ -365,14 +368,22 @@ def _judge_hidden(situation: Situation) -> Verdict:
     return _kernel(situation, why)._replace(advice=advice)
 
 
-def _generator_events(situation: Situation) -> tuple[Event | None, Event | None]:
-    """The last states of a generator that parted, in both runs."""
-    name = situation.parting.parted[0]
+def _agree(both: tuple[Event | None, Event | None]) -> bool:
+    return both[0] is not None and both[1] is not None and both[0].digest == both[1].digest
+
+
+def _generator_events(parting: Parting, name: str) -> list[tuple[Event | None, Event | None]]:
+    """The states of a generator in a step, in both runs: those that differ, and the last ones."""
     first, second = (
-        next((e for e in reversed(s.events) if (e.kind, e.name) == ("generator", name)), None)
-        for s in situation.parting.steps
+        [each for each in step.events if (each.kind, each.name) == ("generator", name)]
+        for step in parting.steps
     )
-    return first, second
+    both: list[tuple[Event | None, Event | None]] = [
+        (one, other)
+        for one, other in zip(first, second, strict=False)
+        if one.digest != other.digest
+    ]
+    return [*both, (first[-1] if first else None, second[-1] if second else None)]
 
 
 _JUDGES: dict[str, Callable[[Situation], Verdict]] = {
@@ -392,7 +403,8 @@ def judge(parting: Parting, changes: tuple[Change, ...]) -> Difference:
     if verdict.cause is Cause.HYPERPARAMETER:
         first, second = _hyperparameters(situation)
     elif mismatch is None and parting.parted:
-        first, second = _generator_events(situation)
+        *differing, ended = _generator_events(parting, parting.parted[0])
+        first, second = differing[-1] if differing and _agree(ended) else ended
     return Difference(
         parting.pair.rank,
         situation.number,

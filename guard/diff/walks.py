@@ -93,7 +93,8 @@ class Walk:
         mismatch = self._mismatch(steps, events)
         if mismatch is None and not parted and not self._is_hidden(first, second):
             return None
-        found = dict(self.generators)
+        # one that agrees again at the end of the step differed in it all the same
+        found = {**self.generators, **dict.fromkeys(parted, self.position)}
         return Parting(self.pair, self.position, steps, events, mismatch, found, parted)
 
     def _decides_nothing(self, layout: Layout, first: bytes, second: bytes) -> bool:

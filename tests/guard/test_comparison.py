@@ -411,6 +411,24 @@ def test_a_generator_drawn_from_in_one_run_alone_parts_them(tmp_path: Path) -> N
     assert (found.cause, found.step) == (Cause.GENERATOR, 2)
 
 
+def test_a_generator_that_agrees_again_at_the_end_of_the_step_parts_them(tmp_path: Path) -> None:
+    def drawing(between: str) -> Edit:
+        def edit(events: list[Event], number: int) -> list[Event]:
+            more = [
+                generator("torch.cpu", each, call=at) for at, each in ((1, between), (2, "end"))
+            ]
+            return [*events, *more] if number == 2 else events
+
+        return edit
+
+    found = parted(tmp_path, {"edit": drawing("one")}, {"edit": drawing("other")})
+    assert (found.cause, found.step) == (Cause.GENERATOR, 2)
+    assert "the same again at the end of the step" in found.why
+    assert found.first is not None
+    assert found.second is not None
+    assert found.first.digest != found.second.digest
+
+
 def test_one_batch_that_holds_something_else_is_no_other_order(tmp_path: Path) -> None:
     def once(events: list[Event], number: int) -> list[Event]:
         return altered("batch", "0")(events, number) if number == 1 else events
