@@ -159,7 +159,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 # Of these nobody reads the operations, which would tell code from what texts say.
-_LOOKED_FOR = ("looks_up", "makes_unseen", "instantiates")
+_LOOKED_FOR = ("makes_unseen", "instantiates")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
 _CALLED = re.compile(rf"\w*(?:=(?!=|False\b|None\b)|[ \t]*(?:\((?!`)|{_ALIAS}))")
