@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _FARTHEST = 30  # steps back to what makes a set
-_NAMES = ("attr", "free", "global")
+_NAMES = ("attr", "free", "global", "phi")
 _MOST = 100  # functions of other files that are looked at for what a file gives
 
 
