@@ -99,8 +99,8 @@ class Engine:
         return [each for each in self.look_at(source).findings if not each.is_unseen]
 
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
-        """The same of a decoded source, with what other files may make a finding; ``data``: the bytes of which it was made, without a mark
-        of their order."""
+        """The same of a decoded source, with what other files may make a finding; ``data``: the
+        bytes of which it was made, without a mark of their order."""
         if source.kind == NOTEBOOK:
             source, findings = self._lint_notebook(source)
             directed, runs = _is_directed(source), True

@@ -6,6 +6,7 @@ same number of findings, as sure, is told of the same code in one file.
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from detlint import lint_paths
+from detlint.cli import main
 from detlint.testing import expected
 
 if TYPE_CHECKING:
@@ -346,7 +348,11 @@ with open("x", "w") as file:
     )
     yield case(
         "a loop that yields",
-        "    def labels(text: str):\n        for each in set(text.split()):  # DET204\n            yield each\n",
+        """
+    def labels(text: str):
+        for each in set(text.split()):  # DET204
+            yield each
+""",
         loop(ASKED, own),
     )
     quiet = LABELS.replace("  # DET204", "")
@@ -363,6 +369,25 @@ with open("x", "w") as file:
     )
 
 
+GIVEN = {
+    "returned": "def sizes(text: str):\n    return {x: 1 for x in ORDER}  # CODE\n",
+    "filled": """
+def sizes(text: str):
+    found = {}
+    for x in ORDER:  # CODE
+        found[x] = 1
+    return found
+""",
+    "yielded": "def sizes(text: str):\n    for x in ORDER:  # CODE\n        yield x\n",
+    "a list": "def sizes(text: str):\n    return list(ORDER)  # CODE\n",
+}
+FIELD = """
+class Table:
+    def __init__(self, text: str):
+        self.sizes = {x: 1 for x in ORDER}  # CODE
+"""
+
+
 def insertions() -> Iterator[Case]:
     """Dicts that were filled in an order, and lists, that another file gives."""
     made = {
@@ -370,41 +395,30 @@ def insertions() -> Iterator[Case]:
         "DET204": ("set(text.split())", "import sys"),
         "DET205": ("Pool(4).imap_unordered(len, text)", "from multiprocessing import Pool"),
     }
+    own = "from data import sizes"
     for code, (order, imported) in made.items():
-        mark = f"  # {code}"
-        given = {
-            "returned": f"{imported}\ndef sizes(text: str):\n    return {{x: 1 for x in {order}}}{mark}\n",
-            "filled": f"{imported}\ndef sizes(text: str):\n    found = {{}}\n    for x in {order}:{mark}\n        found[x] = 1\n    return found\n",
-            "yielded": f"{imported}\ndef sizes(text: str):\n    for x in {order}:{mark}\n        yield x\n",
-            "a list": f"{imported}\ndef sizes(text: str):\n    return list({order}){mark}\n",
-        }
-        for how, data in given.items():
-            yield case(f"{code} {how}", data, loop("sizes(sys.argv[1])", "from data import sizes"))
-        field = f"{imported}\nclass Table:\n    def __init__(self, text: str):\n        self.sizes = {{x: 1 for x in {order}}}{mark}\n"
-        yield case(f"{code} an attribute", field, loop("table.sizes", OF_TABLE))
-        yield case(
-            f"{code} a base class",
-            field,
-            """
+
+        def written(text: str, code: str = code, order: str = order, start: str = imported) -> str:
+            return f"{start}\n{text.replace('ORDER', order).replace('CODE', code)}"
+
+        for how, text in GIVEN.items():
+            yield case(f"{code} {how}", written(text), loop("sizes(sys.argv[1])", own))
+        yield case(f"{code} an attribute", written(FIELD), loop("table.sizes", OF_TABLE))
+        derived = """
 from data import Table
 
 class Own(Table):
     def write(self, file):
         for place, name in enumerate(self.sizes):
             file.write(f"{place} {name}")
-""",
-        )
+"""
+        yield case(f"{code} a base class", written(FIELD), derived)
         constant = order.replace("text.split()", "sys.argv").replace("text", "'data'")
-        yield case(
-            f"{code} a constant",
-            f"{imported}\nSIZES = {{x: 1 for x in {constant}}}{mark}\n",
-            loop("SIZES", "from data import SIZES"),
-        )
-        quiet = given["filled"].replace(mark, "")
-        yield case(
-            f"{code} sorted", quiet, loop("sorted(sizes(sys.argv[1]))", "from data import sizes")
-        )
-        yield case(f"{code} looked up", quiet, "from data import sizes\n\nprint(sizes('a')['b'])\n")
+        sizes = written("SIZES = {x: 1 for x in ORDER}  # CODE\n", order=constant)
+        yield case(f"{code} a constant", sizes, loop("SIZES", "from data import SIZES"))
+        quiet = written(GIVEN["filled"]).replace(f"  # {code}", "")
+        yield case(f"{code} sorted", quiet, loop("sorted(sizes(sys.argv[1]))", own))
+        yield case(f"{code} looked up", quiet, f"{own}\n\nprint(sizes('a')['b'])\n")
     yield case(
         "DET203 an attribute of a base class",
         """
@@ -456,3 +470,66 @@ def test_code_in_several_files_is_found_as_in_one(each: Case, project: Project) 
         (project({}) / f"{name}.py").unlink()
     alone = found_in({"whole": whole}, project)
     assert Counter(x[5:6] + x[12:13] for x in alone) == Counter(x[5:6] + x[12:13] for x in several)
+
+
+MAKE = "from data import labels\n\nnumbers = {x: i for i, x in enumerate(labels(input()))}\n"
+
+
+def test_the_finding_is_the_same_whatever_is_named(project: Project) -> None:
+    folder = project({"data.py": LABELS, "make.py": MAKE})
+    for named, count in ((["data.py"], 1), (["make.py"], 0), (["data.py", "make.py"], 1)):
+        found = lint_paths([folder / each for each in named], select=["DET204"])
+        assert [each.row for each in found] == [3] * count
+
+
+def test_a_file_alone_says_nothing_of_what_it_gives(project: Project) -> None:
+    assert found_in({"data": LABELS}, project) == []
+
+
+def test_the_message_and_the_way_name_the_other_file(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"data/labels.py": LABELS, "make.py": MAKE.replace("data", "data.labels")})
+    main([".", "--isolated", "--no-cache", "--select", "DET204", "--show-source"])
+    said = capsys.readouterr().out
+    assert "and at make.py:3 it is numbered" in " ".join(said.split())
+    assert "way: data/labels.py:3:12: given to other files here" in said
+    assert "way: make.py:3:11: here its order shows: numbered" in said
+    main([".", "--isolated", "--no-cache", "--select", "DET204", "--output-format", "sarif"])
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    (flow,) = result["codeFlows"][0]["threadFlows"]
+    files = [each["location"]["physicalLocation"] for each in flow["locations"]]
+    assert [x["artifactLocation"]["uri"] for x in files] == ["data/labels.py", "make.py"]
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from data import labels as given", "given"),
+        ("import data as d", "d.labels"),
+        ("from data import *", "labels"),
+        ("from again import labels", "labels"),
+        ("import package.data", "package.data.labels"),
+        ("try:\n    from data import labels\nexcept ImportError:\n    labels = None", "labels"),
+    ],
+)
+def test_imports_of_all_kinds_are_followed(imported: str, called: str, project: Project) -> None:
+    make = f"{imported}\n\nnumbers = {{x: i for i, x in enumerate({called}(input()))}}\n"
+    files = {"again": "from data import labels\n", "make": make}
+    packed = "package" in imported
+    files["package/data" if packed else "data"] = LABELS
+    assert [each.row for each in found_in(files, project)] == [3]
+
+
+def test_what_a_set_holds_is_asked_of_other_files(project: Project) -> None:
+    make = "from data import words\n\nnumbers = {x: i for i, x in enumerate(set(words(input())))}\n"
+    data = "def words(text: str):\n    return [GIVEN for each in text.split()]\n"
+    (found,) = found_in({"data": data.replace("GIVEN", "each"), "make": make}, project)
+    assert "gives its strings" in found.message
+    assert found_in({"data": data.replace("GIVEN", "len(each)"), "make": make}, project) == []
+
+
+def test_a_comment_at_the_set_silences_what_other_files_do(project: Project) -> None:
+    comment = LABELS.replace("DET204", "detlint: ignore[DET204]")
+    folder = project({"data.py": comment, "make.py": MAKE})
+    assert lint_paths([folder], isolated=True, select=["DET204", "DET001"]) == []

@@ -262,7 +262,8 @@ def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
         return f".{member}" in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
-    return text.count(name) > 1 or f"{name} as " in text or f".{name}" in text
+    otherwise = f"{name} as ", f".{name}", "import *"
+    return text.count(name) > 1 or any(each in text for each in otherwise)
 
 
 def _is_partial(wanted: Import) -> bool:

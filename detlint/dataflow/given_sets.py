@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _FARTHEST = 30  # steps back to what makes a set
-_NAMES = ("attr", "free", "global")
+_NAMES = ("attr", "free", "global", "import", "phi")
 _MOST = 100  # functions of other files that are looked at for what a file gives
 
 
@@ -158,13 +158,19 @@ class GivenSets:
 
 def _gets(function: Function, word: str, given: set[str]) -> bool:
     """Whether a function reads any of some sets, or what holds them, by a word."""
+    words = {word, *_words(given)}
     return any(
         _is_given(each, given)
         for inner in function.everything()
         for op in inner.ops
-        if op.code == "import" or (op.code in _NAMES and op.name == word)
+        if op.code in _NAMES and str(op.name).rpartition(".")[2] in words
         for each in (op, *(use for use in op.uses if use.code == "call"))
     )
+
+
+def _words(given: set[str]) -> set[str]:
+    """How the files that give some sets call what gives them."""
+    return {each.replace(":", ".").rpartition(".")[2] for each in given}
 
 
 def _is_given(op: Op, given: set[str]) -> bool:

@@ -14,7 +14,7 @@ from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
@@ -242,21 +242,23 @@ class Sets:
         if order in (Order.SORTS, Order.EXTREME):
             key = call.given("key")
             return key is not None and leaves_ties(self.values, key)
-        function = self.values.callee(call) if order is None else None
-        function = function or (self.values.builder(call) if order is None else None)
-        if function is not None:
-            taken = parameter_of(function, call, value)
-            return taken is not None and not self.values.is_set(taken)  # else judged there
-        if order is None and self.orders.imported is not None:
-            parameters = self.orders.imported.taken(call, value)
-            if parameters:
-                return not any(each.function.unit.across.is_set(each) for each in parameters)
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
-        if word == "join" and call.args[0].code == "attr":
-            return True
-        return names.is_bar(word) or (call.args[0].code == "attr" and word in _READING_METHODS)
+        taken = self._taken(call, value)
+        if taken is not None:  # what takes a set is judged itself
+            return not any(x is None or x.function.unit.across.is_set(x) for x in taken)
+        method = call.args[0].code == "attr"
+        return names.is_bar(word) or (method and (word == "join" or word in _READING_METHODS))
+
+    def _taken(self, call: Op, value: Op) -> Sequence[Op | None] | None:
+        """By which parameters functions of the project take what a call gives them, as far as that
+        is seen; None where none is."""
+        function = self.values.callee(call) or self.values.builder(call)
+        if function is not None:
+            return [parameter_of(function, call, value)]
+        imported = self.orders.imported
+        return (imported.taken(call, value) or None) if imported is not None else None
 
     def _judge(self, value: Op, by: Op, *, several: bool = False) -> Iterator[Reading]:
         if self.orders.effects.is_one(value):

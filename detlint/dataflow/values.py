@@ -178,11 +178,11 @@ class Values:
             ]
         if name in _SPELLED and "*" in self.unit.imported and name not in self.unit.bound_names:
             return [_SPELLED[name]]
-        if name in _BUILTINS:
-            return [f"builtins.{name}"]
-        if name in self.unit.bound_names or self.elsewhere is None:
-            return []
-        return self.elsewhere.by_star(name)
+        return [f"builtins.{name}"] if name in _BUILTINS else self._by_star(name)
+
+    def _by_star(self, name: str) -> list[str]:
+        bound = name in self.unit.bound_names
+        return [] if bound or self.elsewhere is None else self.elsewhere.by_star(name)
 
     def _may_bind(self, name: str) -> bool:
         return name not in _BUILTINS and name in self.unit.bound_names

@@ -47,6 +47,8 @@ class SetOrder(Rule):
     - a set whose order reaches a result: looped over, made a list, joined, enumerated, taken from
       by `pop()`
     - the same of what set operations give, on sets and on the keys of a dict
+    - a set that a function, a class or a variable gives other files, at the set: the message names
+      the place where its order shows
 
     Lowers the confidence:
     - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by

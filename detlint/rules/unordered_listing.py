@@ -37,6 +37,7 @@ class UnorderedListing(Rule):
       the order reaches a result
     - the lists and walks of `tf.io.gfile`, by their old names too
     - `os.walk` and `Path.walk`, for the folders and for the files of each
+    - a dict that is filled in that order, where it is gone through, also in another file
     - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
     Lowers the confidence:
