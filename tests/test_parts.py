@@ -13,7 +13,9 @@ from detlint.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-LEAKS = "import torch, numpy\ntorch.backends.cudnn.benchmark = True\nx = numpy.random.default_rng().random()\n"
+LEAKS = (
+    "import torch, numpy\ntorch.backends.cudnn.benchmark = True\nx = numpy.random.default_rng()\n"
+)
 
 
 def write(folder: Path, name: str, text: str) -> None:
