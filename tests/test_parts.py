@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LEAKS = (
-    "import torch, numpy\ntorch.backends.cudnn.benchmark = True\nx = numpy.random.default_rng().random()\n"
+    "import torch, numpy\ntorch.backends.cudnn.benchmark = True\n"
+    "x = numpy.random.default_rng().random()\n"
 )
 
 
