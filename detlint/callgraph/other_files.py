@@ -111,12 +111,10 @@ class OtherFiles:
                 continue
             other = self.unit(path)
             ways = [*_meanings(other, name, module)]
-            ways += self._further(path, name, module) if member else ()
-            found += [
-                (other, word, full)
-                for full, word in dict(reversed(ways)).items()
-                if self._is_of(other, full, home)
-            ]
+            known = {full for full, _ in ways}
+            further = self._further(path, name, module) if member else ()
+            ways += [each for each in dict.fromkeys(further) if each[0] not in known]
+            found += [(other, word, full) for full, word in ways if self._is_of(other, full, home)]
         return found
 
     def _asked_for(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
