@@ -129,7 +129,7 @@ class Linker:
         asked = self._may_be_cleared(findings)
         programs = self._known(starts, None if asked else names)
         for finding in findings:
-            rule = self._clearing.get(finding.code)
+            rule = self._cleared_by(finding)
             with journal.asking(finding.path, finding.code):
                 kept = self._weighed(finding, rule, programs) if rule else finding
             if kept is not None:
@@ -228,7 +228,12 @@ class Linker:
         return {rule.code: class_of(rule) for rule in self._rules if rule.may_be_cleared()}
 
     def _may_be_cleared(self, findings: Sequence[Finding]) -> bool:
-        return any(each.code in self._clearing for each in findings)
+        return any(map(self._cleared_by, findings))
+
+    def _cleared_by(self, finding: Finding) -> type[Rule] | None:
+        """The rule of a finding, if programs may change that."""
+        rule = self._clearing.get(finding.code)
+        return rule if rule is not None and rule.awaits_programs(finding) else None
 
     @cached_property
     def _judging(self) -> list[type[Rule]]:

@@ -170,6 +170,11 @@ class Rule:
         return False
 
     @classmethod
+    def awaits_programs(cls, finding: Finding) -> bool:  # noqa: ARG003
+        """Whether programs may change a finding of a rule that ``may_be_cleared``."""
+        return True
+
+    @classmethod
     def may_be_cleared(cls) -> bool:
         """Whether findings of files wait for what programs say."""
         told = (

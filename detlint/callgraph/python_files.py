@@ -69,10 +69,9 @@ class PythonFiles:
         return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
 
     def never_read(self, told: str) -> bool:
-        """Whether what a finding told of a configuration, ``BENCHMARK: True has …``, is a setting
-        in capitals, as yacs has them, that the files declare and none of them reads."""
-        setting = told.partition(":")[0]
-        return setting.isupper() and self.only_declare(setting)
+        """Whether what a finding told of a setting, ``BENCHMARK: True has …``, is of one that the
+        files declare and none of them reads."""
+        return self.only_declare(told.partition(":")[0])
 
     def only_declare(self, option: str) -> bool:
         """Whether some of them declare an option of a command line, ``attn_implementation``, or a

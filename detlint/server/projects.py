@@ -7,6 +7,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from detlint.catalogue import class_of
 from detlint.cli import parts
 from detlint.errors import UsageError
 from detlint.index.index import Index
@@ -104,9 +105,8 @@ class Project:
         self._options = options
         self._part = parts.Part(options, settings, [path])
         self._engine = self._part.engine
-        self._open = {
-            each.code for each in self._engine.rules if each.may_be_cleared() or each.crosses_files
-        }
+        self._cleared = {x.code: x for x in self._engine.rules if x.may_be_cleared()}
+        self._crossing = {each.code for each in self._engine.rules if each.crosses_files}
         self._files: _Files | None = None
 
     def holds(self, path: str) -> bool:
@@ -129,7 +129,12 @@ class Project:
         """Whether other files may have a say in it."""
         from detlint.callgraph.callers import are_asked
 
-        return finding.code in self._open or are_asked([finding])
+        cleared = self._cleared.get(finding.code)
+        return (
+            finding.code in self._crossing
+            or (cleared is not None and class_of(cleared).awaits_programs(finding))
+            or are_asked([finding])
+        )
 
     def link(
         self, source: Source, findings: Sequence[Finding], others: Mapping[str, Source]
