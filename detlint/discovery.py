@@ -136,7 +136,6 @@ class _Search:
         while stack:
             folder, shown, ignore = stack.pop()
             try:
-                # detlint: ignore[DET203] what is found is sorted in the end
                 with os.scandir(folder) as scan:
                     entries = {entry.name: entry for entry in scan}
                 if _ENVIRONMENT in entries and self.names and folder != top:

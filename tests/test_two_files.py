@@ -533,3 +533,11 @@ def test_a_comment_at_the_set_silences_what_other_files_do(project: Project) -> 
     comment = LABELS.replace("DET204", "detlint: ignore[DET204]")
     folder = project({"data.py": comment, "make.py": MAKE})
     assert lint_paths([folder], isolated=True, select=["DET204", "DET001"]) == []
+
+
+def test_a_constant_that_stays_empty_has_no_order(project: Project) -> None:
+    data = "NONE = frozenset()\n"
+    make = "from data import NONE\n\nwith open('x', 'w') as file:\n    file.writelines(NONE)\n"
+    assert found_in({"data": data, "make": make}, project) == []
+    data = data.replace("()", "(open('y').read().split())")
+    assert found_in({"data": data, "make": make}, project) != []

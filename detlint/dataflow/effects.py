@@ -633,7 +633,8 @@ def _decides(test: Op, compare: Op, use: Op, one: bool) -> bool:
     """Whether a use is reached only where a comparison, part of a test, comes out so."""
     if test.name == "assert":
         return test.place < use.place and _implied(test.args[0], compare, holds=True) == one
-    regions = {x.region for x in use.function.ops[test.place :] if x.region.head is test}
+    after = use.function.ops[test.place :]
+    regions = dict.fromkeys(x.region for x in after if x.region.head is test)
     for region in regions:
         if use.within(region):
             return _implied(test.args[0], compare, holds=region.kind == "if") == one

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
+_FROZEN = "builtins.frozenset"
 _FARTHEST = 30  # steps back to what makes a set
 _NAMES = ("attr", "free", "global", "import", "phi")
 _MOST = 100  # functions of other files that are looked at for what a file gives
@@ -39,8 +40,10 @@ def leaving(sets: Sets, functions: Iterable[Function]) -> Iterator[tuple[ast.AST
     gives it, or "" where it is an argument."""
     for function in functions:
         for part, value in _given(sets.unit.values, function):
-            if "." in part or not part.startswith("_"):  # few import what is private
-                yield _made(sets.unit.values, value).node, part
+            made = _made(sets.unit.values, value)
+            private = "." not in part and part.startswith("_")  # few import that
+            if not (private or _stays_empty(sets.unit.values, made)):
+                yield made.node, part
         for each in function.everything():
             for call in each.coded("call"):
                 yield from ((read_at(call, value), "") for value in _handed_on(sets, call))
@@ -75,6 +78,11 @@ def _given(values: Values, function: Function) -> Iterator[Given]:
 
 def _varies(values: Values, op: Op) -> bool:
     return _holds_varying(values.types(op))
+
+
+def _stays_empty(values: Values, op: Op) -> bool:
+    """``frozenset()``, to which nothing is added."""
+    return op.code == "call" and len(op.args) == 1 and _FROZEN in values.called(op)
 
 
 def _holds_varying(types: Types) -> bool:

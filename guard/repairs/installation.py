@@ -135,7 +135,7 @@ def _keys_of(repair: Repair) -> tuple[str, ...]:
 
 def _await(repair: Repair) -> None:
     """Begin anew as soon as a module of it is imported."""
-    missing = set(repair.modules).difference(sys.modules)
+    missing = [each for each in repair.modules if each not in sys.modules]
     _undo.extend(when_imported(name, lambda: _install(_current[-1])) for name in missing)
 
 
