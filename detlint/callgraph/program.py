@@ -61,6 +61,17 @@ class Located(NamedTuple):
     fact: Fact
 
 
+class _Parts:
+    """The parts of a file that are reached."""
+
+    def __init__(self, path: str, reaches: Callable[[str, str], bool]) -> None:
+        self._path = path
+        self._reaches = reaches
+
+    def __contains__(self, part: object) -> bool:
+        return self._reaches(self._path, str(part))
+
+
 class Program:
     """An entrypoint and its import closure, in the order in which they are met.
 
@@ -198,17 +209,19 @@ class Program:
 
     def processes(
         self, kind: str = "spawns"
-    ) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
+    ) -> Iterator[tuple[Located, Mapping[str, Container[str]]]]:
         """Where it starts processes that inherit nothing, or has a pool run ``tasks``, each with
-        what says whether a fact holds in these."""
+        the parts of files that run in these."""
         afresh = kind == "spawns" and self.has("start_methods")
         for each in itertools.chain(self.facts(kind), self.facts("processes") if afresh else ()):
             for start in self._project.defined(each.path, each.fact.what):
-                yield each, partial(self._is_in, self._reach.parts_from(start, self._members))
+                reaches = self._reach.parts_from(start, self._members)
+                yield each, {path: _Parts(path, reaches) for path in self.paths}
 
-    def _is_in(self, reaches: Callable[[str, str], bool], located: Located) -> bool:
-        path, row = located.path, located.fact.row
-        return reaches(path, self._index.part_at(path, row))
+    def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
+        """Whether a fact stands in some parts of files."""
+        part = self._index.part_at(located.path, located.fact.row)
+        return part in parts.get(located.path, ())
 
     @cached_property
     def _precedence(self) -> Precedence:

@@ -234,7 +234,8 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
         """Processes that draw, of a program that seeds its own alone."""
-        for spawn, holds in program.processes():
+        for spawn, parts in program.processes():
+            holds = partial(program.is_within, parts=parts)
             draws = (each for each in cls._draws(program, library, trains=True) if holds(each[0]))
             first = cls._surest(program, draws)
             if first is None or any(map(holds, program.facts("seeds", library))):
@@ -253,9 +254,10 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _drawn_in_tasks(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
         """Tasks of a pool that draw from the generator of whatever worker runs them."""
-        for task, holds in islice(program.processes("tasks"), _MANY):
-            draws = program.facts("draws", library)
-            first = cls._surest(program, ((each, "draws") for each in draws if holds(each)))
+        for task, parts in islice(program.processes("tasks"), _MANY):
+            holds = partial(program.is_within, parts=parts)
+            draws = filter(holds, program.facts("draws", library, within=parts))
+            first = cls._surest(program, ((each, "draws") for each in draws))
             if first is None or any(map(holds, program.facts("seeds", library))):
                 continue
             yield program.finding(
