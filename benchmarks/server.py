@@ -114,10 +114,8 @@ def main() -> None:
     chosen = [each.resolve() for each in options.files] or files(project)
     count = sum(1 for _ in project.rglob("*.py"))
     print(f"{count:,} Python files; milliseconds\n")
-    print(
-        "| file | lines | findings | opened | key: median | 95 % | most | processor | 95 % | most |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| file | lines | opened | key: median | 95 % | most | processor | 95 % | most |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for each in chosen:
         name, text = str(each.relative_to(project)), each.read_text(encoding="utf-8")
         print(asyncio.run(measured(project, name, text, options.statements)), flush=True)
