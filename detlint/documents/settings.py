@@ -11,12 +11,16 @@ from detlint.models import configurations as rows
 from detlint.models.attention import VARIABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.documents import Document
     from detlint.documents.document import Entry, Scalar
+    from detlint.finding import Finding
     from detlint.models.configurations import Row, Value
     from detlint.rule import Rule
+    from detlint.settings import Settings
 
 _SIGNS = {"yaml": "{}: {}", "toml": "{} = {}", "json": '"{}": {}'}
 _SHORTEST = 60
@@ -29,6 +33,27 @@ class Setting(NamedTuple):
     advice: str
     edits: tuple[Edit, ...]
     safe: bool
+
+
+class MayBeUnread:
+    """A rule on settings of configurations, of which those in capitals may be of yacs: what the
+    project declares and never reads sets nothing."""
+
+    @classmethod
+    def awaits_programs(cls, finding: Finding) -> bool:
+        """``Rule.awaits_programs``."""
+        return finding.message.partition(":")[0].isupper()
+
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],  # noqa: ARG003
+        settings: Settings,  # noqa: ARG003
+        linted: PythonFiles,
+    ) -> bool:
+        """``Rule.doubted_by_all``."""
+        return linted.never_read(finding.message)
 
 
 def report_setting(

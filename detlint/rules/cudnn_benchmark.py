@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.settings import flags_at, is_left_open, options_at
 from detlint.documents.options import is_trainer
-from detlint.documents.settings import report_setting
+from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import BENCHMARK, TRAINER
 from detlint.rule import Example, Rule
@@ -14,19 +14,15 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.callgraph.program import Program
-    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.settings import Setting
     from detlint.documents.document import Command, Entry
-    from detlint.finding import Finding
-    from detlint.settings import Settings
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
 _FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
 _ADVICE = "set it to False"
 
 
-class CudnnBenchmark(Rule):
+class CudnnBenchmark(MayBeUnread, Rule):
     """Why runs differ: With benchmark on, cuDNN times several kernels for each new shape of input,
     and keeps the fastest. Timings differ between runs, so the kernel can differ. With it, the order
     of additions and the rounding differ. `cudnn.deterministic = True` does not replace this: it
@@ -112,21 +108,6 @@ class CudnnBenchmark(Rule):
                     edits=option.turned("false"),
                     confidence=sure,
                 )
-
-    @classmethod
-    def awaits_programs(cls, finding: Finding) -> bool:
-        """A setting in capitals may be one of yacs that nothing reads."""
-        return finding.message.partition(":")[0].isupper()
-
-    @classmethod
-    def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],  # noqa: ARG003
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
-    ) -> bool:
-        return linted.never_read(finding.message)
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.settings import flags_at, switched_off
 from detlint.documents.options import is_trainer
-from detlint.documents.settings import report_setting
+from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import DETERMINISTIC, TRAINER
 from detlint.rule import Example, Rule
@@ -14,11 +14,7 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.callgraph.program import Program
-    from detlint.callgraph.python_files import PythonFiles
     from detlint.documents.document import Command, Entry
-    from detlint.finding import Finding
-    from detlint.settings import Settings
 
 _EFFECTS = {
     DETERMINISTIC: "lets cuDNN use kernels whose results differ from run to run",
@@ -26,7 +22,7 @@ _EFFECTS = {
 }
 
 
-class CudnnNondeterministic(Rule):
+class CudnnNondeterministic(MayBeUnread, Rule):
     """Why runs differ: Some of cuDNN's convolution kernels add up gradients with atomics, in the
     order in which threads finish. `cudnn.deterministic = False` allows them. Lightning's
     `Trainer(deterministic=False)` switches deterministic algorithms off, also where the program had
@@ -99,21 +95,6 @@ class CudnnNondeterministic(Rule):
                     edits=option.turned("true"),
                     confidence=sure,
                 )
-
-    @classmethod
-    def awaits_programs(cls, finding: Finding) -> bool:
-        """A setting in capitals may be one of yacs that nothing reads."""
-        return finding.message.partition(":")[0].isupper()
-
-    @classmethod
-    def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],  # noqa: ARG003
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
-    ) -> bool:
-        return linted.never_read(finding.message)
 
     def visit_Entry(self, node: Entry) -> None:
         report_setting(self, node)
