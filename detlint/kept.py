@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.cache import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.cache import Cache
     from detlint.context import Context
@@ -102,11 +102,16 @@ class Kept:
 
     def _state(self, folders: Iterable[str]) -> str:
         """A digest of which files there are, and where their imports are looked up."""
-        context, entries = self._context, self._index.folders.entries
-        homes = dict.fromkeys(map(os.path.dirname, context.files))
-        lines = [
-            *context.files,
-            *(context.root_of(os.path.join(each, "-")) for each in homes),
-            *(f"{folder}\0{sorted(entries(folder).items())}" for folder in folders),
-        ]
-        return digest_of(lines)
+        entries = self._index.folders.entries
+        listings = {folder: entries(folder) for folder in folders}
+        return digest_of([*self._context.files, *where_imports_lead(self._context, listings)])
+
+
+def where_imports_lead(
+    context: Context, listings: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    """Below which folders the imports of files are looked up, and what is found there."""
+    for folder in dict.fromkeys(map(os.path.dirname, context.files)):
+        yield context.root_of(os.path.join(folder, "-"))
+    for folder, held in listings.items():
+        yield repr((folder, sorted(held.items())))

@@ -7,12 +7,12 @@ the findings.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from detlint.cache import content_digest, dump, load
+from detlint.cache import digest_of, dump, load
 from detlint.index.folders import entries
+from detlint.kept import where_imports_lead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ def remember(
 
 
 def _key(context: Context) -> str:
-    return content_digest("\0".join(context.names).encode(errors="surrogatepass"))
+    return digest_of(context.names)
 
 
 def _state(
@@ -74,11 +74,5 @@ def _state(
     listings: Mapping[str, Mapping[str, str]],
 ) -> str:
     """A digest of all that linking depends on. Raises LookupError where a file is unreadable."""
-    folders = dict.fromkeys(map(os.path.dirname, context.files))
-    lines = [
-        *(context.root_of(os.path.join(each, "-")) for each in folders),
-        *map(cache.content, context.files),
-        *map(cache.content, outside),
-        *(f"{folder}\0{sorted(held.items())}" for folder, held in listings.items()),
-    ]
-    return content_digest("\0\0".join(lines).encode(errors="surrogatepass"))
+    contents = map(cache.content, (*context.files, *outside))
+    return digest_of([*contents, *where_imports_lead(context, listings)])
