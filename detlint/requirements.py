@@ -15,7 +15,6 @@ from detlint.index.folders import REQUIREMENTS, entries, is_list
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_LISTS = ("requirements*.txt", os.path.join("requirements", "*.txt"))
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#@)]*)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)(\.\*)?")
 

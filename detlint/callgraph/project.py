@@ -120,8 +120,7 @@ class Project:
     @cached_property
     def deterministic(self) -> list[str]:
         """The configurations by which a trainer turns deterministic algorithms on."""
-        named = (each for each in self._files if kind_of_name(each) in _CONFIGURATIONS)
-        files = [each for each in named if not _is_data(each)]
+        files = [each for each in self._configured_by if kind_of_name(each) in _CONFIGURATIONS]
         ask = self.index.told
         return [x for x in files if ask(x, "is deterministic", partial(self._is_deterministic, x))]
 
