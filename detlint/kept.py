@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from detlint.cache import digest_of
 
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 _SECTION = "parts"
 # Answers by question, as JSON gives them back.
 Answers = dict[str, Any]
+
+
+T = TypeVar("T")
+
+
+def known(answers: Answers, question: str, answer: Callable[[], T]) -> T:
+    """The answer to a question, worked out if it is not among those that are known."""
+    if question not in answers:
+        answers[question] = answer()
+    told: T = answers[question]
+    return told
 
 
 class _Part(NamedTuple):

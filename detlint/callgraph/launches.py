@@ -11,11 +11,12 @@ from detlint.index.facts import Fact
 from detlint.index.folders import OTHER
 from detlint.index.imports import Import
 from detlint.index.modules import Modules
+from detlint.kept import known
 from detlint.kinds import kind_of_name
 from detlint.paths import slashed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.context import Context
     from detlint.index.index import Index
@@ -44,22 +45,16 @@ class Launches:
     @cached_property
     def images(self) -> list[Located]:
         """The variables that images of the context set for whatever runs in them."""
-        return _loaded(self._known("images", lambda: _dumped(self._found_images())))
+        return _loaded(known(self._answers, "images", lambda: _dumped(self._found_images())))
 
     @cached_property
     def _started(self) -> dict[str, list[Located]]:
         """Variables by the real path of what is started with them, programs and scripts."""
-        found = self._known(
-            "started", lambda: {path: _dumped(sets) for path, sets in self._find_started().items()}
-        )
+        found = known(self._answers, "started", self._dumped_starts)
         return {path: _loaded(sets) for path, sets in found.items()}
 
-    def _known(self, question: str, answer: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
-        """The answer to a question about the scripts, worked out if no earlier run has kept it."""
-        answers = self._answers
-        if question not in answers:
-            answers[question] = answer()
-        return answers[question]
+    def _dumped_starts(self) -> dict[str, list[Any]]:
+        return {path: _dumped(sets) for path, sets in self._find_started().items()}
 
     @cached_property
     def _answers(self) -> Answers:

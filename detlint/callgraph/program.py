@@ -23,6 +23,7 @@ from detlint.index.facts import (
     Fact,
 )
 from detlint.index.scan import MAIN
+from detlint.kept import known
 from detlint.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
@@ -103,11 +104,9 @@ class Program:
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""
-        if question not in self.answers:
-            self.answers[question] = answer()
-            if self._conditions.configured:
-                self.answers[_CONFIGURED] = self._project.state_of_configurations
-        told: T = self.answers[question]
+        told = known(self.answers, question, answer)
+        if self._conditions.configured:
+            self.answers[_CONFIGURED] = self._project.state_of_configurations
         return told
 
     def look_up(self, kept: Kept) -> None:
