@@ -5,6 +5,7 @@ python tests/repairs_ranks.py FOLDER ddp|fsdp
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 from pathlib import Path
@@ -35,6 +36,16 @@ def rank(number: int, folder: str, wrapper: str) -> None:
     where = f"file://{folder}/store"
     dist.init_process_group("gloo", init_method=where, rank=number, world_size=2)
     torch.set_num_threads(1)
+    digest = trained(number, wrapper)
+    calls = sum(each.calls for each in accounts.accounts())
+    Path(folder, f"rank{number}").write_text(f"{digest} {calls}\n", encoding="utf-8")
+    # A wrapped model that outlives the group aborts one exit of three (torch 2.13, gloo).
+    gc.collect()
+    dist.destroy_process_group()
+
+
+def trained(number: int, wrapper: str) -> str:
+    """The digest of the parameters after three steps."""
     torch.manual_seed(0)
     model: nn.Module = Net()
     if wrapper == "ddp":
@@ -52,10 +63,7 @@ def rank(number: int, folder: str, wrapper: str) -> None:
             model(torch.randn(2, 3, 8, 8)).square().mean().backward()
             optimizer.step()
     whole = [getattr(each, "full_tensor", lambda each=each: each)() for each in model.parameters()]
-    digest = hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in whole))
-    calls = sum(each.calls for each in accounts.accounts())
-    Path(folder, f"rank{number}").write_text(f"{digest.hexdigest()} {calls}\n", encoding="utf-8")
-    dist.destroy_process_group()
+    return hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in whole)).hexdigest()
 
 
 if __name__ == "__main__":
