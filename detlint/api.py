@@ -89,7 +89,7 @@ def lint_source(
 def _options(
     select: Sequence[str], ignore: Sequence[str], min_confidence: str, jobs: int, *, baseline: bool
 ) -> argparse.Namespace:
-    from detlint.arguments import parse
+    from detlint.cli.arguments import parse
 
     options = parse(["--no-cache", f"--jobs={jobs}"])
     options.select = list(select) or None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
-from detlint.gitignore import is_pattern
-from detlint.paths import relative
+from detlint.sources.gitignore import is_pattern
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -10,8 +10,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detlint.kinds import kind_of
 from detlint.rules import every_rule
+from detlint.sources.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

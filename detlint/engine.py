@@ -6,13 +6,14 @@ from contextlib import closing, nullcontext, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint import journal, syntax
-from detlint.decoding import decode
+from detlint import journal
 from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import STARTS, may_start
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.settings import enabled
-from detlint.source import DecodeError, Source
+from detlint.sources.decoding import decode
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.sources.source import DecodeError, Source
+from detlint.syntax import parsing as syntax
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Engine:
         else:
             return Look(self._lint_document(source))
         if directed:
-            from detlint import suppression
+            from detlint.suppression import comments as suppression
 
             findings = suppression.apply(
                 source,
@@ -166,9 +167,9 @@ class Engine:
         self, source: Source, rules: dict[AnyRule, list[int]]
     ) -> list[Finding] | syntax.Problem:
         """What the rules find that follow values."""
-        from detlint.alive import alive
         from detlint.dataflow.unit import Unit, UnparsedError
-        from detlint.stack import in_deep_stack
+        from detlint.syntax.alive import alive
+        from detlint.syntax.stack import in_deep_stack
 
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
             found = []
@@ -238,7 +239,7 @@ class Engine:
         # Arguments of two commands may stand in one array.
         findings = list(dict.fromkeys(_visit(document, rules, self._settings)))
         if directed:
-            from detlint import suppression
+            from detlint.suppression import comments as suppression
 
             findings = suppression.apply(
                 source,

@@ -10,14 +10,14 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from detlint.cache import digest_of
+from detlint.sources.cache import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from detlint.cache import Cache
-    from detlint.context import Context
     from detlint.index.index import Index
+    from detlint.sources.cache import Cache
+    from detlint.sources.context import Context
 
 _SECTION = "parts"
 # Answers by question, as JSON gives them back.

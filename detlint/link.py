@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from detlint import journal
-from detlint.cache import digest_of, dump, load
 from detlint.callgraph.launches import Launches
 from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
@@ -19,19 +18,20 @@ from detlint.finding import UNPARSED, Confidence, unreadable
 from detlint.index.entrypoints import is_entrypoint, says_so
 from detlint.index.index import Index
 from detlint.kept import Kept, Work
-from detlint.kinds import NOTEBOOK, PYTHON
+from detlint.sources.cache import digest_of, dump, load
+from detlint.sources.kinds import NOTEBOOK, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from detlint.cache import Cache
-    from detlint.context import Context
     from detlint.engine import AnyRule
     from detlint.finding import Finding
-    from detlint.lexer import Span
     from detlint.rule import Rule
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.cache import Cache
+    from detlint.sources.context import Context
+    from detlint.sources.source import Source
+    from detlint.syntax.lexer import Span
 
 # Files, of which it takes longer to find the programs among them than to wait for their linting.
 _MANY = 5_000
@@ -199,7 +199,7 @@ class Linker:
     ) -> dict[tuple[int, ...], Finding] | None:
         """The findings of a rule in a file, by place; None if parts of it do not parse alone."""
         from detlint.dataflow.unit import UnparsedError
-        from detlint.stack import in_deep_stack
+        from detlint.syntax.stack import in_deep_stack
 
         unit = self._others.unit(os.path.realpath(path))
         active = self._crossing[code](unit, self._settings)
@@ -367,7 +367,7 @@ def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding
     for finding in findings:
         source = index.source(os.path.realpath(finding.path))
         if "etlint:" in source.text or "noqa" in source.text.lower():
-            from detlint.suppression import apply
+            from detlint.suppression.comments import apply
 
             comments = None if source.kind == PYTHON else _comments(source)
             if not apply(source, [finding], enabled=(), known=(), comments=comments):

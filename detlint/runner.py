@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint import journal
 from detlint.aside import die_silently
-from detlint.cache import content_digest
 from detlint.catalogue import class_of
-from detlint.kinds import is_data
+from detlint.sources.cache import content_digest
+from detlint.sources.kinds import is_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import ProcessPoolExecutor
 
-    from detlint.cache import Cache
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.journal import Notes
+    from detlint.sources.cache import Cache
 
 # Starting two processes costs about as much as linting this many bytes.
 _WORTH_A_POOL = 400_000
@@ -228,7 +228,7 @@ def _start_worker(engine: Engine, noted: bool) -> None:
 
 
 def _work(batch: Sequence[Task]) -> tuple[list[Result], Notes | None]:
-    from detlint.stack import in_deep_stack
+    from detlint.syntax.stack import in_deep_stack
 
     engine = cast("Engine", _engine)
     results = in_deep_stack(lambda: [_lint(task, engine) for task in batch])

@@ -19,16 +19,16 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from detlint.cache import Cache
-from detlint.context import Context
 from detlint.engine import Engine
 from detlint.finding import Confidence
-from detlint.fixes import fix
-from detlint.kinds import kind_of
+from detlint.fixes.applying import fix
 from detlint.link import Linker
 from detlint.rules import every_rule
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.cache import Cache
+from detlint.sources.context import Context
+from detlint.sources.kinds import kind_of
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

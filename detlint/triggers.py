@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.catalogue import class_of
 from detlint.finding import Confidence
 from detlint.index.entrypoints import STARTS
-from detlint.layout import layout_of
-from detlint.syntax import DAMAGE, QUOTES
+from detlint.syntax.layout import layout_of
+from detlint.syntax.parsing import DAMAGE, QUOTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,16 +10,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from detlint.cache import digest_of, dump, load
 from detlint.index.folders import entries
 from detlint.kept import where_imports_lead
+from detlint.sources.cache import digest_of, dump, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from detlint.cache import Cache
-    from detlint.context import Context
     from detlint.finding import Finding
+    from detlint.sources.cache import Cache
+    from detlint.sources.context import Context
 
 _SECTION = "whole"
 _MOST = 4  # sets of files, such as the whole project and what the last commits changed

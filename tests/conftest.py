@@ -12,7 +12,7 @@ import pytest
 
 from detlint.finding import Confidence
 from detlint.rules import every_rule
-from detlint.source import Source
+from detlint.sources.source import Source
 from detlint.testing import linter
 
 if TYPE_CHECKING:

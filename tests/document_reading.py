@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from detlint.decoding import decode
 from detlint.documents import read
 from detlint.engine import Engine
-from detlint.fixes import fix
+from detlint.fixes.applying import fix
 from detlint.rules import every_rule
 from detlint.settings import Settings
+from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
     from detlint.documents import Document
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # Recognised as one of Hugging Face's, in each of the kinds.
 ARGUMENTS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from detlint.alive import alive
+from detlint.syntax.alive import alive
 
 
 def rows(text: str) -> list[int]:

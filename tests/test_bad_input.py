@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from test_cli import LEAK, detlint
 
-from detlint import syntax
-from detlint.source import Source
+from detlint.sources.source import Source
+from detlint.syntax import parsing as syntax
 
 
 @pytest.fixture
@@ -183,7 +183,8 @@ def test_a_read_only_folder_keeps_its_files_whole_under_fix(tree: Path) -> None:
 
 def test_a_file_that_vanishes_is_a_finding(tree: Path) -> None:
     code = (
-        "import os, sys; from detlint import cli, discovery; real = discovery.discover\n"
+        "import os, sys; from detlint import cli; from detlint.sources import discovery\n"
+        "real = discovery.discover\n"
         "def discover(*arguments):\n"
         "    found = real(*arguments); os.remove('gone.py'); return found\n"
         "discovery.discover = discover; sys.exit(cli.main(['.', '--no-cache']))"

@@ -92,7 +92,13 @@ def test_guard_does_not_import_the_linter_or_torch() -> None:
 
 
 # Which part of the linter may import which, but for types: these before those.
-_LAYERS = ("detlint.rules", "detlint.link", "detlint.callgraph", "detlint.index", "detlint.source")
+_LAYERS = (
+    "detlint.rules",
+    "detlint.link",
+    "detlint.callgraph",
+    "detlint.index",
+    "detlint.sources",
+)
 
 
 def _imports(package: ModuleType = detlint, *, late: bool = True) -> dict[str, set[str]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint import cache as module
-from detlint.cache import Cache, content_digest
 from detlint.cli import main
 from detlint.finding import Edit, Finding
+from detlint.sources import cache as module
+from detlint.sources.cache import Cache, content_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,7 +282,7 @@ def test_two_runs_that_overlap_keep_both_results(project: Project) -> None:
 def test_processes_that_save_at_once_leave_a_whole_file(project: Project) -> None:
     script = textwrap.dedent("""
         import os, sys
-        from detlint.cache import Cache
+        from detlint.sources.cache import Cache
         directory, root, name = sys.argv[1:]
         for number in range(60):
             cache = Cache.open(directory, root, "key")
@@ -436,7 +436,7 @@ def test_a_cache_of_a_large_tree_opens_in_milliseconds(project: Project) -> None
 def test_a_file_of_data_is_known_by_its_stat_whether_it_was_read_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("detlint.kinds._LARGEST", 10)
+    monkeypatch.setattr("detlint.sources.kinds._LARGEST", 10)
     data = tmp_path / "values.json"
     data.write_text('{"values": [1, 2, 3]}')
     read, unread = Cache(None, b""), Cache(None, b"")

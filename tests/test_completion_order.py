@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from torch.utils.data import DataLoader, Dataset
 
-from detlint.fixes import fix
-from detlint.source import Source
+from detlint.fixes.applying import fix
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

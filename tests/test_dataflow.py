@@ -13,7 +13,7 @@ from detlint.engine import Engine
 from detlint.models import randomness
 from detlint.rules import every_rule
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from detlint.dataflow import lattice

@@ -13,7 +13,7 @@ from detlint.engine import Engine
 from detlint.operations import OPERATIONS
 from detlint.rules.deterministic_only_if_enabled import DeterministicOnlyIfEnabled
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.source import Source
 from detlint.switched_operations import SWITCHED
 
 if TYPE_CHECKING:

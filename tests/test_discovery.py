@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from detlint.discovery import discover
 from detlint.errors import UsageError
-from detlint.kinds import NAMES, SUFFIXES, kind_of
 from detlint.settings import Settings
+from detlint.sources.discovery import discover
+from detlint.sources.kinds import NAMES, SUFFIXES, kind_of
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from detlint.dataflow.unit import Unit
-from detlint.source import Source
+from detlint.sources.source import Source
 
 CALLS = {
     "none": ("f()", "f(seed=0)"),

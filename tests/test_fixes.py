@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint import fixes
-from detlint.decoding import decode
 from detlint.finding import Edit, Finding
-from detlint.fixes import apply_edits, diff, fix, write
-from detlint.source import Source
+from detlint.fixes import applying as fixes
+from detlint.fixes.applying import apply_edits, diff, fix, write
+from detlint.sources.decoding import decode
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -404,7 +404,7 @@ def test_a_failure_at_any_step_leaves_no_litter(
 def test_an_interrupt_while_writing_leaves_whole_files(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import signal, sys
-        from detlint.fixes import write
+        from detlint.fixes.applying import write
         # A job in the background is started with interrupts ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         print("ready", flush=True)

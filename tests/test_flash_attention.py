@@ -8,7 +8,7 @@ import pytest
 from notebook_files import notebook
 
 from detlint.finding import Confidence
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

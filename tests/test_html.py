@@ -12,7 +12,7 @@ from browser import browser
 from detlint.cli import main
 from detlint.finding import Edit, Finding, Step
 from detlint.reporters import Report, load
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from detlint import addresses, adoption
-from detlint.cli import main
+from detlint import addresses
+from detlint.cli import adoption, main
 
 LEAK = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
 HOOKS = """\

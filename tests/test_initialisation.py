@@ -9,7 +9,7 @@ import pytest
 from detlint.dataflow.initialisation import Initialisation
 from detlint.dataflow.unit import Unit
 from detlint.models.memory import TORCH
-from detlint.source import Source
+from detlint.sources.source import Source
 
 # ``x = new()`` allocates, ``read(x)`` reads, ``x.size`` asks, ``write(x)`` may write.
 WORDS = {"new()": "torch.empty(n)", "read(": "print(", "unreal()": "fake_mode()"}

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from notebook_files import notebook
 
-from detlint.decoding import decode
 from detlint.finding import Edit
-from detlint.fixes import fix
-from detlint.insertions import with_import
+from detlint.fixes.applying import fix
+from detlint.fixes.insertions import with_import
 from detlint.notebooks.notebook import Notebook
-from detlint.source import Source
+from detlint.sources.decoding import decode
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

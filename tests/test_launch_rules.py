@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.finding import Confidence
-from detlint.fixes import fix
+from detlint.fixes.applying import fix
 from detlint.rules import every_rule
-from detlint.source import Source
+from detlint.sources.source import Source
 from detlint.testing import doubtful, expected, unmarked
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from detlint.layout import Layout
-from detlint.lexer import Span, comments, spans
+from detlint.syntax.layout import Layout
+from detlint.syntax.lexer import Span, comments, spans
 
 SPLIT = [
     pytest.param("x = 'a'", ["'a'"], id="a string"),

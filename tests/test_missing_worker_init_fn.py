@@ -11,10 +11,10 @@ import pytest
 from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
-from detlint.fixes import fix
+from detlint.fixes.applying import fix
 from detlint.rules.missing_worker_init_fn import MissingWorkerInitFn
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

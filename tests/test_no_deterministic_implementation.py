@@ -18,7 +18,7 @@ from detlint.finding import Confidence
 from detlint.operations import OPERATIONS, Argument, Operation
 from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,12 +11,12 @@ import pytest
 from notebook_files import code, executed, markdown, notebook, shown
 from test_cli import detlint
 
-from detlint.decoding import decode
 from detlint.engine import LARGEST, Engine
 from detlint.notebooks.notebook import Notebook
 from detlint.rules import every_rule
 from detlint.settings import Settings
-from detlint.source import DecodeError
+from detlint.sources.decoding import decode
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     from pathlib import Path

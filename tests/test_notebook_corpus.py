@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.decoding import decode
 from detlint.finding import Edit
 from detlint.notebooks.notebook import Notebook
+from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

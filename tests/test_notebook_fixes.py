@@ -11,10 +11,10 @@ import pytest
 from notebook_files import code, markdown, notebook
 from test_cli import detlint
 
-from detlint.decoding import decode
 from detlint.finding import Edit
 from detlint.notebooks.notebook import Notebook
-from detlint.source import DecodeError
+from detlint.sources.decoding import decode
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     from pathlib import Path

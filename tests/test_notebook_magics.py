@@ -8,11 +8,11 @@ import time
 import pytest
 from notebook_files import notebook
 
-from detlint.decoding import decode
 from detlint.documents import read
 from detlint.documents.document import Variable
 from detlint.notebooks.magics import find_magics, mask
 from detlint.notebooks.notebook import Notebook
+from detlint.sources.decoding import decode
 
 # (cell, what is parsed of it)
 MASKED = [

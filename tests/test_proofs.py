@@ -27,7 +27,7 @@ import pytest
 from forks import TORCH, Forks
 
 from detlint.rules import every_rule
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ import pytest
 from detlint.cli import main
 from detlint.finding import Confidence, Edit, Finding
 from detlint.reporters import Report, load
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path

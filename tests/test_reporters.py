@@ -15,7 +15,7 @@ import pytest
 from detlint.finding import Confidence, Edit, Finding
 from detlint.reporters import FORMATS, Report, documentation, load
 from detlint.rule import Rule
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,10 @@ def test_a_format_is_imported_only_when_it_is_asked_for() -> None:
         "print(*sorted(name for name in sys.modules if name.startswith(watched)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "detlint.reporters.excerpt detlint.reporters.text\n"
+    assert (
+        run.stdout
+        == "detlint.reporters.excerpt detlint.reporters.terminal detlint.reporters.text\n"
+    )
 
 
 HOSTILE = "\x1b]0;x\x07\u202e\u200b\x9b\u2028\udcff\n##[error]x"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.cli import main
-from detlint.requirements import is_older, requirements
+from detlint.index.requirements import is_older, requirements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from detlint.dataflow.unit import Unit
-from detlint.source import Source
+from detlint.sources.source import Source
 
 PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
 

@@ -9,7 +9,7 @@ import pytest
 
 from detlint.finding import Confidence
 from detlint.rules import every_rule
-from detlint.source import Source
+from detlint.sources.source import Source
 from detlint.testing import check_clean, check_fix, check_found, dedented, doubtful, expected
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.fixes import fix
-from detlint.source import Source
+from detlint.fixes.applying import fix
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -598,7 +598,8 @@ def test_start_up_imports_nothing_heavy(project: Path) -> None:
     (project / "a.py").touch()
     write(project, '[project]\nname = "x"\ndependencies = [\n"detlint",\n]\n')
     program = (
-        "import sys; from detlint.settings import load; from detlint.discovery import discover\n"
+        "import sys; from detlint.settings import load\n"
+        "from detlint.sources.discovery import discover\n"
         "found = load('a.py', config=None, isolated=False, overrides={}, codes=tuple)\n"
         "assert 'a.py' in discover(['a.py', '.'], found, print)\n"
         "heavy = {'tomllib', 'pathspec', 'pathlib', 'dataclasses', 'inspect', 'difflib'}\n"

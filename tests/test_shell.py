@@ -7,7 +7,7 @@ from document_reading import of_kind, source
 
 from detlint.documents import read, shell
 from detlint.documents.document import Command, Variable
-from detlint.source import Source
+from detlint.sources.source import Source
 
 
 def commands(text: str) -> list[Command]:

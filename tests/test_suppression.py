@@ -7,9 +7,9 @@ import textwrap
 import pytest
 
 from detlint.finding import Finding
-from detlint.fixes import apply_edits
-from detlint.source import Source
-from detlint.suppression import apply
+from detlint.fixes.applying import apply_edits
+from detlint.sources.source import Source
+from detlint.suppression.comments import apply
 
 KNOWN = ("DET000", "DET001", "DET301", "DET302", "DET401", "DET402")
 

@@ -8,8 +8,8 @@ import pytest
 
 from detlint.dataflow.tensors import FLOATING, INTEGER, UNKNOWN, Tensors
 from detlint.dataflow.unit import Unit
-from detlint.source import Source
-from detlint.stack import in_deep_stack
+from detlint.sources.source import Source
+from detlint.syntax.stack import in_deep_stack
 
 HEAD = """
 import numpy as np

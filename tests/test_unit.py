@@ -13,7 +13,7 @@ from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.rules.set_order import SetOrder
 from detlint.settings import Settings
-from detlint.source import Source
+from detlint.sources.source import Source
 
 IMPORTS = """
 import asyncio

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from detlint.cache import dump, load
 from detlint.cli import main
+from detlint.sources.cache import dump, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,16 +7,17 @@ import os
 
 import pytest
 
-from detlint import configuration, paths
-from detlint.baseline import Baseline
+from detlint import configuration
 from detlint.callgraph.project import Project
-from detlint.decoding import decode
 from detlint.finding import Edit, Finding
-from detlint.fixes import _patch_path, diff, edited
+from detlint.fixes.applying import _patch_path, diff, edited
 from detlint.reporters import Report, load
 from detlint.reporters.places import below
 from detlint.settings import Settings, _from_root, ignored_for
-from detlint.source import Source
+from detlint.sources import paths
+from detlint.sources.decoding import decode
+from detlint.sources.source import Source
+from detlint.suppression.baseline import Baseline
 
 HERE = r"C:\work\project"
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # What the advice of such findings ends with, by code.
 _RETURNED = {"DET203": ", here or where it is returned to"}
@@ -44,7 +44,7 @@ def _is_asked(finding: Finding) -> bool:
 
 def _function(finding: Finding) -> _Function:
     """The function at the top of its file that a finding stands in; "" for none."""
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     home = os.path.realpath(finding.path)
     source = _source(finding.path, _data(finding.path))
@@ -90,8 +90,8 @@ def _data(path: str) -> bytes:
 
 
 def _source(path: str, data: bytes) -> Source | None:
-    from detlint.decoding import decode
-    from detlint.source import DecodeError
+    from detlint.sources.decoding import decode
+    from detlint.sources.source import DecodeError
 
     try:
         return decode(path, data)

@@ -12,16 +12,16 @@ from detlint.index.folders import OTHER
 from detlint.index.imports import Import
 from detlint.index.modules import Modules
 from detlint.kept import known
-from detlint.kinds import kind_of_name
-from detlint.paths import slashed
+from detlint.sources.kinds import kind_of_name
+from detlint.sources.paths import slashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.context import Context
     from detlint.index.index import Index
     from detlint.index.launched import Start
     from detlint.kept import Answers, Kept
+    from detlint.sources.context import Context
 
 _KINDS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook"})
 _SETTING = frozenset(("sets", "salts"))

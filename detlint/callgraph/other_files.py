@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of
-from detlint.paths import relative, slashed
-from detlint.requirements import is_older, requirements
+from detlint.index.requirements import is_older, requirements
+from detlint.sources.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -24,7 +24,7 @@ from detlint.index.facts import (
 )
 from detlint.index.scan import MAIN
 from detlint.kept import known
-from detlint.kinds import NOTEBOOK, kind_of_name
+from detlint.sources.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from detlint.finding import Confidence
     from detlint.kept import Answers, Kept
     from detlint.rule import Rule
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 _LONGEST = 50

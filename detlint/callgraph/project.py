@@ -8,12 +8,12 @@ from collections import Counter
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from detlint.cache import digest_of
 from detlint.callgraph.reachability import Reachability
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
-from detlint.kinds import is_data, kind_of_name
-from detlint.paths import relative, slashed
+from detlint.sources.cache import digest_of
+from detlint.sources.kinds import is_data, kind_of_name
+from detlint.sources.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,9 +8,9 @@ import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
-from detlint.mentions import mentions
 from detlint.models.attention import ANSWERING
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

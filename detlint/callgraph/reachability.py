@@ -11,7 +11,7 @@ from detlint.callgraph import roles
 from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
 from detlint.callgraph.precedence import Precedence
 from detlint.index.scan import MAIN
-from detlint.stack import in_deep_stack
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.index.entrypoints import main_line
-from detlint.mentions import is_head
 from detlint.models import roles as rows
 from detlint.models.purposes import Purpose, purpose, trains
+from detlint.syntax.mentions import is_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,21 +8,21 @@ import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from detlint.cache import dump, load
-from detlint.decoding import decode
 from detlint.kept import Work
-from detlint.kinds import kind_of_name
-from detlint.source import DecodeError
+from detlint.sources.cache import dump, load
+from detlint.sources.decoding import decode
+from detlint.sources.kinds import kind_of_name
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.index.index import Index
     from detlint.kept import Kept
     from detlint.link import Linker
+    from detlint.sources.context import Context
 
 _SOURCES = re.compile(rb"^[ \t]*(?:source|\.)[ \t]+\S+?\.(?:sh|bash|env|inc)\b", re.MULTILINE)
 _HANDS_ON = re.compile(

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.finding import Edit
+from detlint.fixes.insertions import below_imports, in_block, rows_at_load, with_import
 from detlint.index.entrypoints import main_line
-from detlint.insertions import below_imports, in_block, rows_at_load, with_import
-from detlint.kinds import PYTHON
+from detlint.sources.kinds import PYTHON
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Program
-    from detlint.insertions import Place
-    from detlint.source import Source
+    from detlint.fixes.insertions import Place
+    from detlint.sources.source import Source
 
 _OS = re.compile(r"^import[ \t]+os[ \t]*(?:#.*)?$", re.MULTILINE)
 # What a seed or a switch has to come before.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from detlint.cli.said import say, say_failed
 from detlint.cli.status import CLEAN, FAILED, FOUND, INTERRUPTED
+from detlint.cli.streams import open_closed
 from detlint.errors import DetlintError
-from detlint.streams import open_closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

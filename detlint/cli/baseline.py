@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from detlint.baseline import Baseline
 from detlint.cli import parts
 from detlint.cli.report import decoded
 from detlint.cli.said import counted, say, tell_failures
 from detlint.cli.status import CLEAN, FAILED
 from detlint.configuration import shown
 from detlint.settings import BASELINE, project_root
+from detlint.suppression.baseline import Baseline
 
 if TYPE_CHECKING:
     import argparse
 
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
 
 def parser() -> Parser:
     """Takes what linting takes."""
-    from detlint import arguments
+    from detlint.cli import arguments
 
     made = arguments.parser()
     made.prog = "detlint baseline"

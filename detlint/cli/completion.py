@@ -13,15 +13,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.cli.status import CLEAN
+from detlint.cli.streams import write
 from detlint.finding import Confidence
 from detlint.plugins import all_rules
 from detlint.reporters import FORMATS, STYLES
-from detlint.streams import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
 _EPILOG = """\
 bash:  detlint completion bash > ~/.local/share/bash-completion/completions/detlint
@@ -32,7 +32,7 @@ fish:  detlint completion fish > ~/.config/fish/completions/detlint.fish
 
 def parser() -> Parser:
     """Its options."""
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
     made = Parser(
         prog="detlint completion",
@@ -70,8 +70,7 @@ class _Command(NamedTuple):
 
 
 def _commands() -> list[_Command]:
-    from detlint import arguments
-    from detlint.cli import COMMANDS
+    from detlint.cli import COMMANDS, arguments
 
     made = [_command("", arguments.parser())]
     for name in COMMANDS:

@@ -6,25 +6,26 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from detlint import adoption, fixes
+from detlint.cli import adoption
 from detlint.cli.said import counted, say
 from detlint.cli.status import CLEAN, FAILED
+from detlint.cli.streams import write
 from detlint.configuration import shown
-from detlint.discovery import repository_of
 from detlint.errors import UsageError
+from detlint.fixes.applying import diff
 from detlint.settings import BASELINE
-from detlint.source import Source
-from detlint.streams import write
+from detlint.sources.discovery import repository_of
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
 
 def parser() -> Parser:
     """Its options."""
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
     made = Parser(
         prog="detlint init",
@@ -65,7 +66,7 @@ def run(arguments: list[str]) -> int:
 def _patches(additions: Sequence[adoption.Addition]) -> Iterator[bytes]:
     for each in additions:
         path = shown(each.path)
-        patch = fixes.diff(path, Source(path, each.before or ""), Source(path, each.after))
+        patch = diff(path, Source(path, each.before or ""), Source(path, each.after))
         yield patch if each.before is not None else b"--- /dev/null\n" + patch.partition(b"\n")[2]
 
 
@@ -91,8 +92,8 @@ def _written(additions: Sequence[adoption.Addition]) -> Iterator[str]:
 
 def _tell_findings(root: str) -> None:
     """What is found now, and how to begin with what is new."""
-    from detlint.arguments import parse
     from detlint.cli import parts
+    from detlint.cli.arguments import parse
     from detlint.cli.report import decoded
 
     here = shown(root)

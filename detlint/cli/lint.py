@@ -9,8 +9,8 @@ from detlint.cli import parts
 from detlint.cli.report import decoded, quoted, report
 from detlint.cli.said import counted, say, tell_failures
 from detlint.cli.status import CLEAN, FAILED, FOUND
+from detlint.cli.streams import write
 from detlint.errors import UsageError
-from detlint.streams import write
 
 if TYPE_CHECKING:
     import argparse
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from detlint.cli.parts import Part
     from detlint.finding import Finding
-    from detlint.novelty import Novelty
-    from detlint.source import Source
+    from detlint.sources.source import Source
+    from detlint.suppression.novelty import Novelty
 
 
 class Outcome(NamedTuple):
@@ -42,12 +42,12 @@ class Outcome(NamedTuple):
 
 def run(arguments: list[str]) -> int:
     """Lint what is named; the exit status."""
-    from detlint.arguments import parse
+    from detlint.cli.arguments import parse
 
     options = parse(arguments)
     parts.check(options)
     if options.add_ignore is not None:
-        from detlint.ignoring import checked
+        from detlint.suppression.adding import checked
 
         options.add_ignore = checked(options.add_ignore)
         if options.fix:
@@ -154,7 +154,7 @@ def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
 
 def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outcome) -> Outcome:
     """What is left after fixes."""
-    from detlint.fixer import fix_files
+    from detlint.fixes.fixer import fix_files
 
     fixes = fix_files(
         outcome.findings,
@@ -178,7 +178,7 @@ def _silenced(
     options: argparse.Namespace, part: Part, new: Novelty, found: Sequence[Finding]
 ) -> Outcome:
     """What is left after comments."""
-    from detlint.ignoring import ignore_files
+    from detlint.suppression.adding import ignore_files
 
     done = ignore_files(
         found,
@@ -211,7 +211,7 @@ def _lint_stdin(options: argparse.Namespace) -> int:
         raise UsageError("--add-ignore writes into files: it takes no standard input")
     if options.diff_base or options.staged:
         raise UsageError("standard input is of no commit: --diff-base and --staged take files")
-    from detlint.decoding import decode
+    from detlint.sources.decoding import decode
 
     path = options.stdin_filename or "<stdin>"
     part = parts.Part(options, parts.settings_of(options, options.stdin_filename or "."), [path])
@@ -222,7 +222,7 @@ def _lint_stdin(options: argparse.Namespace) -> int:
     known, fixed = len(every) - len(findings), 0
     fixable = any(each.fixable and (each.safe or options.unsafe_fixes) for each in findings)
     if (options.fix or options.diff) and fixable:
-        from detlint.fixes import diff, fix
+        from detlint.fixes.applying import diff, fix
 
         before = decode(path, data)
         result = fix(before, _new_in(part.again(), new), unsafe=options.unsafe_fixes)

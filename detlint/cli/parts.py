@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from detlint.cache import Cache
     from detlint.catalogue import Catalogue
-    from detlint.context import Context
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.link import Linker
-    from detlint.novelty import Novelty
     from detlint.runner import Linted
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.cache import Cache
+    from detlint.sources.context import Context
+    from detlint.sources.source import Source
+    from detlint.suppression.novelty import Novelty
 
 # Reading this many files takes longer than a fork.
 _WORTH_A_FORK = 500
@@ -46,7 +46,7 @@ def say_warning(text: str) -> None:
 
 def found(options: argparse.Namespace, warn: Callable[[str], None] = say_warning) -> list[Part]:
     """The files below the named paths, by their settings. Raises SettingsError, UsageError."""
-    from detlint.discovery import discover
+    from detlint.sources.discovery import discover
 
     first = settings_of(options, _first_path(options))
     paths = discover(options.paths, first, warn)
@@ -81,7 +81,7 @@ def _configuration_of(folder: str, known: dict[str, str]) -> str:
 
 def _other(options: argparse.Namespace, paths: Sequence[str]) -> Part:
     """Files of a project within the first one, or beside it: it excludes files of its own."""
-    from detlint.discovery import discover
+    from detlint.sources.discovery import discover
 
     settings = settings_of(options, paths[0])
     named = {os.path.realpath(each) for each in options.paths}
@@ -101,7 +101,7 @@ def _first_path(options: argparse.Namespace) -> str:
 
 def settings_of(options: argparse.Namespace, path: str) -> Settings:
     """The settings for a path, the command line laid over the nearest configuration."""
-    from detlint.arguments import overrides
+    from detlint.cli.arguments import overrides
 
     known = catalogue_of(options)
     settings = settings_module.load(
@@ -117,8 +117,8 @@ def settings_of(options: argparse.Namespace, path: str) -> Settings:
 
 def catalogue_of(options: argparse.Namespace) -> Catalogue:
     """All rules, those of plugins among them. Raises UsageError where one cannot be used."""
-    from detlint.cache import folder_of
     from detlint.catalogue import catalogue
+    from detlint.sources.cache import folder_of
 
     # Also with --no-cache: it knows the rules, as compiled files do, and nothing of what is linted.
     return catalogue(folder_of(options.cache_dir), _version())
@@ -155,7 +155,7 @@ class Part:
 
     def programs_of(self, findings: Sequence[Finding]) -> dict[str, list[str]]:
         """The programs that have each file with a finding, by the paths of these."""
-        from detlint.context import Context
+        from detlint.sources.context import Context
 
         real = {path: os.path.realpath(path) for path in {each.path for each in findings}}
         ours = {path: real[path] for path in self.paths if path in real}
@@ -168,10 +168,10 @@ class Part:
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """What is found in a source as it stands, whatever its file holds."""
         from detlint.callgraph.callers import are_asked, ignored
-        from detlint.context import Context
-        from detlint.decoding import decode
         from detlint.link import Linker
-        from detlint.source import DecodeError
+        from detlint.sources.context import Context
+        from detlint.sources.decoding import decode
+        from detlint.sources.source import DecodeError
 
         findings = self.engine.lint_bytes(path, data)
         with suppress(DecodeError):
@@ -186,7 +186,7 @@ class Part:
     def novelty(self, options: argparse.Namespace, findings: Sequence[Finding]) -> Novelty:
         """What leaves out known findings; all are new where nothing says what is known."""
         from detlint.cli.report import decoded
-        from detlint.novelty import Novelty, asked, novelty
+        from detlint.suppression.novelty import Novelty, asked, novelty
 
         if not asked(options, self.settings):
             return Novelty()
@@ -194,15 +194,15 @@ class Part:
 
     def lint_elsewhere(self, settings: Settings, paths: Sequence[str]) -> Sequence[Finding]:
         """The same for other files by the same rules, of which nothing is kept."""
-        from detlint.cache import Cache
+        from detlint.sources.cache import Cache
 
         return self._found(settings, paths, Cache.disabled(), ()).findings
 
     def _found(
         self, settings: Settings, paths: Sequence[str], results: Cache, given: Sequence[str]
     ) -> Linted:
-        from detlint.context import Context
         from detlint.runner import lint_files
+        from detlint.sources.context import Context
 
         jobs: int = self._options.jobs
         context = Context(paths, settings, given=given)
@@ -251,9 +251,9 @@ class Part:
 
     def again(self) -> Callable[[Source], list[Finding]]:
         """What fixes re-lint a source by: they leave alone what ``per-file-ignores`` silences."""
-        from detlint.cache import Cache
-        from detlint.context import Context
         from detlint.link import Linker
+        from detlint.sources.cache import Cache
+        from detlint.sources.context import Context
 
         context = Context(self.paths, self.settings)
         linker = Linker(self.engine.rules, Cache.disabled(), context)
@@ -263,7 +263,7 @@ class Part:
 
     def results(self) -> Cache:
         """What is kept of earlier runs."""
-        from detlint.cache import Cache
+        from detlint.sources.cache import Cache
 
         if self._options.no_cache:
             return Cache.disabled()

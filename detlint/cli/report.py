@@ -9,10 +9,10 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TextIO, cast
 
 from detlint.cli.screen import screen_of
+from detlint.cli.streams import write
 from detlint.errors import OutputError
-from detlint.kinds import NOTEBOOK, kind_of_name
 from detlint.reporters import STYLES, Report, load
-from detlint.streams import write
+from detlint.sources.kinds import NOTEBOOK, kind_of_name
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from detlint.notebooks.notebook import Notebook
     from detlint.rule import Rule
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 def report(  # noqa: PLR0913 - what a run has
@@ -90,8 +90,8 @@ def _rule(code: str) -> type[Rule] | None:
 
 def decoded(path: str) -> Source | None:
     """The source of a path, None where there is none that can be read."""
-    from detlint.decoding import decode
-    from detlint.source import DecodeError
+    from detlint.sources.decoding import decode
+    from detlint.sources.source import DecodeError
 
     try:
         with open(path, "rb") as file:
@@ -102,8 +102,8 @@ def decoded(path: str) -> Source | None:
 
 def quoted(path: str, data: bytes) -> Source:
     """A source to quote from, also where it is not text, or no notebook."""
-    from detlint.decoding import decode
-    from detlint.source import DecodeError, Source
+    from detlint.sources.decoding import decode
+    from detlint.sources.source import DecodeError, Source
 
     try:
         return decode(path, data)

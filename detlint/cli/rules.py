@@ -7,20 +7,20 @@ import sys
 from typing import TYPE_CHECKING
 
 from detlint.cli.status import CLEAN
+from detlint.cli.streams import write
 from detlint.errors import UsageError
 from detlint.plugins import all_rules
-from detlint.streams import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
     from detlint.rule import Rule
 
 
 def parser() -> Parser:
     """Its options."""
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
     made = Parser(
         prog="detlint rules",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.streams import tell
-from detlint.terminal import leading, visible
+from detlint.cli.streams import tell
+from detlint.reporters.terminal import leading, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,12 +10,12 @@ from detlint.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from detlint.arguments import Parser
+    from detlint.cli.arguments import Parser
 
 
 def parser() -> Parser:
     """Takes what linting takes."""
-    from detlint import arguments
+    from detlint.cli import arguments
 
     made = arguments.parser()
     made.prog = "detlint server"

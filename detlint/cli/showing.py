@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from detlint import journal
 from detlint.cli.said import counted, say
 from detlint.cli.status import CLEAN
-from detlint.kinds import kind_of_name
-from detlint.streams import write
-from detlint.terminal import leading
+from detlint.cli.streams import write
+from detlint.reporters.terminal import leading
+from detlint.sources.kinds import kind_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ from detlint.cli import parts
 from detlint.cli.said import counted, say
 from detlint.cli.status import CLEAN
 from detlint.errors import DetlintError, UsageError
-from detlint.paths import relative
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     import argparse
@@ -101,7 +101,7 @@ def _lint_and_leave(options: argparse.Namespace, once: _Lint) -> None:
 
 def _state(options: argparse.Namespace) -> _State:
     """The time and size of all that findings may depend on."""
-    from detlint.context import Context
+    from detlint.sources.context import Context
 
     paths: dict[str, None] = {}
     try:

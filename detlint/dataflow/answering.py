@@ -12,7 +12,7 @@ from detlint.documents.training import configures_answers
 from detlint.models import attention as rows
 from detlint.models.names import words_of
 from detlint.models.purposes import ANSWERS, Purpose, purpose
-from detlint.paths import names_in_project
+from detlint.sources.paths import names_in_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

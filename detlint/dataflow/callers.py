@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.inference import decorators, stops
-from detlint.mentions import quoted
+from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,6 @@ import ast
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.alive import alive
 from detlint.dataflow import epochs, samplers, settings
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
@@ -21,20 +20,21 @@ from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, 
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
-from detlint.kinds import NOTEBOOK
 from detlint.models import names, randomness
 from detlint.models import settings as rows
 from detlint.models import training as trainers
 from detlint.models.completions import JOBLIB, is_context
-from detlint.stack import in_deep_stack
-from detlint.syntax import REFUSALS
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.alive import alive
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from detlint.dataflow.ir import Function
     from detlint.notebooks.notebook import Notebook
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _CONDITIONAL = SEEDING | DRAWING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))

@@ -13,10 +13,10 @@ from detlint.dataflow.made_models import fate_of
 from detlint.dataflow.settings import Setting, options
 from detlint.documents.flash import asked
 from detlint.documents.training import may_be_trained_by
-from detlint.kinds import NOTEBOOK
 from detlint.models import attention as rows
 from detlint.models.attention import IMPLEMENTATIONS, SWITCHES
 from detlint.models.flash_advice import ANY_FLASH, FLAG, MAY_READ, OLD_KEYWORD, READS
+from detlint.sources.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

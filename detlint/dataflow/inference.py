@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.ir import DECORATORS
 from detlint.dataflow.path_conditions import decided
-from detlint.mentions import holds
 from detlint.models import attention as rows
+from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, cast
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.facts import Receiver
-from detlint.kinds import NOTEBOOK
-from detlint.stack import in_deep_stack
-from detlint.syntax import REFUSALS
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.notebooks.notebook import Notebook
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _TAKEN_OUT = frozenset(("item", "iter", "slice", "unpack"))  # of what others may fill
 _CONTAINERS = frozenset(("counter", "deque", "dict", "list", "set", "str", "tuple"))

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.ir import CHANGING, GIVING
-from detlint.kinds import NOTEBOOK, kind_of_name
-from detlint.mentions import quoted
+from detlint.sources.kinds import NOTEBOOK, kind_of_name
+from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

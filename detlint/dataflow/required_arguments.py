@@ -14,16 +14,16 @@ from detlint.dataflow.options import option_of, values_by_default, values_set
 from detlint.dataflow.path_conditions import Paths, tests
 from detlint.dataflow.unit import Unit, UnparsedError
 from detlint.index.scan import CALLED
-from detlint.kinds import NOTEBOOK
-from detlint.stack import in_deep_stack
-from detlint.syntax import REFUSALS
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.notebooks.notebook import Notebook
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _CONSTRUCTOR = "__init__"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.listings import Listings
 from detlint.dataflow.unit import Unit
-from detlint.kinds import PYTHON
-from detlint.mentions import heads, mentions
-from detlint.stack import in_deep_stack
-from detlint.syntax import REFUSALS
+from detlint.sources.kinds import PYTHON
+from detlint.syntax.mentions import heads, mentions
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _READS = frozenset(("attr", "free", "global", "import"))
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.mentions import holds
 from detlint.models import roles as words
+from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -14,9 +14,9 @@ from detlint.dataflow import folding
 from detlint.dataflow.control import conditions, exclude
 from detlint.dataflow.environment import Environment
 from detlint.dataflow.seeding import is_guard
-from detlint.mentions import mentions
 from detlint.models import settings as rows
 from detlint.models import tf_data
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

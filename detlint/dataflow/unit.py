@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.ir import CHANGING
 from detlint.dataflow.lowering import lower
-from detlint.edits import Editable
-from detlint.layout import layout_of
-from detlint.mentions import mentions, places
+from detlint.fixes.edits import Editable
 from detlint.models.python import PLAIN_BASES
 from detlint.models.randomness import SAID
-from detlint.syntax import REFUSALS, parsed, parsed_at
+from detlint.syntax.layout import layout_of
+from detlint.syntax.mentions import mentions, places
+from detlint.syntax.parsing import REFUSALS, parsed, parsed_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.seeding import Seeding
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
-    from detlint.layout import Block
-    from detlint.source import Source
+    from detlint.sources.source import Source
+    from detlint.syntax.layout import Block
 
 _MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.

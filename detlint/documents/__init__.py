@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.documents.document import Document
-from detlint.source import CONFLICT, conflict
+from detlint.sources.source import CONFLICT, conflict
 
 if TYPE_CHECKING:
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 __all__ = ["Document", "Unreadable", "read"]
 

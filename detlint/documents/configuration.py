@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from detlint.documents.document import Node
     from detlint.documents.tree import Branch
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 def document(

@@ -10,7 +10,7 @@ from detlint.documents.document import Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # Strings too, so that what looks like a comment in one is none. A raw string of C++ with a
 # delimiter of its own (R"x(…)x") is not told apart.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from detlint.documents.dockerfile_lines import Instruction
     from detlint.documents.document import Node
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _PAIR = re.compile(
     r"(?<!\w)([A-Za-z_]\w*)=((?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])*)", re.DOTALL

@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from detlint.lexer import Span, beginning
+from detlint.syntax.lexer import Span, beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from detlint.finding import Edit
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 Scalar: TypeAlias = "str | int | float | bool | None"
 

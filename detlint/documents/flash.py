@@ -11,7 +11,7 @@ from detlint.documents.options import options
 from detlint.documents.shell_scripts import script_of
 from detlint.documents.training import may_train
 from detlint.models import attention as rows
-from detlint.source import Source
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 class Syntax:

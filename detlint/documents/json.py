@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from detlint.documents.document import Document, Scalar
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
 # What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.documents.document import Node
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _PREFIX = re.compile(r"[ \t]*[@+-]*[ \t]*(?:[@+-]+[ \t]*)*")
 # A backslash and the end of the line: what make hands to the shell, but for the tab behind.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from detlint.documents.tree import Tree
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     _Fits = Callable[[Branch], bool]
     _Reads = Callable[["_Manifest", Branch], Iterator[Variable | Command]]

@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from detlint.documents.document import Cell, Document, Variable
-from detlint.kinds import NOTEBOOK
-from detlint.source import Source
+from detlint.sources.kinds import NOTEBOOK
+from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from detlint.models import launching as rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 TRUE = frozenset({"true", "1", "yes", "on", "y", "t"})
 FALSE = frozenset({"false", "0", "no", "off", "n", "f"})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.documents.document import Command
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _DIRECTIVE = re.compile(r"^#(?:SBATCH|PBS|BSUB|\$)[ \t]+(.*)$", re.MULTILINE)
 _OPTION = re.compile(r"(--?[\w-]+)(?:[= \t]+([^\s#]+))?")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from detlint.documents.document import Word
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 _QUEUES = frozenset({"sbatch", "qsub", "bsub"})

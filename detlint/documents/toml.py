@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from detlint.documents.document import Document
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _TABLES = ("table", "table_array_element")
 _KEYS = ("bare_key", "quoted_key", "dotted_key")

@@ -10,7 +10,7 @@ from detlint.documents.options import Option, options
 from detlint.finding import Confidence
 from detlint.models import launching as rows
 from detlint.models.purposes import Purpose, purpose, trains
-from detlint.paths import names_in_project
+from detlint.sources.paths import names_in_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.documents.document import Document, Scalar
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _PREFIX = "tag:yaml.org,2002:"
 # An anchor or a tag in front of a value.

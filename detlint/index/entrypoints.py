@@ -8,13 +8,13 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.layout import Block
-    from detlint.source import Source
+    from detlint.sources.source import Source
+    from detlint.syntax.layout import Block
 
 # Without one of these a file is no program, whatever its name.
 STARTS = frozenset(
@@ -142,7 +142,7 @@ def _starts_at_the_top(text: str) -> bool:
     called = _ROUND.search(text, rounds.start()) if rounds is not None else None
     if not found and called is None:
         return False
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     layout = layout_of(text)
     if any(layout.at(each) is None for each in found):
@@ -167,7 +167,7 @@ def _calls_its_own(text: str) -> bool:
     found = [each for each in found if each[2] in defined]
     if not found:
         return False
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     layout = layout_of(text)
     return any(
@@ -181,7 +181,7 @@ def _draws_at_the_top(text: str) -> bool:
     drawn = [each.start() for each in _DRAWS.finditer(text)]
     if not drawn:
         return False
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     layout = layout_of(text)
     blocks = [each for each in layout.top if not each.kind]
@@ -194,7 +194,7 @@ def _draws_at_the_top(text: str) -> bool:
 
 def _trains_at_the_top(text: str) -> bool:
     """Whether code outside of functions trains, or calls a function of the file that does."""
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     layout, training = layout_of(text), _training(text)
 
@@ -253,7 +253,7 @@ def main_line(text: str) -> int | None:
     for match in _MAIN_LINE.finditer(f"\n{text}"):
         if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
             return match.start()
-        from detlint.layout import layout_of
+        from detlint.syntax.layout import layout_of
 
         if layout_of(text).at(match.start()) is None:
             return match.start()

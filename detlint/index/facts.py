@@ -7,8 +7,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.layout import layout_of
 from detlint.models import randomness, training
+from detlint.syntax.layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,6 @@ from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from detlint.cache import content_digest
-from detlint.decoding import decode
 from detlint.index.entrypoints import is_program
 from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
@@ -16,14 +14,16 @@ from detlint.index.imports import Import, imports
 from detlint.index.launched import Start, exports, starts
 from detlint.index.named import entry_points, targets
 from detlint.index.scan import Outline, outline
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of_name
-from detlint.source import DecodeError, Source
-from detlint.syntax import Problem, problem
+from detlint.sources.cache import content_digest
+from detlint.sources.decoding import decode
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
+from detlint.sources.source import DecodeError, Source
+from detlint.syntax.parsing import Problem, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from detlint.cache import Cache
+    from detlint.sources.cache import Cache
 
 # Folders of programs, also where an empty file makes a package of one.
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})

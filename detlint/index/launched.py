@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from detlint.documents import Document
     from detlint.documents.document import Command
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _ASKED = (*VARIABLES, HASH_SEED)
 

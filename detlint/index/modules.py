@@ -12,7 +12,7 @@ from detlint.index.folders import FILE, OTHER
 from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
 from detlint.models.python import PLAIN_BASES
-from detlint.paths import relative
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

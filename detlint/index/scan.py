@@ -12,13 +12,13 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
-from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.syntax.layout import layout_of
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.layout import Block, Layout
+    from detlint.syntax.layout import Block, Layout
 
 MAIN = "__main__"
 MAIN_BLOCK = re.compile(r"if[ \t(]+(?:__name__[ \t]*==|['\"]__main__['\"][ \t]*==)")

@@ -10,7 +10,7 @@ import re
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.source import CONFLICT, DecodeError, conflict
+from detlint.sources.source import CONFLICT, DecodeError, conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

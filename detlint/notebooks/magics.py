@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.lexer import spans
-from detlint.syntax import reads
+from detlint.syntax.lexer import spans
+from detlint.syntax.parsing import reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.lexer import Span
+    from detlint.syntax.lexer import Span
 
 # "x = !ls", and "x = %timeit -o f()".
 _NAME = r"\*?[\w.]+(?:\[[^\[\]=\r\n]*\][\w.]*)*"

@@ -7,12 +7,12 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.kinds import NOTEBOOK
 from detlint.notebooks.cells import read_cells
 from detlint.notebooks.magics import commented, find_magics, mask, shell_start
 from detlint.notebooks.rewriting import rewrite
-from detlint.source import Source
-from detlint.syntax import Problem, problem, reads
+from detlint.sources.kinds import NOTEBOOK
+from detlint.sources.source import Source
+from detlint.syntax.parsing import Problem, problem, reads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

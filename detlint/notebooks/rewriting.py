@@ -8,7 +8,7 @@ from bisect import bisect_right
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.source import DecodeError
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

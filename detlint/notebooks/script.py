@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from detlint.notebooks.magics import find_magics, mask
-from detlint.source import Source
+from detlint.sources.source import Source
 
 _CELL = re.compile(r"^#[ \t]*%%.*\n?", re.MULTILINE)
 

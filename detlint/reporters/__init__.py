@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.addresses import address
-from detlint.kinds import NOTEBOOK
+from detlint.sources.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.notebooks.notebook import Notebook
     from detlint.rule import Rule
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # The name of a format is the name of the module that renders it.
 FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "rdjson", "html")

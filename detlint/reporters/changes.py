@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.finding import Edit, Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 class Change(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.terminal import visible
+from detlint.reporters.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     Paint = Callable[[str, str], str]
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
 from detlint.reporters import file_rows, reader
-from detlint.terminal import visible
+from detlint.reporters.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from detlint.finding import Finding
     from detlint.reporters import Report
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     _Read = Callable[[Finding], Source | None]
 

@@ -19,8 +19,8 @@ from detlint.reporters import documentation, excerpted, reader
 from detlint.reporters.changes import changes
 from detlint.reporters.excerpt import rows
 from detlint.reporters.places import below
+from detlint.reporters.terminal import visible
 from detlint.reporters.text import summary
-from detlint.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.reporters import Report
     from detlint.rule import Rule
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _LINES = 200  # of a fix
 

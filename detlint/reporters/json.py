@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from detlint.finding import Edit, Finding
     from detlint.reporters import Report
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 def render(report: Report) -> Iterator[str]:

@@ -9,14 +9,14 @@ from xml.sax.saxutils import escape, quoteattr
 
 from detlint.reporters import documentation, file_rows, reader
 from detlint.reporters.places import below
-from detlint.terminal import visible
+from detlint.reporters.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.finding import Finding
     from detlint.reporters import Report
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # What XML 1.0 cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

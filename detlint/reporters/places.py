@@ -7,13 +7,13 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.paths import slashed
+from detlint.sources.paths import slashed
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _LINE = 1000  # characters of a line that count
 

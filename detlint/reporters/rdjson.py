@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from detlint.finding import Finding
     from detlint.reporters import Report
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _SEVERITIES = {
     Confidence.CERTAIN: "ERROR",

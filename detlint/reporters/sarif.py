@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding, Step
     from detlint.reporters import Report
     from detlint.rule import Rule
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     Object = dict[str, object]
 

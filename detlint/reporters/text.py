@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from detlint.finding import Confidence
 from detlint.reporters import documentation, excerpted, reader
 from detlint.reporters.excerpt import cells, excerpt
-from detlint.terminal import leading, visible
+from detlint.reporters.terminal import leading, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from detlint.finding import Finding
     from detlint.reporters import Report
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     Paint = Callable[[str, str], str]
 

@@ -9,9 +9,9 @@ from detlint.dataflow import folding
 from detlint.dataflow.atomics import adds_integers, is_chosen, slot
 from detlint.documents.cuda import additions
 from detlint.documents.document import Word
-from detlint.mentions import holds
 from detlint.models.atomics import ADDITIONS, COMPILERS
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

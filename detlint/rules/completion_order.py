@@ -10,8 +10,8 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
 from detlint.finding import Edit
-from detlint.mentions import holds
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

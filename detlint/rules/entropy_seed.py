@@ -22,8 +22,8 @@ from detlint.documents.seeds import MENTIONS, seeds, unseeded_job
 from detlint.documents.settings import report_setting
 from detlint.finding import Edit
 from detlint.index.entrypoints import says_so
-from detlint.mentions import mentions
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -28,8 +28,8 @@ from detlint.models.flash_advice import (
     of_kept,
 )
 from detlint.models.names import words_of
-from detlint.paths import names_in_project
 from detlint.rule import Confidence, Example, Rule
+from detlint.sources.paths import names_in_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

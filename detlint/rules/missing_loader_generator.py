@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.loaders import drawing
-from detlint.insertions import with_import
+from detlint.fixes.insertions import with_import
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from detlint.dataflow import data_sets
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.estimators import Estimators, draws
 from detlint.dataflow.origins import Origins
-from detlint.mentions import holds
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.randomness import DRAWING_FROM_SYSTEM
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.loaders import Loader, Loaders
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.workers import Draw, Workers
-from detlint.insertions import with_import
+from detlint.fixes.insertions import with_import
 from detlint.models import loading
 from detlint.rule import Confidence, Example, Rule
 

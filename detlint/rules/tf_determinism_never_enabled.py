@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.program import Located, Program
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 _BACKENDS = ("torch", "jax")

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import UNPARSED
-from detlint.fixes import choose_edits, edited
-from detlint.ignoring import comment_for
+from detlint.fixes.applying import choose_edits, edited
+from detlint.suppression.adding import comment_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

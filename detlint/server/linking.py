@@ -7,10 +7,10 @@ from contextlib import suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.decoding import from_text
 from detlint.errors import DetlintError
 from detlint.finding import UNPARSED
-from detlint.source import DecodeError
+from detlint.sources.decoding import from_text
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from detlint.finding import Finding
     from detlint.server.projects import Projects
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _POLITE = 5  # how much of the processor it leaves to what a person waits for
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from detlint.baseline import Baseline
-    from detlint.cache import Cache
-    from detlint.context import Context
     from detlint.finding import Finding
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.cache import Cache
+    from detlint.sources.context import Context
+    from detlint.sources.source import Source
+    from detlint.suppression.baseline import Baseline
 
 _CONFIGURATIONS = ("detlint.toml", ".detlint.toml", "pyproject.toml")
 # Looking at 3,000 files takes 40 ms. Not every editor says when one changes.
@@ -96,7 +96,7 @@ class Project:
     """
 
     def __init__(self, options: argparse.Namespace, path: str, root: str) -> None:
-        from detlint.discovery import repository_of
+        from detlint.sources.discovery import repository_of
 
         settings = parts.settings_of(options, path)
         if root and not settings.project and not repository_of(settings.root):
@@ -111,7 +111,7 @@ class Project:
 
     def holds(self, path: str) -> bool:
         """Whether findings of a file are shown: not of one that the configuration excludes."""
-        from detlint.discovery import discover
+        from detlint.sources.discovery import discover
 
         if not os.path.exists(path):
             return True
@@ -142,8 +142,8 @@ class Project:
         """The same with what programs and other files show; ``others``: what the editor shows of
         them, by their real paths."""
         from detlint.callgraph.callers import are_asked, ignored
-        from detlint.context import Context
         from detlint.link import Linker
+        from detlint.sources.context import Context
 
         if self._files is None:
             self._files = _Files(self._part.results())
@@ -171,7 +171,7 @@ class Project:
         return baseline.new(findings, lambda _path: source) if baseline else findings
 
     def _baseline(self) -> Baseline | None:
-        from detlint.novelty import baseline_file
+        from detlint.suppression.novelty import baseline_file
 
         file = baseline_file(self._options, self.settings)
         return _loaded(self.settings, file, _stamp(file)) if file else None
@@ -191,7 +191,7 @@ class _Files:
 
     def look(self, path: str, settings: Settings) -> None:
         """Index anew what has changed since; after a while, or when something is said to have."""
-        from detlint.context import Context
+        from detlint.sources.context import Context
 
         if self._stats and time.monotonic() - self.looked < _A_WHILE:
             return
@@ -237,7 +237,7 @@ def prepare() -> None:
     from detlint.rules import every_rule
 
     every_rule()
-    for each in ("detlint.dataflow.unit", "detlint.suppression"):
+    for each in ("detlint.dataflow.unit", "detlint.suppression.comments"):
         import_module(each)
     gc.freeze()
     gc.disable()
@@ -255,8 +255,8 @@ def tidy() -> None:
 
 @lru_cache(maxsize=8)
 def _loaded(settings: Settings, file: str, _stamp: _Stat) -> Baseline:
-    from detlint.baseline import Baseline
     from detlint.settings import project_root
+    from detlint.suppression.baseline import Baseline
 
     return Baseline.load(project_root(settings), file)
 

@@ -15,14 +15,14 @@ from pygls.uris import to_fs_path
 from detlint import __version__
 from detlint.docs import explain
 from detlint.finding import Confidence
-from detlint.kinds import SUFFIXES, kind_of_name
 from detlint.plugins import rule_of
 from detlint.reporters import documentation
 from detlint.server import actions
 from detlint.server.session import Session, Shown
 from detlint.server.sheets import Cell, Change, Place, Position, Sheet, Text
-from detlint.stack import RECURSION, STACK_BYTES
-from detlint.suppression import UNUSED
+from detlint.sources.kinds import SUFFIXES, kind_of_name
+from detlint.suppression.comments import UNUSED
+from detlint.syntax.stack import RECURSION, STACK_BYTES
 
 if TYPE_CHECKING:
     import argparse

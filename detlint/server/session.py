@@ -18,14 +18,14 @@ from detlint.server.projects import Projects, prepare, tidy
 from detlint.server.sheets import Cell, Change, Sheet, Text
 from detlint.server.shift import Shift
 from detlint.server.worker import Worker
-from detlint.source import DecodeError
+from detlint.sources.source import DecodeError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from detlint.server.projects import Project
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 # Seconds without typing after which programs are judged: of what is typed, and of the rest.
 _REST = 0.15

@@ -7,15 +7,15 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.decoding import from_text
 from detlint.notebooks.notebook import Notebook
-from detlint.source import line_starts
+from detlint.sources.decoding import from_text
+from detlint.sources.source import line_starts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 class Position(NamedTuple):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _CHUNK = 4096
 

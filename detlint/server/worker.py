@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from detlint.stack import NAME
+from detlint.syntax.stack import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

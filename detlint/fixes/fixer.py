@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.decoding import decode
-from detlint.fixes import diff, fix, write
+from detlint.fixes.applying import diff, fix, write
+from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from detlint.finding import Finding
-    from detlint.fixes import Fixed
-    from detlint.source import Source
+    from detlint.fixes.applying import Fixed
+    from detlint.sources.source import Source
 
     Lint = Callable[[Source], list[Finding]]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from detlint.kinds import PYTHON
+from detlint.sources.kinds import PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

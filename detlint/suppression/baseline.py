@@ -16,14 +16,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.errors import BaselineError
-from detlint.kinds import NOTEBOOK, PYTHON
-from detlint.paths import relative, slashed
+from detlint.sources.kinds import NOTEBOOK, PYTHON
+from detlint.sources.paths import relative, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     Read = Callable[[str], Source | None]
 

@@ -7,10 +7,10 @@ from bisect import bisect_left, insort
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.decoding import decode
-from detlint.kinds import NOTEBOOK, PYTHON
-from detlint.paths import common, slashed
-from detlint.source import DecodeError, Source
+from detlint.sources.decoding import decode
+from detlint.sources.kinds import NOTEBOOK, PYTHON
+from detlint.sources.paths import common, slashed
+from detlint.sources.source import DecodeError, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -214,7 +214,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source | None:
 def _is_sound(source: Source, before: Source) -> bool:
     """Whether a source parses, and still compiles with the docstring that it had."""
     if source.kind == PYTHON:
-        from detlint.syntax import problem
+        from detlint.syntax.parsing import problem
 
         return problem(source) is None and _runs_as(before.text, source.text)
     if source.kind == NOTEBOOK:
@@ -232,7 +232,7 @@ def _is_sound(source: Source, before: Source) -> bool:
 
 def _runs_as(before: str, after: str) -> bool:
     """Whether a text still compiles, if it did, and has the same docstring."""
-    from detlint.syntax import compiles, docstring
+    from detlint.syntax.parsing import compiles, docstring
 
     if not compiles(before):  # it may be for a newer Python
         return True

@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from detlint import __version__
+from detlint.cli.streams import tell, write
 from detlint.reporters import FORMATS, STYLES
-from detlint.streams import tell, write
-from detlint.terminal import visible
+from detlint.reporters.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

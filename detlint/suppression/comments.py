@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import UNPARSED, Edit, Finding
-from detlint.lexer import Span, spans
+from detlint.syntax.lexer import Span, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 UNUSED = "DET001"
 

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.lexer import Span, in_field, spans
+from detlint.syntax.lexer import Span, in_field, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

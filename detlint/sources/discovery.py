@@ -13,9 +13,9 @@ import stat
 from typing import TYPE_CHECKING
 
 from detlint.errors import UsageError
-from detlint.gitignore import Ignore, read_lines
-from detlint.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
-from detlint.paths import relative
+from detlint.sources.gitignore import Ignore, read_lines
+from detlint.sources.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
-from detlint.kinds import NOTEBOOK, PYTHON, kind_of
-from detlint.source import DecodeError, Source
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.sources.source import DecodeError, Source
 
 # PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

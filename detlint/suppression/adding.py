@@ -6,20 +6,20 @@ import os
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.decoding import decode
 from detlint.errors import UsageError
 from detlint.finding import UNPARSED, Edit
-from detlint.fixes import diff, edited, write
-from detlint.kinds import NOTEBOOK, PYTHON
-from detlint.lexer import Span, spans
-from detlint.source import DecodeError
-from detlint.suppression import UNUSED, directives, logical_ends
+from detlint.fixes.applying import diff, edited, write
+from detlint.sources.decoding import decode
+from detlint.sources.kinds import NOTEBOOK, PYTHON
+from detlint.sources.source import DecodeError
+from detlint.suppression.comments import UNUSED, directives, logical_ends
+from detlint.syntax.lexer import Span, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from detlint.finding import Finding
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
     Lint = Callable[[Source], list[Finding]]
 

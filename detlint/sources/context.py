@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.kinds import kind_of_name
-from detlint.paths import common
+from detlint.sources.kinds import kind_of_name
+from detlint.sources.paths import common
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,7 +61,7 @@ class Context:
     @cached_property
     def files(self) -> list[str]:
         """All files of the projects that the named ones are part of, sorted."""
-        from detlint.discovery import discover
+        from detlint.sources.discovery import discover
 
         folders = [] if self.alone else dict.fromkeys(map(os.path.dirname, self.names))
         roots = {root for folder in folders if (root := self._project(folder))}

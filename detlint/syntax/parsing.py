@@ -9,13 +9,13 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.source import CONFLICT, conflict
+from detlint.sources.source import CONFLICT, conflict
 
 if TYPE_CHECKING:
     import ast
 
-    from detlint.layout import Block
-    from detlint.source import Source
+    from detlint.sources.source import Source
+    from detlint.syntax.layout import Block
 
 # What Python's parser raises for a text that it does not take.
 REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -73,7 +73,7 @@ def _balanced(utf8: bytes) -> bool:
 
 def _code(text: str) -> str:
     """The text without its strings and comments."""
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     parts, position = [], 0
     for start, end, _ in layout_of(text).spans:
@@ -166,7 +166,7 @@ def problem(source: Source) -> Problem | None:
 def _alone(text: str, at: int) -> str | None:
     """The function or statement around an offset, where all other code parses: libcst reads it in
     a fraction of the time that the text takes, and someone waits who types in it."""
-    from detlint.layout import layout_of
+    from detlint.syntax.layout import layout_of
 
     layout = layout_of(text)
     block = next((each for each in layout.top if each.start <= at < each.end), None)
@@ -219,7 +219,7 @@ def _libcst_problem(text: str) -> Problem | None:
         return Problem(TOO_DEEP)
     import libcst
 
-    from detlint.stack import in_deep_stack
+    from detlint.syntax.stack import in_deep_stack
 
     try:
         in_deep_stack(lambda: libcst.parse_module(text))

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import Edit
-from detlint.syntax import REFUSALS, parsed
+from detlint.syntax.parsing import REFUSALS, parsed
 
 if TYPE_CHECKING:
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 _INLINE = "; "
 

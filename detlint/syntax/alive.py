@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.layout import layout_of
-from detlint.mentions import mentions
+from detlint.syntax.layout import layout_of
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,8 +14,8 @@ from detlint import addresses, configuration
 from detlint.errors import SettingsError
 from detlint.index.folders import Folders
 from detlint.index.modules import Modules
-from detlint.paths import relative
-from detlint.requirements import requirements
+from detlint.index.requirements import requirements
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,9 +86,9 @@ def write(addition: Addition) -> None:
     with open(addition.path, "rb") as file:
         if file.read() != addition.before.encode():
             raise OSError(0, "it has changed meanwhile")
-    from detlint import fixes
+    from detlint.fixes import applying
 
-    fixes.write(addition.path, data)
+    applying.write(addition.path, data)
 
 
 def _configuration(root: str) -> Addition | str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from detlint.finding import Confidence, Edit, Finding, Step
-from detlint.kinds import is_data
+from detlint.sources.kinds import is_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

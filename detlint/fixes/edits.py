@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from detlint.finding import Edit
-from detlint.lexer import beginning, comments
+from detlint.syntax.lexer import beginning, comments
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from detlint.source import Source
+    from detlint.sources.source import Source
 
 
 Node = TypeVar("Node")

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from detlint.baseline import Baseline
-    from detlint.commits import Commit
     from detlint.finding import Finding
     from detlint.settings import Settings
-    from detlint.source import Source
+    from detlint.sources.source import Source
+    from detlint.suppression.baseline import Baseline
+    from detlint.suppression.commits import Commit
 
     Read = Callable[[str], Source | None]
     Lint = Callable[[Settings, Sequence[str]], Sequence[Finding]]
@@ -72,7 +72,7 @@ def novelty(
 
     Raises BaselineError and UsageError.
     """
-    from detlint.baseline import Baseline
+    from detlint.suppression.baseline import Baseline
 
     known, baseline = [], None
     if file := baseline_file(options, settings):
@@ -85,7 +85,7 @@ def novelty(
 
 
 def _staged_on(settings: Settings) -> str:
-    from detlint.commits import staged_on
+    from detlint.suppression.commits import staged_on
 
     return staged_on(project_root(settings))
 
@@ -94,8 +94,8 @@ def _at(
     name: str, settings: Settings, findings: Sequence[Finding], lint: Lint, read: Read
 ) -> Baseline:
     """What was found already at the commit that a branch began at, in the files with findings."""
-    from detlint.baseline import Baseline
-    from detlint.commits import unpacked
+    from detlint.suppression.baseline import Baseline
+    from detlint.suppression.commits import unpacked
 
     with unpacked(project_root(settings), name) as commit:
         paths = dict.fromkeys(commit.earlier(each.path) for each in findings)

@@ -1,0 +1,1 @@
+"""Edits: how a rule makes them, and how they become text, files and patches."""
