@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from guard.diff import Comparer, as_json, examine, page, text
 from guard.observe.places import Place
-from guard.trace import Event, Header, Trace, TraceWriter, open_trace
+from guard.trace import Header, Label, Trace, TraceWriter, open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ STATE_EVERY = 50  # steps from one full recording of parameters to the next
 LIMIT = 2.0  # seconds
 
 
-def labels(*, full: bool) -> list[Event]:
+def labels(*, full: bool) -> list[Label]:
     """The events of a step, without what they hold."""
     line = Place("train.py", 31, "main")
     names = [f"layers.{at}" for at in range(MODULES)]
@@ -41,7 +41,7 @@ def labels(*, full: bool) -> list[Event]:
         events += [("optimizer", f"{each}.exp_avg") for each in parts]
     events += [("generator", each) for each in ("python", "numpy", "torch.cpu")]
     return [
-        Event(kind, name, 0, "float32[64, 64]", line, b"")  # type: ignore[arg-type]
+        Label(kind, name, 0, "float32[64, 64]", line)  # type: ignore[arg-type]
         for kind, name in events
     ]
 
@@ -49,7 +49,7 @@ def labels(*, full: bool) -> list[Event]:
 def write(path: str, parted: int | None, *, unseeded: bool = False) -> Trace:
     """A trace whose steps hold other digests from one on."""
     writer = TraceWriter(path, Header(options={"state_every": STATE_EVERY}))
-    kept = [[each.label for each in labels(full=full)] for full in (False, True)]
+    kept = [labels(full=full) for full in (False, True)]
     schemas = [writer.schema(each) for each in kept]
     for number in range(STEPS):
         other = parted is not None and number >= parted

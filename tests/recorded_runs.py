@@ -6,8 +6,10 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from written_events import EventWriter
+
 from guard.observe.places import Place
-from guard.trace import Event, Header, Summary, Trace, TraceWriter, open_trace
+from guard.trace import Event, Header, Summary, Trace, open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +83,7 @@ def write(
 ) -> Trace:
     """A trace of so many steps, each changed by ``edit``."""
     header = header or Header(environment={"items": {"torch: version": "2.13.0"}})
-    writer = TraceWriter(path, header)
+    writer = EventWriter(path, header)
     first = header.first_step
     for number in range(first, first + steps):
         events = step(number, first=number == first, **how)  # type: ignore[arg-type]

@@ -12,17 +12,19 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from written_events import EventWriter
+
 import guard.__main__
 from guard.observe.places import Place
 from guard.program import Program
 from guard.recording.session import Lines
-from guard.trace import Event, Header, TraceWriter
+from guard.trace import Event, Header
 from guard.verification import plan, subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_writer: TraceWriter
+_writer: EventWriter
 _options: argparse.Namespace
 _lines: list[Lines] = []
 _left: list[Callable[[], None]] = []  # what to do with steps after the last
@@ -86,7 +88,7 @@ def main(arguments: list[str]) -> int:
     _options = parser.parse_args(arguments)
     program = Program(_options.program, _options.arguments, module=_options.module)
     header = Header(first_step=_options.first_step or 0)
-    _writer = TraceWriter(os.path.join(_options.out, "rank0.trace"), header)
+    _writer = EventWriter(os.path.join(_options.out, "rank0.trace"), header)
     program.prepare()
     if _options.lines is not None:
         _lines.append(Lines(_options.out, _options.lines))

@@ -11,8 +11,8 @@ from guard.commands.options import FAILED, add_program, add_replicas, at_least, 
 from guard.errors import GuardError
 from guard.observe.arrival import when_imported
 from guard.program import Program
-from guard.recording.options import Options
 from guard.recording.recording import running
+from guard.recording.session import Options
 
 if TYPE_CHECKING:
     import argparse

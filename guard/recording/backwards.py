@@ -11,13 +11,13 @@ from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import number_of, seen
 from guard.observe import engine, places
 from guard.observe.modes import guarded, is_traced
-from guard.recording.labels import source
+from guard.recording.events import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import ExitStack
 
-    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.recorder import Recorder
     from guard.recording.session import Session
 
 _ACCUMULATES = 5  # its place among the arguments of run_backward after the outputs, if by place
@@ -57,7 +57,7 @@ class _Backward:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.sink: Sink = recorder.sink
+        self.sink: Session = recorder.sink
         self.leaves: list[torch.Tensor] = []
 
     @guarded

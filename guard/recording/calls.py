@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from guard.digests.tensors import Digest, Form
     from guard.recording.naming import Known
-    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.recorder import Recorder
     from guard.recording.session import Session
     from guard.trace.model import Phase
 
@@ -119,7 +119,7 @@ class Calls:
 
     def __init__(self, recorder: Recorder) -> None:
         self.place: Place | None = _NOWHERE
-        self.sink: Sink = recorder.sink
+        self.sink: Session = recorder.sink
         self._recorder = recorder
         self._operators = recorder.operators
         self._in_detail = recorder.options.values or recorder.operators is not None

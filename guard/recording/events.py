@@ -1,29 +1,75 @@
-"""The events of a step, as columns; most steps hold what another one held, but for the digests."""
+"""The events of a step, as columns; most steps hold what another one held, but for the digests.
+
+What events are of is made once each, so that a step that has been seen costs no new objects.
+"""
 
 from __future__ import annotations
 
 import struct
 from array import array
-from itertools import compress
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any, Literal
 
 from guard.digests.hashing import hashed
 from guard.digests.pending import Sum, known
 from guard.digests.tensors import SIZE
+from guard.trace import Label
 from guard.trace.encoding import pack_summary, pack_value
 
 if TYPE_CHECKING:
     from guard.digests.tensors import Digest
     from guard.observe.places import Place
-    from guard.recording.labels import Source
-    from guard.trace import Label, Summary
+    from guard.trace import Kind, Summary
     from guard.trace.model import Phase
-
-    # What an event is of: its source, detail, line and phase, and which other parts it has.
-    Row = tuple[Source, str, Place | None, Phase, tuple[bool, ...]]
 
 _WORDS: dict[int, Literal["I", "Q"]] = {4: "I", 8: "Q"}
 _KEPT = 64  # schemas that may come again
+_LABELS_KEPT = 100_000  # labels of one source, whose shapes vary
+_numbers = count()  # of labels: ids come again
+
+
+class Source:
+    """Something that has events: a module's output, a parameter's gradient, a generator."""
+
+    __slots__ = ("_labels", "counted", "kind", "module", "name")
+
+    def __init__(self, kind: Kind, name: str, module: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.module = module
+        self.counted = f"{kind} {name}"  # calls are, whatever module an operator runs in
+        self._labels: dict[tuple[Any, ...], tuple[int, Label]] = {}
+
+    def label(
+        self, call: int, detail: str, place: Place | None, phase: Phase, has: tuple[bool, ...] = ()
+    ) -> tuple[int, Label]:
+        """The one label of this call, detail, line and phase, whose events have these parts, and
+        its number."""
+        key = (call, detail, id(place), phase, has)
+        found = self._labels.get(key)
+        if found is None:
+            if len(self._labels) > _LABELS_KEPT:
+                self._labels.clear()
+            made = Label(self.kind, self.name, call, detail, place, phase, self.module, *has)
+            found = self._labels[key] = (next(_numbers), made)
+        return found
+
+
+_sources: dict[tuple[str, str, str], Source] = {}
+
+
+def source(kind: Kind, name: str, module: str = "") -> Source:
+    """The one source of this kind and name."""
+    key = (kind, name, module)
+    found = _sources.get(key)
+    if found is None:
+        found = _sources[key] = Source(kind, name, module)
+    return found
+
+
+if TYPE_CHECKING:
+    # What an event is of: its source, detail, line and phase, and which other parts it has.
+    Row = tuple[Source, str, Place | None, Phase, tuple[bool, ...]]
 
 
 class Events:

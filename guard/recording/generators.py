@@ -18,7 +18,7 @@ from guard.digests.structures import fingerprint
 from guard.digests.tensors import seen
 from guard.observe import places
 from guard.randomness import streams
-from guard.recording.labels import source
+from guard.recording.events import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

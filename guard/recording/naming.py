@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from guard.digests.tensors import unlike
 from guard.observe.places import local
-from guard.recording.labels import source
+from guard.recording.events import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from torch.utils import _python_dispatch
 from guard.digests.structures import fingerprint, summary_of
 from guard.observe import places
 from guard.observe.modes import Mode, guarded
-from guard.recording.labels import source
+from guard.recording.events import source
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from torch._ops import OpOverload
 
     from guard.observe.places import Place
-    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.recorder import Recorder
+    from guard.recording.session import Session
     from guard.trace.model import Phase
 
 _NODES = 4  # that one operator makes, at most
@@ -89,7 +90,7 @@ class _Mode(Mode):
     def __init__(self, recorder: Recorder, operators: Operators) -> None:
         super().__init__()
         self.recorder = recorder
-        self.sink: Sink = recorder.sink
+        self.sink: Session = recorder.sink
         self.operators = operators
         self.is_on = True
         self._made: dict[int, _Made] = {}

@@ -20,7 +20,7 @@ from guard.observe import places
 from guard.observe.modes import guarded, is_traced, past_modes
 from guard.observe.optimizers import follow_steps
 from guard.observe.patching import replace
-from guard.recording.labels import source
+from guard.recording.events import source
 from guard.recording.naming import ByIdentity
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
     from guard.digests.tensors import Digest
     from guard.observe.places import Place
-    from guard.recording.events import Events, Row
-    from guard.recording.labels import Source
+    from guard.recording.events import Events, Row, Source
     from guard.recording.naming import Names
-    from guard.recording.recorder import Recorder, Sink
+    from guard.recording.recorder import Recorder
     from guard.recording.session import Session
 
     Optimizer = torch.optim.Optimizer
@@ -52,7 +51,7 @@ class Optimizers:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.sink: Sink = recorder.sink
+        self.sink: Session = recorder.sink
         self.exist = False
         self.steps = 0
         self._plans: ByIdentity[Plan] = ByIdentity()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -13,19 +13,18 @@ from guard.observe import places
 from guard.observe.modes import guarded
 from guard.recording.calls import Calls
 from guard.recording.constructions import Origins
-from guard.recording.events import Events, Schemas
+from guard.recording.events import Events, Schemas, source
 from guard.recording.generators import Generators
-from guard.recording.labels import source
 from guard.recording.naming import Names
+from guard.recording.optimizers import Optimizers
 from guard.recording.state import States
 
 if TYPE_CHECKING:
     from guard.observe.places import Place
-    from guard.recording.events import Schema
-    from guard.recording.labels import Source
+    from guard.recording.events import Source
     from guard.recording.naming import Known
     from guard.recording.operators import Operators
-    from guard.recording.options import Options
+    from guard.recording.session import Options, Session
     from guard.trace import StepKind
     from guard.trace.model import Phase
 
@@ -34,19 +33,6 @@ if TYPE_CHECKING:
 _MOST_WAITING = 1000  # batches that nothing has used: a loop over the data alone
 _MOST_EVENTS = 50_000  # of forwards without a backward, before they are written as they are
 _FORWARDS = 16  # the same, for a program that has never called backward
-
-
-class Sink(Protocol):
-    """Where steps go."""
-
-    number: int  # of the next step
-    recorder: Recorder | None  # what is followed
-
-    def write(self, kind: StepKind, events: Events, schema: Schema) -> None:
-        """Write a step, and what its events are of."""
-
-    def fail(self, error: Exception) -> None:
-        """Stop the recording, and let the program go on."""
 
 
 class Recorder:
@@ -58,7 +44,7 @@ class Recorder:
     gradients is a step of its own, which ends when the next thing begins.
     """
 
-    def __init__(self, sink: Sink, options: Options, operators: Operators | None = None) -> None:
+    def __init__(self, sink: Session, options: Options, operators: Operators | None = None) -> None:
         self.sink = sink
         self.options = options
         self.names = Names()
@@ -66,8 +52,6 @@ class Recorder:
         self.states = States(self)
         self.generators = Generators()
         self.operators = operators
-        from guard.recording.optimizers import Optimizers  # which needs this module
-
         self.optimizers = Optimizers(self)
         self.backward_place: Place | None = None
         self.thread = threading.get_ident()

@@ -14,8 +14,7 @@ from guard.errors import GuardError
 from guard.observe.arrival import when_imported
 from guard.observe.patching import replace
 from guard.observe.spawning import send_along
-from guard.recording.options import Options
-from guard.recording.session import Session
+from guard.recording.session import Options, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import process_group
@@ -17,12 +18,39 @@ from guard.trace import Header, TraceWriter
 
 if TYPE_CHECKING:
     from guard.recording.events import Events, Schema
-    from guard.recording.options import Options
     from guard.recording.recorder import Recorder
     from guard.trace import Status, StepKind
 
 _NAME = "rank{}.trace"
 _AHEAD = 8  # steps that a loader's workers may be ahead
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a recording.
+
+    values       summaries of tensors too
+    state_every  so many steps lie between full recordings of parameters, buffers and states
+    until        the number of the last step to record, or None
+    operators    the number of a step whose operators are recorded, or None
+    module       the module to whose forward, and its backward, the operators are limited; or ""
+    first_step   the number of the first step, where a run was resumed
+    lines        the number of the step up to which the program's statements are recorded, or None
+    """
+
+    values: bool = False
+    state_every: int = 50
+    until: int | None = None
+    operators: int | None = None
+    module: str = ""
+    first_step: int = 0
+    lines: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the trace's header has them, with the name of the hash."""
+        from guard.digests.hashing import HASH
+
+        return {**asdict(self), "hash": HASH}
 
 
 class Session:

@@ -8,7 +8,7 @@ import torch
 
 from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import seen
-from guard.recording.labels import source
+from guard.recording.events import source
 from guard.recording.naming import ByIdentity, unwrapped_path
 
 if TYPE_CHECKING:

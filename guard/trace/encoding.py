@@ -140,17 +140,6 @@ def step_head(number: int, schema: int, kind: StepKind, digest: bytes) -> bytes:
     return _STEP.pack(number, schema, _KINDS.index(kind), digest)
 
 
-def step_body(events: Sequence[Event], size: int) -> bytes:
-    """The digests, inputs, values and summaries of events, by kind of thing."""
-    parts = [each.digest[:size] for each in events]
-    parts += [each.inputs[:size] for each in events if each.inputs]
-    if any(len(part) != size for part in parts):
-        raise ValueError(f"a digest has fewer than {size} bytes")
-    parts += [_FLOAT.pack(each.value) for each in events if each.value is not None]
-    parts += [pack_summary(each.summary) for each in events if each.summary is not None]
-    return b"".join(parts)
-
-
 def pack_value(value: float) -> bytes:
     """A value as a step has it."""
     return _FLOAT.pack(value)

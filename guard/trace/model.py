@@ -96,22 +96,6 @@ class Event:
     module: str = ""
     inputs: bytes = b""
 
-    @property
-    def label(self) -> Label:
-        """What it is of."""
-        return Label(
-            self.kind,
-            self.name,
-            self.call,
-            self.detail,
-            self.place,
-            self.phase,
-            self.module,
-            has_value=self.value is not None,
-            has_summary=self.summary is not None,
-            has_inputs=bool(self.inputs),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

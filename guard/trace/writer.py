@@ -13,7 +13,7 @@ from guard.trace.model import End
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.trace.model import Event, Header, Label, Status, StepKind
+    from guard.trace.model import Header, Label, Status, StepKind
 
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
@@ -28,19 +28,9 @@ class TraceWriter:
         self.path = os.path.abspath(path)
         self.header = header
         self._number = header.first_step
-        self._schemas: dict[tuple[Label, ...], int] = {}
         self._count = 0
         self._bases: dict[int, tuple[int, bytes]] = {}  # by the number of labels
         self._descriptor = _begin(self.path, header)
-
-    def step(self, kind: StepKind, events: Sequence[Event], digest: bytes) -> None:
-        """Append a step, flushed. ``digest`` is 16 bytes over the full fingerprints."""
-        body = encoding.step_body(events, self.header.digest_size)
-        labels = tuple(each.label for each in events)
-        schema = self._schemas.get(labels)
-        if schema is None:
-            schema = self._schemas[labels] = self.schema(labels)
-        self.packed(kind, schema, body, digest)
 
     def schema(self, labels: Sequence[Label]) -> int:
         """Append a schema; the number by which ``packed`` knows it."""
@@ -55,7 +45,11 @@ class TraceWriter:
         return self._count - 1
 
     def packed(self, kind: StepKind, schema: int, body: bytes, digest: bytes) -> None:
-        """Append a step whose events are packed as ``frames.step_body`` does."""
+        """Append a step, flushed.
+
+        body    its digests one after the other, then those of inputs, values and summaries
+        digest  16 bytes over the full fingerprints
+        """
         head = encoding.step_head(self._number, schema, kind, digest)
         self._write(encoding.frame(encoding.STEP, head + body))
         self._number += 1
@@ -63,11 +57,6 @@ class TraceWriter:
     def environment(self, items: dict[str, Any]) -> None:
         """Append the items of the environment as they are now, where steps came before."""
         self._write(encoding.frame(encoding.ENVIRONMENT, _json(items)))
-
-    @property
-    def number(self) -> int:
-        """Of the step that is written next."""
-        return self._number
 
     def end(self, status: Status, message: str = "") -> None:
         """Append how it ended, and close the file. Nothing is written after the first call."""

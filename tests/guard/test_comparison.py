@@ -20,9 +20,10 @@ from recorded_runs import (
     summary,
     write,
 )
+from written_events import EventWriter
 
 from guard.diff import Cause, Comparer, Comparison, Difference, compare, examine
-from guard.trace import Event, Header, TraceError, TraceWriter, open_trace
+from guard.trace import Event, Header, TraceError, open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,7 +208,7 @@ def test_other_calls_are_control_flow_with_what_is_new_and_where(tmp_path: Path)
 @pytest.mark.parametrize("draws", [True, False])
 def test_an_evaluation_of_one_run_is_told_by_what_it_draws(tmp_path: Path, draws: bool) -> None:
     first = write(tmp_path / "a")
-    writer = TraceWriter(tmp_path / "b", first.header)
+    writer = EventWriter(tmp_path / "b", first.header)
     for number in range(6):
         events = step(number, first=number == 0)
         if number == 3:
@@ -281,9 +282,9 @@ def test_a_rank_without_a_trace_is_a_difference(tmp_path: Path) -> None:
 
 def test_a_hidden_difference_is_told_as_such(tmp_path: Path) -> None:
     def write_twice(name: str, whole: bytes) -> Trace:
-        from guard.trace import TraceWriter, open_trace
+        from guard.trace import open_trace
 
-        writer = TraceWriter(tmp_path / name, Header())
+        writer = EventWriter(tmp_path / name, Header())
         writer.step("training", [event("loss", "loss", 1, value=1.0)], whole)
         writer.end("finished")
         return open_trace(tmp_path / name)
@@ -385,9 +386,9 @@ def test_fingerprints_of_different_hashes_are_not_compared(tmp_path: Path) -> No
 def test_a_comparer_follows_runs_that_are_being_written(tmp_path: Path) -> None:
     from recorded_runs import step
 
-    from guard.trace import TraceWriter, open_trace
+    from guard.trace import open_trace
 
-    writers = [TraceWriter(tmp_path / name, Header()) for name in "ab"]
+    writers = [EventWriter(tmp_path / name, Header()) for name in "ab"]
     comparer = Comparer(*([open_trace(tmp_path / name)] for name in "ab"))
     assert comparer.advance() is None
     for number in range(3):
@@ -516,7 +517,7 @@ def test_parameters_made_before_the_seed_are_told_as_such(tmp_path: Path) -> Non
 def test_the_state_at_the_end_is_no_step(tmp_path: Path) -> None:
     runs = []
     for name in ("a", "b"):
-        writer = TraceWriter(tmp_path / name, Header())
+        writer = EventWriter(tmp_path / name, Header())
         writer.step("training", [event("loss", "loss", 1, value=1.0)], bytes(16))
         writer.step("end", [event("parameter", "weight", 1)], bytes(16))
         runs.append(open_trace(tmp_path / name))  # the frame that ends the file is still to come

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from recorded_runs import altered, digest, event, place, summary, write
+from written_events import EventWriter
 
 from guard.__main__ import main
 from guard.diff import (
@@ -26,7 +27,7 @@ from guard.diff import (
     page,
     text,
 )
-from guard.trace import Header, TraceWriter, open_trace
+from guard.trace import Header, open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +76,7 @@ def test_the_state_at_the_end_is_no_step_that_differs(
     for run in ("a", "b"):
         with_loss = [event("loss", "loss", run if since == 0 else 1, value=1.0)]
         held = [event("parameter", name, run) for name in ("weight", "bias")[: since + 1]]
-        writer = TraceWriter(tmp_path / run, Header())
+        writer = EventWriter(tmp_path / run, Header())
         writer.step("training", with_loss, digest(run if since == 0 else 1, size=16))
         writer.step("end", held, digest(run, size=16))
         writer.end("finished")

@@ -21,14 +21,15 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.profiler import ProfilerActivity, profile  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
+from written_events import label_of  # noqa: E402
 
 import guard  # noqa: E402
 from guard.digests import generators as own_generators  # noqa: E402
 from guard.digests import tensors  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.recording import calls, generators, operators, recorder  # noqa: E402
-from guard.recording.options import Options  # noqa: E402
 from guard.recording.recording import running  # noqa: E402
+from guard.recording.session import Options  # noqa: E402
 from guard.trace import Event, Step, Trace, open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -955,8 +956,8 @@ def test_a_device_gives_the_same_events(tmp_path: Path, request: Any) -> None:
     request.getfixturevalue("on_device")
     first, second = (computed(recorded(tmp_path / name, program)) for name in "ab")
     assert first == second
-    assert [(each.label, each.value) for each in first] == [
-        (each.label, each.value) for each in here
+    assert [(label_of(each), each.value) for each in first] == [
+        (label_of(each), each.value) for each in here
     ]
     torch.manual_seed(1)
     other = computed(recorded(tmp_path / "c", lambda: train(Net())))

@@ -13,8 +13,8 @@ debugging = pytest.importorskip("torch.utils._debug_mode", reason="torch has no 
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from guard.recording.options import Options  # noqa: E402
 from guard.recording.recording import running  # noqa: E402
+from guard.recording.session import Options  # noqa: E402
 from guard.trace import open_run  # noqa: E402
 
 if TYPE_CHECKING:
