@@ -74,7 +74,7 @@ def _replicas_watched(every: int | None) -> AbstractContextManager[None]:
 
 
 def _repairs_told() -> AbstractContextManager[None]:
-    from guard.repairs.told import at_the_end
+    from guard.repairs.accounts import at_the_end
 
     return at_the_end()
 

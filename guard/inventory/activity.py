@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, OK, Entry
 from guard.inventory.situation import version_of
 from guard.refusals import watch
-from guard.repairs.told import by_operation, counted, meaning, would_replace
+from guard.repairs.accounts import accounts, by_operation, meaning, would_replace
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation
@@ -93,7 +93,7 @@ def _repaired() -> list[Entry]:
             OK,
             "; ".join(map(meaning, places)),
         )
-        for operation, places in by_operation(counted()).items()
+        for operation, places in by_operation(accounts()).items()
     ]
 
 

@@ -11,7 +11,8 @@ is no number. What adds up is the forward of ``embedding_bag``: a row for each p
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -149,3 +150,15 @@ def quotient(number: Tensor, by: float) -> Tensor:
     """Rounded as C divides: by a number of Python's, torch multiplies with its reciprocal on a GPU,
     and what is floored then may be one less."""
     return number / torch.full((), by, dtype=number.dtype, device=number.device)
+
+
+def taking(arguments: str) -> Callable[[Callable[..., Tensor]], Any]:
+    """Say which arguments an operator has, for a replacement that leaves some to ``**_``."""
+    names = arguments.split()
+    found = Signature([Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in names])
+
+    def decorate(function: Any) -> Any:  # noqa: ANN401
+        function.__signature__ = found
+        return function
+
+    return decorate

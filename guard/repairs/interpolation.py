@@ -6,7 +6,7 @@ they are nearer to the exact ones than those of a float32 kernel.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -39,26 +39,6 @@ def cubic(size: int, result: int, align: bool, scale: float | None) -> tuple[Ten
     return places, _keys(distance, _CUBIC)
 
 
-def linear_antialiased(
-    size: int,
-    result: int,
-    align: bool,
-    scale: float | None,
-) -> tuple[Tensor, Tensor]:
-    """Forward taps of linear interpolation with antialiasing."""
-    return _antialiased(size, result, align, scale, 1, lambda x: (1 - x.abs()).clamp(min=0))
-
-
-def cubic_antialiased(
-    size: int,
-    result: int,
-    align: bool,
-    scale: float | None,
-) -> tuple[Tensor, Tensor]:
-    """Forward taps of cubic interpolation with antialiasing."""
-    return _antialiased(size, result, align, scale, 2, lambda x: _keys(x, _CUBIC_ANTIALIASED))
-
-
 def _step(size: int, result: int, align: bool, scale: float | None) -> float:
     if align:
         return (size - 1) / (result - 1) if result > 1 else 0.0
@@ -77,83 +57,52 @@ def _keys(distance: Tensor, a: float) -> Tensor:
     return torch.where(x <= 1, near, torch.where(x < 2, far, torch.zeros_like(x)))
 
 
-def _antialiased(
-    size: int,
-    result: int,
-    align: bool,
-    scale: float | None,
-    support: int,
-    kernel: Callable[[Tensor], Tensor],
-) -> tuple[Tensor, Tensor]:
-    step = _step(size, result, align, scale)
-    stretch = max(step, 1.0)
-    reach = support * stretch
-    center = step * (torch.arange(result, dtype=torch.float64) + 0.5)
-    starts = (center - reach + 0.5).long().clamp(min=0)
-    stops = (center + reach + 0.5).long().clamp(max=size)
-    places, inside = axes.windows(starts, stops, torch.ones(result, dtype=torch.float64))
-    weights = kernel((places - center[:, None] + 0.5) / stretch) * inside
-    total = weights.sum(dim=1, keepdim=True)
-    return places.clamp(max=size - 1), weights / total.where(total != 0, _NARROWEST)
+def _antialiased(support: int, kernel: Callable[[Tensor], Tensor]) -> axes.Build:
+    """Forward taps of interpolation with antialiasing."""
+
+    def build(size: int, result: int, align: bool, scale: float | None) -> tuple[Tensor, Tensor]:
+        step = _step(size, result, align, scale)
+        stretch = max(step, 1.0)
+        reach = support * stretch
+        center = step * (torch.arange(result, dtype=torch.float64) + 0.5)
+        starts = (center - reach + 0.5).long().clamp(min=0)
+        stops = (center + reach + 0.5).long().clamp(max=size)
+        places, inside = axes.windows(starts, stops, torch.ones(result, dtype=torch.float64))
+        weights = kernel((places - center[:, None] + 0.5) / stretch) * inside
+        total = weights.sum(dim=1, keepdim=True)
+        return places.clamp(max=size - 1), weights / total.where(total != 0, _NARROWEST)
+
+    return build
 
 
-def _backward(
-    grad_output: Tensor,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    build: axes.Build,
-    align_corners: bool,
-    scales: Sequence[float | None],
-) -> Tensor:
-    count = len(output_size)
-    given = [
-        (int(size), bool(align_corners), scale)
-        for size, scale in zip(output_size, scales, strict=True)
-    ]
-    return axes.backward(grad_output, list(input_size)[-count:], build, given)
+linear_antialiased = _antialiased(1, lambda x: (1 - x.abs()).clamp(min=0))
+cubic_antialiased = _antialiased(2, lambda x: _keys(x, _CUBIC_ANTIALIASED))
 
 
-def linear1d_backward(
-    grad_output: Tensor,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    align_corners: bool,
-    scales: float | None,
-) -> Tensor:
-    """aten::upsample_linear1d_backward."""
-    return _backward(grad_output, output_size, input_size, linear, align_corners, (scales,))
+def _backward(build: axes.Build, scales: str) -> Any:  # noqa: ANN401
+    """Of an operator whose scales have these names."""
 
-
-def _planar(build: axes.Build) -> Callable[..., Tensor]:
-    def planar_backward(
+    @axes.taking(f"grad_output output_size input_size align_corners {scales}")
+    def backward(
         grad_output: Tensor,
         output_size: Sequence[int],
         input_size: Sequence[int],
         align_corners: bool,
-        scales_h: float | None,
-        scales_w: float | None,
+        **scales: float | None,
     ) -> Tensor:
-        scales = (scales_h, scales_w)
-        return _backward(grad_output, output_size, input_size, build, align_corners, scales)
+        given = [
+            (int(size), bool(align_corners), scale)
+            for size, scale in zip(output_size, scales.values(), strict=True)
+        ]
+        return axes.backward(grad_output, list(input_size)[-len(given) :], build, given)
 
-    return planar_backward
-
-
-bilinear2d_backward = _planar(linear)
-bicubic2d_backward = _planar(cubic)
-bilinear2d_aa_backward = _planar(linear_antialiased)
-bicubic2d_aa_backward = _planar(cubic_antialiased)
+    return backward
 
 
-def trilinear3d_backward(
-    grad_output: Tensor,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    align_corners: bool,
-    scales_d: float | None,
-    scales_h: float | None,
-    scales_w: float | None,
-) -> Tensor:
-    """aten::upsample_trilinear3d_backward."""
-    scales = (scales_d, scales_h, scales_w)
-    return _backward(grad_output, output_size, input_size, linear, align_corners, scales)
+_PLANE = "scales_h scales_w"
+linear1d_backward = _backward(linear, "scales")
+bilinear2d_backward = _backward(linear, _PLANE)
+bicubic2d_backward = _backward(cubic, _PLANE)
+bilinear2d_aa_backward = _backward(linear_antialiased, _PLANE)
+bicubic2d_aa_backward = _backward(cubic_antialiased, _PLANE)
+trilinear3d_backward = _backward(linear, "scales_d scales_h scales_w")

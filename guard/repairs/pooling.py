@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.repairs import axes
-from guard.repairs.accumulation import added
+from guard.repairs.scattering import added
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,64 +84,45 @@ def _triple(value: Sequence[int]) -> tuple[int, ...]:
     return (int(value[0]),) * 3 if len(value) == 1 else tuple(map(int, value))
 
 
-def _by_place(grad: Tensor, self: Tensor, indices: Tensor, count: int) -> Tensor:
-    """Gradients at the places of the maxima, which ``indices`` numbers within each channel."""
-    places = self.shape[-count:].numel()
-    channels = self.shape[:-count].numel()
-    begins = torch.arange(channels, device=self.device)[:, None] * places
-    keys = indices.reshape(channels, grad.shape[-count:].numel()) + begins
-    return added(self.shape, keys, grad)
+def _of_maxima(count: int, arguments: str, *, keeps_layout: bool = False) -> Any:  # noqa: ANN401
+    """Of maxima over ``count`` axes, which ``indices`` numbers within each channel."""
+
+    @axes.taking(arguments)
+    def max_pool_backward(
+        grad_output: Tensor, self: Tensor, indices: Tensor, **_: object
+    ) -> Tensor:
+        places = self.shape[-count:].numel()
+        channels = self.shape[:-count].numel()
+        begins = torch.arange(channels, device=self.device)[:, None] * places
+        keys = indices.reshape(channels, grad_output.shape[-count:].numel()) + begins
+        result = added(self.shape, keys, grad_output)
+        return axes.laid_out(result, self) if keeps_layout else result
+
+    return max_pool_backward
 
 
-def adaptive_max_pool2d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
-    """aten::adaptive_max_pool2d_backward."""
-    return axes.laid_out(_by_place(grad_output, self, indices, 2), self)
-
-
-def adaptive_max_pool3d_backward(grad_output: Tensor, self: Tensor, indices: Tensor) -> Tensor:
-    """aten::adaptive_max_pool3d_backward."""
-    return _by_place(grad_output, self, indices, 3)
-
-
-def fractional_max_pool2d_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    kernel_size: Sequence[int],
-    output_size: Sequence[int],
-    indices: Tensor,
-) -> Tensor:
-    """aten::fractional_max_pool2d_backward."""
-    return _by_place(grad_output, self, indices, 2)
-
-
-def fractional_max_pool3d_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    kernel_size: Sequence[int],
-    output_size: Sequence[int],
-    indices: Tensor,
-) -> Tensor:
-    """aten::fractional_max_pool3d_backward."""
-    return _by_place(grad_output, self, indices, 3)
-
-
-def max_pool3d_with_indices_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    ceil_mode: bool,
-    indices: Tensor,
-) -> Tensor:
-    """aten::max_pool3d_with_indices_backward."""
-    return _by_place(grad_output, self, indices, 3)
+_ADAPTIVE = "grad_output self indices"
+_FRACTIONAL = "grad_output self kernel_size output_size indices"
+adaptive_max_pool2d_backward = _of_maxima(2, _ADAPTIVE, keeps_layout=True)
+adaptive_max_pool3d_backward = _of_maxima(3, _ADAPTIVE)
+fractional_max_pool2d_backward = _of_maxima(2, _FRACTIONAL)
+fractional_max_pool3d_backward = _of_maxima(3, _FRACTIONAL)
+max_pool3d_with_indices_backward = _of_maxima(
+    3, "grad_output self kernel_size stride padding dilation ceil_mode indices"
+)
 
 
 def max_unpool2d(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tensor:
     """aten::max_unpool2d; of equal indices the last, as in a loop."""
-    return _unpooled(self, indices, output_size)
+    if indices.shape != self.shape:
+        raise ValueError(f"indices have the shape {list(indices.shape)}, not {list(self.shape)}")
+    if indices.dtype != torch.int64:
+        raise TypeError(f"indices are int64, not {indices.dtype}")
+    count = len(output_size)
+    places = torch.Size(output_size).numel()
+    flat: Any = self.new_zeros(*self.shape[:-count], places)
+    flat.scatter_(-1, indices.flatten(-count), self.flatten(-count))
+    return axes.laid_out(flat.unflatten(-1, tuple(output_size)), self)
 
 
 def max_unpool3d(
@@ -152,16 +133,4 @@ def max_unpool3d(
     padding: Sequence[int],
 ) -> Tensor:
     """aten::max_unpool3d."""
-    return _unpooled(self, indices, output_size)
-
-
-def _unpooled(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tensor:
-    if indices.shape != self.shape:
-        raise ValueError(f"indices have the shape {list(indices.shape)}, not {list(self.shape)}")
-    if indices.dtype != torch.int64:
-        raise TypeError(f"indices are int64, not {indices.dtype}")
-    count = len(output_size)
-    places = torch.Size(output_size).numel()
-    flat: Any = self.new_zeros(*self.shape[:-count], places)
-    flat.scatter_(-1, indices.flatten(-count), self.flatten(-count))
-    return axes.laid_out(flat.unflatten(-1, tuple(output_size)), self)
+    return max_unpool2d(self, indices, output_size)

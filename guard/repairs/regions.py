@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from guard.repairs.accumulation import accumulate
 from guard.repairs.axes import accumulated_in, added_up, quotient
+from guard.repairs.scattering import accumulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

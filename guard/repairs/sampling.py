@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from guard.repairs.accumulation import accumulate
 from guard.repairs.axes import accumulated_in, quotient
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ _A = -0.75
 # CPU so many that they stay in its cache.
 _PIECE = 2**20
 _PIECES = {"cpu": 2**14}
-# On a CPU a channel at a time is faster up to here. On a GPU it would sort for each channel.
-_FEW = {"cpu": 16}
 
 
 class Tap(NamedTuple):
@@ -59,60 +56,6 @@ class Rows(NamedTuple):
     grads: Tensor
     values: Tensor | None
     total: Tensor | None
-
-    def part(self, part: slice) -> Rows:
-        return self._replace(grads=self.grads[part])
-
-    def products(self, key: Tensor) -> Tensor:
-        """[points]: over all channels, gradient times value at a place of each."""
-        assert self.values is not None  # noqa: S101
-        return self.values.index_select(0, key).mul_(self.grads).sum(1)
-
-    def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
-        assert self.total is not None  # noqa: S101
-        key = torch.where(outside, len(self.total) - 1, key).long()
-        accumulate(self.total, key, self.grads * weight[:, None])
-
-    def gradient(self, shape: torch.Size) -> Tensor:
-        assert self.total is not None  # noqa: S101
-        return self.total[:-1].view(shape[0], *shape[2:], shape[1]).movedim(-1, 1)
-
-
-class Planes(NamedTuple):
-    """The same, a channel at a time.
-
-    grads   [channels, points]
-    values  the input, flat
-    total   its gradient, flat, and beyond it room for what lies outside
-    size    places from channel to channel
-    """
-
-    grads: Tensor
-    values: Tensor | None
-    total: Tensor | None
-    size: int
-
-    def part(self, part: slice) -> Planes:
-        return self._replace(grads=self.grads[:, part])
-
-    def products(self, key: Tensor) -> Tensor:
-        """As of ``Rows``."""
-        assert self.values is not None  # noqa: S101
-        found = self.values.index_select(0, key).mul_(self.grads[0])
-        for channel, grad in enumerate(self.grads[1:], 1):
-            found.addcmul_(self.values[channel * self.size :].index_select(0, key), grad)
-        return found
-
-    def add(self, key: Tensor, outside: Tensor, weight: Tensor) -> None:
-        assert self.total is not None  # noqa: S101
-        beyond = len(self.total) - 1 - (len(self.grads) - 1) * self.size
-        key = torch.where(outside, beyond, key).long()
-        for channel, grad in enumerate(self.grads):
-            accumulate(self.total[channel * self.size :], key, grad * weight)
-
-    def gradient(self, shape: torch.Size) -> Tensor:
-        assert self.total is not None  # noqa: S101
-        return self.total[: shape.numel()].view(shape)
 
 
 def grid_sampler_backward(
@@ -171,35 +114,26 @@ def spread(
     slopes = input.new_zeros(points, len(sizes), dtype=dtype)
     if not input.numel() or not grad.numel():
         return (torch.zeros_like(input) if to_input else None), value, slopes
-    kind = _planes if channels <= _FEW.get(input.device.type, 0) else _rows
-    sums, step = kind(grad, input, dtype, smooth=smooth, to_input=to_input)
-    small = 2 * input.numel() <= torch.iinfo(torch.int32).max  # with what lies beyond
-    numbers = torch.int32 if small else torch.int64
-    sample = torch.arange(0, count * step, step, device=input.device, dtype=numbers)
+    grads, places = _turned(grad, dtype), input.numel() // channels
+    total = grads.new_zeros(places + 1, channels) if to_input else None
+    rows = Rows(grads, _turned(input, dtype) if smooth else None, total)
+    numbers = torch.int32 if places <= torch.iinfo(torch.int32).max else torch.int64
+    sample = torch.arange(count, device=input.device, dtype=numbers)
     sample = sample[:, None].expand(count, points // count).reshape(-1)
     piece = _PIECES.get(input.device.type, _PIECE)
     for begin in range(0, points, piece):
         part = slice(begin, begin + piece)
         along, given = axes(part), weight[part] if weight is not None else None
-        found = _added(sums.part(part), along, sample[part], None, given)
+        found = _added(rows._replace(grads=grads[part]), along, sample[part], None, given)
         for number, each in enumerate(found):
             if not number:
                 value[part] = each
             else:
                 slopes[part, -number] = each.mul_(along[number - 1].factor)
-    total = sums.gradient(input.shape).to(input.dtype).contiguous() if to_input else None
-    return total, value, slopes
-
-
-def _rows(
-    grad: Tensor, input: Tensor, dtype: torch.dtype, *, smooth: bool, to_input: bool
-) -> tuple[Rows, int]:
-    """And the number of places of a sample, in its own size."""
-    channels = input.shape[1]
-    grads = _turned(grad, dtype)
-    places = input.numel() // channels
-    total = grads.new_zeros(places + 1, channels) if to_input else None
-    return Rows(grads, _turned(input, dtype) if smooth else None, total), 1
+    if total is None:
+        return None, value, slopes
+    to = total[:-1].view(count, *sizes, channels).movedim(-1, 1).to(input.dtype).contiguous()
+    return to, value, slopes
 
 
 def _turned(tensor: Tensor, dtype: torch.dtype) -> Tensor:
@@ -207,19 +141,8 @@ def _turned(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.to(dtype).movedim(1, -1).reshape(-1, tensor.shape[1])
 
 
-def _planes(
-    grad: Tensor, input: Tensor, dtype: torch.dtype, *, smooth: bool, to_input: bool
-) -> tuple[Planes, int]:
-    """As ``_rows``."""
-    channels, size = input.shape[1], input[0, 0].numel()
-    grads = grad.to(dtype).movedim(1, 0).reshape(channels, -1)
-    values = input.to(dtype).reshape(-1) if smooth else None
-    room = input.numel() + (channels - 1) * size + 1
-    return Planes(grads, values, grads.new_zeros(room) if to_input else None, size), channels
-
-
 def _added(
-    sums: Rows | Planes,
+    rows: Rows,
     axes: list[Axis],
     key: Tensor,
     outside: Tensor | None,
@@ -231,12 +154,12 @@ def _added(
     [points] each. ``key``, ``outside`` and ``weight`` say where the axes before have led.
     """
     if not axes:
-        return _corner(sums, key, outside, weight)
+        return _corner(rows, key, outside, weight)
     found: list[Tensor] = []
     key = key * axes[0].size
     for tap in axes[0].taps:
         inner = _added(
-            sums,
+            rows,
             axes[1:],
             key + tap.place,
             tap.outside if outside is None else outside | tap.outside,
@@ -246,16 +169,16 @@ def _added(
     return found
 
 
-def _corner(
-    sums: Rows | Planes, key: Tensor, outside: Tensor | None, weight: Tensor | None
-) -> list[Tensor]:
+def _corner(rows: Rows, key: Tensor, outside: Tensor | None, weight: Tensor | None) -> list[Tensor]:
     assert outside is not None  # noqa: S101
     assert weight is not None  # noqa: S101
     products = []
-    if sums.values is not None:
-        products.append(torch.where(outside, 0.0, sums.products(key)))
-    if sums.total is not None:
-        sums.add(key, outside, weight)
+    if rows.values is not None:
+        product = rows.values.index_select(0, key).mul_(rows.grads).sum(1)
+        products.append(torch.where(outside, 0.0, product))
+    if rows.total is not None:
+        key = torch.where(outside, len(rows.total) - 1, key).long()
+        rows.total.index_put_((key,), rows.grads * weight[:, None], accumulate=True)
     return products
 
 

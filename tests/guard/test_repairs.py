@@ -21,7 +21,7 @@ from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
 from guard.refusals import translation
 from guard.refusals.watch import current
-from guard.repairs import accounts, installation, told
+from guard.repairs import accounts, installation
 from guard.repairs.installation import installed, overload_of, present, unfit, variants
 from guard.repairs.table import LEFT, REPAIRS, Repair, wanted
 from guard.settings import load
@@ -585,7 +585,7 @@ def test_doctor_says_what_would_be_replaced_here() -> None:
     else:
         assert "torch.Tensor.put_ on this CPU" in str(entry.value)
     fit = [each for each in REPAIRS if installation.needed(each) and not unfit(each)]
-    assert told.would_replace(gpu=True).startswith(f"{len(fit)} operators on this GPU")
+    assert accounts.would_replace(gpu=True).startswith(f"{len(fit)} operators on this GPU")
 
 
 def test_a_survey_finds_nothing_that_is_repaired() -> None:

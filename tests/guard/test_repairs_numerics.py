@@ -143,16 +143,6 @@ def test_strides_do_not_matter(case: Case) -> None:
     assert strides(found) == strides(run(case, turned))
 
 
-@pytest.mark.parametrize(
-    "case", [each for each in CASES if each.kernel.startswith("grid")], ids=lambda each: each.kernel
-)
-def test_rows_of_channels_give_what_planes_do(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    tensors = inputs(case, torch.float64)
-    planes = repaired(case, tensors)
-    monkeypatch.setattr(sampling, "_FEW", {})  # as on CUDA
-    torch.testing.assert_close(repaired(case, tensors), planes, rtol=1e-12, atol=1e-12)
-
-
 @cache
 def differentiable() -> dict[str, Case]:
     """Of each operator the first call that has a gradient."""
