@@ -12,6 +12,7 @@ from notebook_files import code, executed, markdown, notebook, shown
 from test_cli import detlint
 
 from detlint.engine import LARGEST, Engine
+from detlint.finding import Confidence
 from detlint.notebooks.notebook import Notebook
 from detlint.rules import every_rule
 from detlint.settings import Settings
@@ -27,12 +28,12 @@ IMPORT = "import torch\n"
 LEAK = "torch.backends.cudnn.benchmark = True"
 
 
-def lint(document: str | bytes, *codes: str) -> list[Finding]:
+def lint(document: str | bytes, *codes: str, bar: Confidence = Confidence.LIKELY) -> list[Finding]:
     """Findings as they are shown: with rows of their cells."""
     data = document if isinstance(document, bytes) else document.encode()
     known = {rule.code for rule in every_rule()}
     rules = [rule for rule in every_rule() if not codes or rule.code in (*codes, "DET000")]
-    found = Engine(rules, Settings(), known=known).lint_bytes("nb.ipynb", data)
+    found = Engine(rules, Settings(min_confidence=bar), known=known).lint_bytes("nb.ipynb", data)
     try:
         source = decode("nb.ipynb", data)
     except DecodeError:
@@ -283,9 +284,9 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
             (1, 2, 2), 3, "execution count [2] stands below the same number: the cells", id="same"
         ),
         pytest.param(
-            (1, 2, 5, 9),
-            3,
-            "execution count [5] stands below [2]: a cell that ran in between",
+            (1, 2, 5, 10),
+            4,
+            "execution count [10] stands below [5]: a cell that ran in between",
             id="gap",
         ),
         pytest.param(
@@ -295,9 +296,9 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
             id="wide gap",
         ),
         pytest.param(
-            (3, 5),
+            (3, 9),
             2,
-            "execution count [5] stands below [3]: a cell that ran in between is gone",
+            "execution count [9] stands below [3]: a cell that ran in between is gone",
             id="late and gap",
         ),
     ],
@@ -307,6 +308,15 @@ def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: st
     assert (found.cell, found.row, found.column, found.end_column) == (cell, 1, 1, 6)
     assert found.message.startswith(says)
     assert ", so the saved results " in found.message
+    assert found.confidence is Confidence.CERTAIN
+
+
+@pytest.mark.parametrize("counts", [(1, 3), (1, 2, 4, 5), (1, 2, 5, 9), (7, 8, None, 11)])
+def test_cells_that_may_have_run_again_are_possible(counts: tuple[int | None, ...]) -> None:
+    assert lint(executed(*counts), "DET208") == []
+    (found,) = lint(executed(*counts), "DET208", bar=Confidence.POSSIBLE)
+    assert found.confidence is Confidence.POSSIBLE
+    assert "is gone, or was run again" in found.message
 
 
 # Suppressions

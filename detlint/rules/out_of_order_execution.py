@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.rule import Rule
+from detlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.documents.document import Cell
 
@@ -19,8 +19,11 @@ class OutOfOrderExecution(Rule):
 
     Reported:
     - the first cell that ran before one above it
-    - else the first cell below which numbers are missing
+    - else the first cell above which numbers are missing
     - one finding for each notebook
+
+    Lowers the confidence:
+    - no more numbers are missing than cells stand above: these may have run again, as a plot does
 
     Not reported:
     - a notebook that has saved nothing, and cells without text
@@ -60,21 +63,17 @@ class OutOfOrderExecution(Rule):
         self._judge_gaps(cells)
 
     def _judge_gaps(self, cells: Sequence[Cell]) -> None:
-        latest, unnumbered = None, 0
-        for cell in cells:
-            if cell.execution is None:
-                unnumbered += 1
-                continue
-            if latest is not None and cell.execution > latest + 1 + unnumbered:
-                self._report(
-                    cell,
-                    f"execution count [{cell.execution}] stands below [{latest}]: a cell that ran "
-                    "in between is gone, or was run again, so the saved results may rest on it",
-                )
-                return
-            latest, unnumbered = cell.execution, 0
+        gaps = list(_gaps(cells))
+        wide = next((gap for gap in gaps if gap.missing > gap.above), None)
+        for gap in [wide] if wide else gaps[:1]:
+            self._report(
+                gap.cell,
+                f"execution count [{gap.cell.execution}] stands below [{gap.latest}]: a cell that "
+                "ran in between is gone, or was run again, so the saved results may rest on it",
+                Confidence.CERTAIN if wide else Confidence.POSSIBLE,
+            )
 
-    def _report(self, cell: Cell, what: str) -> None:
+    def _report(self, cell: Cell, what: str, confidence: Confidence = Confidence.CERTAIN) -> None:
         source = self.document.source
         lines = source.written[cell.start : cell.end].split("\n")
         first = next(line for line in lines if line.strip())
@@ -83,4 +82,25 @@ class OutOfOrderExecution(Rule):
             cell._replace(start=start, end=start + len(first.rstrip("\r"))),
             what,
             advice="restart the kernel and run all cells, or clear the results",
+            confidence=confidence,
         )
+
+
+class _Gap(NamedTuple):
+    """Numbers that are missing above a cell."""
+
+    cell: Cell
+    latest: int  # the number above
+    missing: int
+    above: int  # cells with a number
+
+
+def _gaps(cells: Sequence[Cell]) -> Iterator[_Gap]:
+    latest, unnumbered, above = None, 0, 0
+    for cell in cells:
+        if cell.execution is None:
+            unnumbered += 1
+            continue
+        if latest is not None and (missing := cell.execution - latest - 1) > unnumbered:
+            yield _Gap(cell, latest, missing, above)
+        latest, unnumbered, above = cell.execution, 0, above + 1
