@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import epochs, samplers, settings
@@ -18,7 +17,7 @@ from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.training import Training
-from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
 from detlint.models import names, randomness
 from detlint.models import settings as rows
@@ -46,9 +45,7 @@ _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "nu
 _STRATEGY = f"{rows.TRAINER}.strategy"
 _DETERMINISTIC = f"{rows.TRAINER}.deterministic"
 _STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
-_FEW = 32  # files that are kept open
 _WORKERS = 1  # the place of the argument
-_OPEN: dict[Source, _Reader] = {}
 
 
 class Found(NamedTuple):
@@ -82,8 +79,7 @@ def hands_on(source: Source, name: str) -> bool:
     """Whether a function of a file takes options of any name, among them a seed: whoever gets them
     may seed with it."""
     try:
-        with closing(Unit(source)) as unit:
-            return in_deep_stack(lambda: _takes_any(unit, name))
+        return in_deep_stack(lambda: _takes_any(opened(source), name))
     except (UnparsedError, *REFUSALS):
         return False
 
@@ -96,18 +92,9 @@ def _takes_any(unit: Unit, name: str) -> bool:
 
 def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str, Fact]]:
     try:
-        return list(_reader(source).read(places))
+        return list(_Reader(opened(source)).read(places))
     except UnparsedError:  # lines were misjudged, or it is no Python
         return list(_Reader(Unit(source, whole=True)).read(places))
-
-
-def _reader(source: Source) -> _Reader:
-    """One that stays open for a while: kinds of facts are asked one after the other."""
-    reader = _OPEN.pop(source) if source in _OPEN else _Reader(Unit(source))
-    _OPEN[source] = reader
-    if len(_OPEN) > _FEW:
-        _OPEN.pop(next(iter(_OPEN))).unit.close()
-    return reader
 
 
 def _set_by_magics(source: Notebook) -> Iterator[Fact]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import Receiver
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.parsing import REFUSALS
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
@@ -28,7 +29,7 @@ def read_receivers(source: Source, method: str) -> list[Receiver]:
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        return in_deep_stack(lambda: list(_receivers(Unit(source), method)))
+        return in_deep_stack(lambda: list(_receivers(opened(source), method)))
     except (UnparsedError, *REFUSALS):
         return []
 

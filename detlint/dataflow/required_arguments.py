@@ -6,13 +6,12 @@ import ast
 import json
 import re
 import sys
-from contextlib import closing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.options import option_of, values_by_default, values_set
 from detlint.dataflow.path_conditions import Paths, tests
-from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.scan import CALLED
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.parsing import REFUSALS
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
@@ -304,8 +304,7 @@ def read_gives(source: Source, need: str) -> list[Answer]:
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        with closing(Unit(source)) as unit:
-            return in_deep_stack(lambda: gives(unit, asked))
+        return in_deep_stack(lambda: gives(opened(source), asked))
     except (UnparsedError, *REFUSALS):
         return [(0, True)]
 
@@ -419,8 +418,7 @@ def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, li
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
-        with closing(Unit(source)) as unit:
-            return in_deep_stack(lambda: list(_uses(unit, name, default=default)))
+        return in_deep_stack(lambda: list(_uses(opened(source), name, default=default)))
     except (UnparsedError, *REFUSALS):
         return [(0, [])]
 

@@ -54,6 +54,7 @@ _TARGETS = re.compile(
 )
 _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
+_MOST = 64  # files that are kept open
 
 
 class UnparsedError(Exception):
@@ -636,3 +637,15 @@ def _note(bound: str, name: str, found: dict[str, list[str]]) -> None:
     names = found.setdefault(bound, [])
     if name not in names:  # `import torch, torch.nn`
         names.append(name)
+
+
+_OPEN: dict[Source, Unit] = {}
+
+
+def opened(source: Source) -> Unit:
+    """A file by itself, which stays open for a while: one question follows the other."""
+    unit = _OPEN.pop(source, None) or Unit(source)
+    _OPEN[source] = unit
+    if len(_OPEN) > _MOST:
+        _OPEN.pop(next(iter(_OPEN))).close()
+    return unit
