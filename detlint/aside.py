@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Gives what a function makes of each share of some work.
+    Share = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -46,6 +50,23 @@ def shared_out(function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     first, *others = shares
     pending = [begun(function, each, forks=True) for each in others]
     return [function(first), *(result() for result in pending)]
+
+
+def share_out(
+    pool: ProcessPoolExecutor, function: Callable[[S], T], shares: Sequence[S]
+) -> list[T]:
+    """The same in a pool that works on something else as well: what its processes do not get to is
+    done here."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    told: list[T] = []
+    try:
+        pending = [pool.submit(function, each) for each in shares]
+        for share, future in zip(reversed(shares), reversed(pending), strict=True):
+            told.append(function(share) if future.cancel() else future.result())
+    except BrokenProcessPool:
+        return [function(each) for each in shares]
+    return told[::-1]
 
 
 def die_silently() -> None:

@@ -24,6 +24,7 @@ from detlint.sources.kinds import NOTEBOOK, PYTHON
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.aside import Share
     from detlint.engine import AnyRule
     from detlint.finding import Finding
     from detlint.rule import Rule
@@ -60,15 +61,15 @@ class Linker:
         self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
         self._launches = Launches(context, self.index, self.kept)
 
-    def begin(self) -> None:
+    def begin(self, share: Share) -> None:
         """Judge programs while their files are linted, which says no more of most of them.
 
-        Only where all of a project is linted, and in this process alone.
+        Only where all of a project is linted, and in no process that is not there already.
         """
         files = self._context.files
         if len(files) > _MANY or len(files) > len(self._context.names):
             return
-        with self.index.alone():
+        with self.index.beside(share):
             starts = list(filter(self.index.runs, files))
             if not starts:
                 return

@@ -5,18 +5,21 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint import journal
-from detlint.aside import die_silently
+from detlint.aside import die_silently, share_out
 from detlint.catalogue import class_of
 from detlint.sources.cache import content_digest
 from detlint.sources.kinds import is_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import ProcessPoolExecutor
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Future, ProcessPoolExecutor
 
+    from detlint.aside import Share
     from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.journal import Notes
@@ -24,8 +27,11 @@ if TYPE_CHECKING:
 
 # Starting two processes costs about as much as linting this many bytes.
 _WORTH_A_POOL = 400_000
-# Small enough to share out evenly, large enough that messages between processes cost nothing.
-_BATCH = 16
+# Bytes: small enough to share out evenly, so many that messages between processes cost nothing.
+_BATCH = 100_000
+_SMALL = 2_000  # takes as long as an empty file
+# The process that judges programs meanwhile has the most to do, and all else waits for it.
+_PATIENCE = 5
 
 
 class Task(NamedTuple):
@@ -66,13 +72,14 @@ def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
     cache: Cache,
     jobs: int,
     progress: Callable[[int, int], None],
-    meanwhile: Callable[[], None] = lambda: None,
+    meanwhile: Callable[[Share], None] = lambda _: None,
 ) -> Linted:
     """What linting each file by itself gives, whatever the parallelism.
 
     ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
-    ``meanwhile`` is called here while other processes lint, if they do; it must not fork.
+    ``meanwhile`` is called here while other processes lint, if they do; it must not fork, and is
+    handed what shares work out among these.
     """
     collect_rarely()
     found: dict[str, list[Finding]] = {}
@@ -139,9 +146,9 @@ def _results(
     engine: Engine,
     workers: int,
     progress: Callable[[int, int], None],
-    meanwhile: Callable[[], None],
+    meanwhile: Callable[[Share], None],
 ) -> Iterator[Result]:
-    batches = [tasks[start : start + _BATCH] for start in range(0, len(tasks), _BATCH)]
+    batches = list(_batches(tasks))
     done = 0
     pooled = workers > 1
     outcome = _in_pool(batches, engine, workers, meanwhile) if pooled else _here(batches, engine)
@@ -149,6 +156,19 @@ def _results(
         done += len(results)
         progress(done, len(tasks))
         yield from results
+
+
+def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    size = 0
+    for task in tasks:
+        batch.append(task)
+        size += max(task.size, _SMALL)
+        if size > _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
@@ -160,17 +180,40 @@ def _in_pool(
     batches: Sequence[Sequence[Task]],
     engine: Engine,
     workers: int,
-    meanwhile: Callable[[], None],
+    meanwhile: Callable[[Share], None],
 ) -> Iterator[list[Result]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
+    from threading import RLock
 
     lost: list[Sequence[Task]] = []
     pool = _pool(engine, workers)
+    waiting = deque(batches)
+    futures: dict[Future[tuple[list[Result], Notes | None]], Sequence[Task]] = {}
+    lock = RLock()
     done = False
+
+    def hand_over(_: object = None) -> None:
+        """Hand the next batch to the pool: each when one is done, so that what is shared out
+        meanwhile need not wait for all of them."""
+        with lock:
+            if waiting:
+                batch = waiting.popleft()
+                try:
+                    future = pool.submit(_work, batch)
+                except RuntimeError:  # it broke
+                    lost.append(batch)
+                else:
+                    futures[future] = batch
+                    future.add_done_callback(hand_over)
+
     try:
-        futures = {pool.submit(_work, batch): batch for batch in batches}
-        meanwhile()
+        for _ in range(workers + 1):
+            hand_over()
+        meanwhile(partial(share_out, pool))
+        with lock:
+            while waiting:
+                hand_over()
         for future in as_completed(futures):
             try:
                 yield _taken(future.result())
@@ -224,6 +267,8 @@ def _start_worker(engine: Engine, noted: bool) -> None:
     _engine = engine
     if noted:
         journal.begin()
+    if hasattr(os, "nice"):
+        os.nice(_PATIENCE)
     die_silently()
 
 

@@ -209,7 +209,12 @@ class Part:
         linker = cache(lambda: self._linker(context, results))
         with Progress(len(paths)) as progress:
             linted = lint_files(
-                paths, lambda: self.engine, results, jobs, progress, lambda: linker().begin()
+                paths,
+                lambda: self.engine,
+                results,
+                jobs,
+                progress,
+                lambda share: linker().begin(share),
             )
         findings = self._linked(linted, context, results, linker)
         return linted._replace(findings=not_ignored(findings, settings))

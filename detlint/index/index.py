@@ -23,12 +23,15 @@ from detlint.syntax.parsing import Problem, problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from detlint.aside import Share
     from detlint.sources.cache import Cache
 
 # Folders of programs, also where an empty file makes a package of one.
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Starting a process for it costs about as much as outlining this many bytes.
 _WORTH_A_PROCESS = 400_000
+# The same of handing them to a process that is there.
+_SHARE = 100_000
 # Characters of texts that are kept for the next question; what is dropped is read again.
 _ROOM = 40_000_000
 # Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
@@ -44,6 +47,7 @@ class Index:
         self.folders = Folders()
         self._cache = cache
         self._jobs = jobs
+        self._share: Share | None = None
         self._handed_in: dict[str, Source] = {}
         self._sources: dict[str, Source] = {}  # as many as there is room for, the newest last
         self._room = _ROOM
@@ -59,13 +63,13 @@ class Index:
         self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Start no processes for a while: others run."""
-        jobs, self._jobs = self._jobs, 1
+    def beside(self, share: Share) -> Iterator[None]:
+        """Start no processes for a while: those that run have their share."""
+        self._share = share
         try:
             yield
         finally:
-            self._jobs = jobs
+            self._share = None
 
     def replace(self, path: str, source: Source) -> None:
         """Take this text for a file's: it is being fixed, or comes from standard input."""
@@ -180,16 +184,17 @@ class Index:
         worth it."""
         missing = [each for each in paths if question not in self._of(each)]
         size = sum(len(self.source(each).text) for each in missing)
-        workers = min(self._jobs, size // _WORTH_A_PROCESS)
-        if workers < 2:
+        number = size // _SHARE if self._share else min(self._jobs, size // _WORTH_A_PROCESS)
+        if number < 2 or self._jobs < 2:
             return
         from detlint.aside import shared_out
 
         missing.sort(key=lambda each: len(self.source(each).text))
         # Every other one: each process gets as many large ones.
-        shares = [missing[place::workers] for place in range(workers)]
+        shares = [missing[place::number] for place in range(number)]
         sources = [list(map(self.source, share)) for share in shares]
-        for share, told in zip(shares, shared_out(_ANSWERS[question], sources), strict=True):
+        share_out = self._share or shared_out
+        for share, told in zip(shares, share_out(_ANSWERS[question], sources), strict=True):
             for path, each in zip(share, told, strict=True):
                 self._learn(path, question, each)
 
