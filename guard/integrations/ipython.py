@@ -6,8 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError, SettingsError
-from guard.observe import places
-from guard.refusals.explanations import explained
+from guard.refusals.translation import explained_error
 from guard.settings import seed_given
 from guard.setup import activation
 
@@ -79,9 +78,5 @@ def _obey(command: str = "", seed: str | None = None, *more: str) -> _Status:
 
 def _explained(raised: Raised) -> Raised:
     """Our error, with the one that was raised as its cause, if that is a refusal."""
-    error = raised[1]
-    ours = explained(error, places.of_error(error)) if error is not None else None
-    if ours is None:
-        return raised
-    ours.__cause__ = error
-    return type(ours), ours, raised[2]
+    ours = explained_error(raised[1])
+    return raised if ours is None else (type(ours), ours, raised[2])

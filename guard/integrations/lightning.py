@@ -185,9 +185,8 @@ def _tell(text: str) -> None:
 
 
 def _note(error: BaseException) -> None:
-    from guard.observe import places
-    from guard.refusals.explanations import explained
+    from guard.refusals.translation import explained_error
 
-    ours = explained(error, places.of_error(error))
+    ours = explained_error(error)
     if ours is not None and hasattr(error, "add_note"):
         error.add_note(str(ours))

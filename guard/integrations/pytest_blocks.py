@@ -105,7 +105,9 @@ class Blocks:
         try:
             yield
         except RuntimeError as error:
-            ours = _explanation(error) if self.current else None
+            from guard.refusals.translation import explained_error
+
+            ours = explained_error(error) if self.current else None
             if ours is None:
                 raise
             raise ours.with_traceback(error.__traceback__) from error
@@ -119,13 +121,6 @@ def _deterministic(settings: Settings) -> Iterator[Settings]:
             yield given
         finally:
             OPEN.pop()
-
-
-def _explanation(error: RuntimeError) -> RuntimeError | None:
-    from guard.observe import places
-    from guard.refusals.explanations import explained
-
-    return explained(error, places.of_error(error))
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.digests.samples import of_samples
-from guard.digests.structures import fingerprint, summary_of
+from guard.digests.structures import fingerprint, of_samples, summary_of
 from guard.observe import places
 from guard.observe.modes import guarded
 from guard.recording.calls import Calls

@@ -1,16 +1,19 @@
-"""From what torch says to what can be done about it: pure, over the table of operators.
+"""From what torch says to an error that says where, why and what to do, by the table of operators.
 
-And over refusals that are not an operator of torch's: cuBLAS, cuDNN, compiled code, attention.
+And by refusals that are not an operator of torch's: cuBLAS, cuDNN, compiled code, attention.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Alternative, Operation
+from guard.errors import NondeterministicOperationError
+from guard.observe import places
 from guard.repairs.table import HOW
 
 if TYPE_CHECKING:
@@ -293,3 +296,48 @@ def _unknown(row: Operation | None) -> str:
         f"not recorded{calls}; torch.autograd.set_detect_anomaly(True, check_nan=False) names "
         "the line, at a cost"
     )
+
+
+def explained(
+    error: BaseException,
+    trail: places.Trail | None,
+    started: places.Trail | None = None,
+    row: Operation | None = None,
+) -> NondeterministicOperationError | None:
+    """Our error for one of torch's, cuDNN's or an attention library's; None for any other.
+
+    ``trail`` is where the operator was called, ``started`` where its backward was; ``row`` is
+    the operator, where that is known better than from the message.
+    """
+    if isinstance(error, NondeterministicOperationError):
+        return None
+    explanation = explain(str(error))
+    if explanation is None:
+        return None
+    if row is not None:
+        explanation = explain_operation(row, backward=started is not None)
+    return refused(explanation, trail, started, str(error))
+
+
+def explained_error(error: BaseException | None) -> NondeterministicOperationError | None:
+    """Our error for one that came out of the program, with that as its cause; or None."""
+    ours = explained(error, places.of_error(error)) if error is not None else None
+    if ours is not None:
+        ours.__cause__ = error
+    return ours
+
+
+def refused(
+    explanation: Explanation,
+    trail: places.Trail | None,
+    started: places.Trail | None = None,
+    said: str = "",
+) -> NondeterministicOperationError:
+    text = render(
+        explanation,
+        trail.resolve() if trail is not None else None,
+        started.place if started is not None else None,
+        said,
+        os.environ.get("RANK", "") if os.environ.get("WORLD_SIZE", "1") != "1" else "",
+    )
+    return NondeterministicOperationError(text, explanation.operation)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.operations import OPERATIONS, Operation
 from guard.dependencies import import_torch
-from guard.observe import engine, places
+from guard.observe import engine
 from guard.observe.patching import replace
-from guard.refusals.explanations import explained
+from guard.refusals.translation import explained_error
 from guard.refusals.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _explaining(function: Function) -> Function:
         try:
             return function(*args, **kwargs)
         except RuntimeError as error:
-            ours = explained(error, places.of_error(error))
+            ours = explained_error(error)
             if ours is None:
                 raise
             raise ours from error
@@ -110,11 +110,10 @@ def _explaining(function: Function) -> Function:
 
 def _excepthook(show: Function) -> Function:
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:  # noqa: ANN401
-        ours = explained(error, places.of_error(error))
+        ours = explained_error(error)
         if ours is None:
             show(kind, error, traceback)
             return
-        ours.__cause__ = error
         show(type(ours), ours, None)
 
     return hook
@@ -123,11 +122,10 @@ def _excepthook(show: Function) -> Function:
 def _thread_excepthook(show: Function) -> Function:
     def hook(args: threading.ExceptHookArgs) -> None:
         error = args.exc_value
-        ours = explained(error, places.of_error(error)) if error is not None else None
+        ours = explained_error(error)
         if ours is None:
             show(args)
             return
-        ours.__cause__ = error
         show(threading.ExceptHookArgs((type(ours), ours, None, args.thread)))
 
     return hook
@@ -153,7 +151,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        ours = explained(error, places.of_error(error))
+        ours = explained_error(error)
         if ours is None:
             raise
         raise ours from error

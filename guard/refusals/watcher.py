@@ -10,7 +10,7 @@ from detlint.operations import OPERATIONS, Operation
 from guard.observe import engine, places
 from guard.refusals import silence, translation
 from guard.refusals.allowance import allowed
-from guard.refusals.explanations import explained, refused
+from guard.refusals.translation import explained, refused
 from guard.repairs import in_force
 from guard.setup.flags import switched
 

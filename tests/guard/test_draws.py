@@ -18,9 +18,15 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 import guard  # noqa: E402
 from guard.observe.modes import draws  # noqa: E402
 from guard.settings import Settings  # noqa: E402
-from guard.setup.cpu_draws import Twins, _copy, _drops, _refusal, unfused_attention  # noqa: E402
-from guard.setup.draws import applied  # noqa: E402
-from guard.setup.dropout import FUNCTIONS  # noqa: E402
+from guard.setup.draws import (  # noqa: E402
+    FUNCTIONS,
+    Twins,
+    _copy,
+    _drops,
+    _refusal,
+    applied,
+    unfused_attention,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
 from guard.diff import Cause, compare, examine  # noqa: E402
-from guard.digests.samples import SIZE, of_samples  # noqa: E402
+from guard.digests.structures import SIZE, of_samples  # noqa: E402
 from guard.trace import open_run  # noqa: E402
 
 if TYPE_CHECKING:
