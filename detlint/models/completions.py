@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from detlint.models.model import Names, words
 
 FINISHED = "gives results in the order in which they finish"
 
@@ -86,7 +87,7 @@ UNORDERED = Completion(
 )
 
 # What takes ``in_order=False``, and has workers.
-_NODES = re.compile(r"torchdata\.nodes(?:\.\w+)?\.(?:ParallelMapper|Mapper)")
+_NODES = Names("torchdata.nodes.**.{ParallelMapper,Mapper}")
 _BATCHES = "gives batches in the order in which its workers finish them"
 
 
@@ -98,24 +99,22 @@ def of_loader(name: str) -> Completion:
 
 def is_node(name: str) -> bool:
     """Whether a class is a node of torchdata that has workers."""
-    return _NODES.fullmatch(name) is not None
+    return name in _NODES
 
 
 # Queues of threads, processes and tasks, and what has methods that make one.
-_QUEUE = re.compile(
-    r"(?:queue|multiprocessing(?:\.queues)?|torch\.multiprocessing|multiprocess|asyncio)"
-    r"\.(?:Simple|Joinable|Lifo)?Queue"
+_QUEUE = Names(
+    "{queue,multiprocess,asyncio}.{,Simple,Joinable,Lifo}Queue",
+    "{multiprocessing,multiprocessing.queues,torch.multiprocessing}.{,Simple,Joinable,Lifo}Queue",
 )
-MANAGERS = re.compile(r"(?:torch\.)?multiprocessing\.(?:Manager|get_context)")
+MANAGERS = Names("{,torch.}multiprocessing.{Manager,get_context}")
 # What runs a function that it is given, at the same time as the rest.
-_STARTING = re.compile(
-    r"Process$|Thread$|^(?:submit|apply_async|create_task|ensure_future|start_new_thread)$"
-)
+_STARTING = words("submit apply_async create_task ensure_future start_new_thread")
 
 
 def is_queue(name: str) -> bool:
     """Whether a class is a queue, by its qualified name."""
-    return _QUEUE.fullmatch(name) is not None
+    return name in _QUEUE
 
 
 def is_context(name: str) -> bool:
@@ -125,4 +124,4 @@ def is_context(name: str) -> bool:
 
 def starts_worker(word: str) -> bool:
     """Whether a call of this name starts work that runs at the same time."""
-    return _STARTING.search(word) is not None
+    return word in _STARTING or word.endswith(("Process", "Thread"))

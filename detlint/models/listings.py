@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from detlint.models.model import Names
 
 
 class Listing(NamedTuple):
@@ -57,14 +58,16 @@ METHODS = {
 # The qualified names of pathlib's methods: `Path.iterdir(folder)`, `Path("a").iterdir()`.
 PATH_CLASSES = ("pathlib.Path", "pathlib.PosixPath", "pathlib.WindowsPath")
 # What gives a file system of fsspec, whose `glob` sorts and whose `ls` does not.
-FILE_SYSTEMS = re.compile(
-    r"""fsspec\.(?:filesystem | AbstractFileSystem | spec\.AbstractFileSystem
-          | implementations\.\w+\.\w+ | core\.url_to_fs | url_to_fs | get_fs_token_paths
-          | core\.get_fs_token_paths)(?:\.\w+)?
-      | huggingface_hub\.(?:HfFileSystem | hf_file_system\.HfFileSystem)
-      | s3fs\.(?:core\.)?S3FileSystem | gcsfs\.(?:core\.)?GCSFileSystem
-      | adlfs\.(?:spec\.)?AzureBlobFileSystem
-      | (?:lightning\.fabric|lightning_fabric|lightning\.pytorch|pytorch_lightning)
-        \.utilities\.cloud_io\.get_filesystem""",
-    re.VERBOSE,
+FILE_SYSTEMS = Names(
+    """
+    fsspec.{,core.}url_to_fs{,.*}
+    fsspec.{,core.}get_fs_token_paths{,.*}
+    fsspec.{filesystem,AbstractFileSystem,spec.AbstractFileSystem,implementations.*.*}{,.*}
+    huggingface_hub.{,hf_file_system.}HfFileSystem
+    s3fs.{,core.}S3FileSystem
+    gcsfs.{,core.}GCSFileSystem
+    adlfs.{,spec.}AzureBlobFileSystem
+    {lightning.fabric,lightning_fabric}.utilities.cloud_io.get_filesystem
+    {lightning.pytorch,pytorch_lightning}.utilities.cloud_io.get_filesystem
+    """
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from detlint.models.model import words
+from detlint.models.model import Names, words
 from detlint.models.randomness import DRAWS
 
 # Classes that take the arguments of torch's DataLoader, at the same places.
@@ -47,26 +46,19 @@ _DRAWING = {
 }
 # torch.utils.data has each of them under several.
 _DRAWING_MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
-_OF_GRAPHS = r"""torch_geometric\.(?:loader|data)(?:\.\w+)?\.(?:
-        (?:Data|DataList|DenseData|TemporalData)Loader
-      | (?:Neighbor|LinkNeighbor|HGT|Cluster|RandomNode|Node|Link|Zip|IBMBBatch|IBMBNode)Loader
-      | (?:GraphSAINT(?:Node|Edge|RandomWalk)?Sampler|ShaDowKHopSampler)
-    )"""
+_OF_GRAPHS = """
+    torch_geometric.{loader,data}.**.{Data,DataList,DenseData,TemporalData}Loader
+    torch_geometric.{loader,data}.**.{Neighbor,LinkNeighbor,HGT,Cluster,RandomNode,Node}Loader
+    torch_geometric.{loader,data}.**.{Link,Zip,IBMBBatch,IBMBNode}Loader
+    torch_geometric.{loader,data}.**.GraphSAINT{,Node,Edge,RandomWalk}Sampler
+    torch_geometric.{loader,data}.**.ShaDowKHopSampler
+"""
 # Those of other libraries that hand its keywords on, and leave the workers to torch.
-_DERIVED = re.compile(
-    rf"""(?: {_OF_GRAPHS}
-      | (?:litdata|lightning\.data|lightning\.pytorch\.data)(?:\.streaming)?(?:\.dataloader)?
-        \.StreamingDataLoader
-    )""",
-    re.VERBOSE,
+_DERIVED = Names(
+    _OF_GRAPHS, "{litdata,lightning.data,lightning.pytorch.data}.**.StreamingDataLoader"
 )
 # Those that hand its keywords on; MONAI's and webdataset's seed what is in their workers.
-_HANDING_ON = re.compile(
-    rf"""(?: {_OF_GRAPHS}
-      | (?:monai|webdataset)(?:\.\w+)*\.(?:DataLoader|ThreadDataLoader|WebLoader)
-    )""",
-    re.VERBOSE,
-)
+_HANDING_ON = Names(_OF_GRAPHS, "{monai,webdataset}.**.{DataLoader,ThreadDataLoader,WebLoader}")
 # Samplers that shuffle to the same order in every epoch until they are told which it is.
 EPOCH_SAMPLERS = frozenset(
     [
@@ -76,9 +68,12 @@ EPOCH_SAMPLERS = frozenset(
     ]
 )
 # What stands for the data sets that it is given: all of its samples are theirs.
-_WRAPPERS = re.compile(
-    r"torch\.utils\.data(?:\.\w+)?\.(?:Subset|ConcatDataset|ChainDataset|StackDataset|random_split)"
-    r"|copy\.(?:deep)?copy|builtins\.(?:list|tuple|iter|next|reversed|sorted|zip|enumerate)"
+_WRAPPERS = Names(
+    """
+    torch.utils.data.**.{Subset,ConcatDataset,ChainDataset,StackDataset,random_split}
+    copy.{,deep}copy
+    builtins.{list,tuple,iter,next,reversed,sorted,zip,enumerate}
+    """
 )
 # What makes a generator object, by the words for it in messages.
 GENERATORS = {
@@ -114,28 +109,36 @@ RESEEDING = frozenset(["__setstate__", "manual_seed", "seed", "set_state", "sets
 DRAWN_FROM = frozenset(("generator", "np_random", "random_generator", "random_state", "rng"))
 # Objects of libraries that draw from generators of their own. Those of albumentations: 1.4.21 to
 # 2.0.8, the last of that name; before, it drew from `random` and NumPy's global generator.
-_OWN_GENERATORS = re.compile(
-    r"albumentations\.(?:\w+\.)*[A-Z]\w*|imgaug\.augmenters\.(?:\w+\.)*[A-Z]\w*"
-    r"|monai\.transforms\.(?:\w+\.)*Rand[A-Z]\w*|faker\.Faker"
+_OWN_GENERATORS = Names(
+    """
+    {albumentations,imgaug.augmenters}.**.[A-Z]*
+    monai.transforms.**.Rand[A-Z]*
+    faker.Faker
+    """
 )
 SINCE = {"albumentations": "1.4.21"}
 # Those that draw nothing by themselves, but call what they are given.
-_DRAW_NOTHING = re.compile(
-    r"albumentations\.(?:\w+\.)*(?:Compose|Sequential|ReplayCompose|BboxParams|KeypointParams|Lambda"
-    r"|CenterCrop3?D?|CropAndPad|Crop|FromFloat|LongestMaxSize|NoOp|Normalize|PadIfNeeded|Pad"
-    r"|Resize|SmallestMaxSize|ToFloat|ToTensor(?:V2|3D)?)"
-    r"|imgaug\.augmenters\.(?:\w+\.)*(?:Sequential|Resize|Scale|CenterCrop\w*|CenterPad\w*"
-    r"|Identity|Noop)"
+_DRAW_NOTHING = Names(
+    """
+    albumentations.**.{Compose,Sequential,ReplayCompose,BboxParams,KeypointParams,Lambda}
+    albumentations.**.{CenterCrop,CenterCrop3D,CropAndPad,Crop,FromFloat,LongestMaxSize,NoOp}
+    albumentations.**.{Normalize,PadIfNeeded,Pad,Resize,SmallestMaxSize,ToFloat}
+    albumentations.**.ToTensor{,V2,3D}
+    imgaug.augmenters.**.{Sequential,Resize,Scale,CenterCrop*,CenterPad*,Identity,Noop}
+    """
 )
 # Functions that draw from the global generator of a library that torch does not seed.
-_GLOBAL_DRAWS = re.compile(
-    r"(?:tensorflow|tf)\.(?:compat\.v1\.)?random\.(?:uniform|normal|shuffle"
-    r"|truncated_normal|gamma|poisson|categorical)"
+_GLOBAL_DRAWS = Names(
+    "{tensorflow,tf}.{,compat.v1.}random.{uniform,normal,shuffle,truncated_normal}",
+    "{tensorflow,tf}.{,compat.v1.}random.{gamma,poisson,categorical}",
 )
 # Data sets of libraries that draw nothing by themselves.
-_STILL = re.compile(
-    r"torch\.utils\.data(?:\.\w+)?\.TensorDataset|datasets\.load_(?:dataset|from_disk)"
-    r"|(?:torchvision|torchaudio|torchtext|torch_geometric)\.datasets\.(?:\w+\.)*\w+"
+_STILL = Names(
+    """
+    torch.utils.data.**.TensorDataset
+    datasets.load_{dataset,from_disk}
+    {torchvision,torchaudio,torchtext,torch_geometric}.datasets.**.*
+    """
 )
 # What pandas' ``sample`` takes; another keyword tells of another ``sample``.
 SAMPLE = "sample"
@@ -146,11 +149,12 @@ OF_FRAMES = words("loc iloc groupby drop_duplicates reset_index set_index sort_v
 APPLYING = words("apply pipe")
 OF_SAMPLE = words("n frac replace weights random_state axis ignore_index")
 # Distributions, replay buffers, generators: not tables.
-_NO_TABLES = re.compile(
-    r"(?:^|_)(?:buffer|chain|dist|distribution|env|generator|gmm|kde|kernel|memory|model|pipe"
-    r"|policy|pop|population|posterior|prior|process|random|replay|rng|sampler|space|study|trial"
-    r"|self|cls|p|q|rv|pi)s?\d*$|(?i:dist|distribution|space|sampler|buffer)$"
+_NO_TABLES = words(
+    """buffer chain dist distribution env generator gmm kde kernel memory model pipe policy pop
+    population posterior prior process random replay rng sampler space study trial self cls p q
+    rv pi"""
 )
+_NO_TABLE_ENDS = ("dist", "distribution", "space", "sampler", "buffer")
 # Methods of Hugging Face's data sets that draw, and what they take.
 SHUFFLES = {
     "shuffle": words(
@@ -171,13 +175,14 @@ CHAINED = words(
     rename_column rename_columns select select_columns shard shuffle skip sort take
     to_iterable_dataset train_test_split with_format with_transform repeat"""
 )
-_DATA_SETS = re.compile(
-    r"datasets\.(?:\w+\.)*(?:load_dataset|load_from_disk|concatenate_datasets|interleave_datasets"
-    r"|(?:Dataset|DatasetDict|IterableDataset|IterableDatasetDict)(?:\.from_\w+)?)"
+_DATA_SETS = Names(
+    """
+    datasets.**.load_{dataset,from_disk}
+    datasets.**.{concatenate,interleave}_datasets
+    datasets.**.{Dataset,DatasetDict,IterableDataset,IterableDatasetDict}{,.from_*}
+    """
 )
-_NAMED_DATA_SETS = re.compile(
-    r"(?:^|_)(?:data|dataset|datasets|ds|train|test|eval|val|valid|split)\d*$"
-)
+_NAMED_DATA_SETS = words("data dataset datasets ds train test eval val valid split")
 # Modules that are no part of any project that uses them.
 _LIBRARIES = frozenset(
     [
@@ -218,26 +223,27 @@ _LIBRARIES = frozenset(
     ]
 )
 # Classes of data sets, and those of libraries whose loaders are others.
-_DATASETS = re.compile(
-    r"(?:torch|torchvision|torchaudio|torchtext|torchdata|torch_geometric|torchgeo|monai|fairseq"
-    r"|litdata|webdataset|avalanche|mmdet|mmengine|recbole)\.(?:\w+\.)*\w*(?:Dataset|Folder)"
-    r"|torchvision\.datasets\.\w+|torchaudio\.datasets\.\w+"
+_DATASETS = Names(
+    """
+    {torch,torchvision,torchaudio,torchtext,torchdata,torch_geometric}.**.*{Dataset,Folder}
+    {torchgeo,monai,fairseq,litdata,webdataset,avalanche,mmdet}.**.*{Dataset,Folder}
+    {mmengine,recbole}.**.*{Dataset,Folder}
+    {torchvision,torchaudio}.datasets.*
+    """
 )
-_OTHERS = re.compile(
-    r"(?:tensorflow|tf|keras|paddle|mindspore|jittor|oneflow|megengine|datasets)\."
-)
+_OTHERS = words("tensorflow tf keras paddle mindspore jittor oneflow megengine datasets")
 # What a worker calls of a data set.
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 
 def is_loader(name: str) -> bool:
     """Whether a class, by its qualified name, is a loader that leaves the workers to torch."""
-    return name in LOADERS or _DERIVED.fullmatch(name) is not None
+    return name in LOADERS or name in _DERIVED
 
 
 def hands_on(name: str | None) -> bool:
     """Whether a class, by its qualified name, is a loader of torch, or hands its keywords on."""
-    return name is not None and (name in LOADERS or _HANDING_ON.fullmatch(name) is not None)
+    return name is not None and (name in LOADERS or name in _HANDING_ON)
 
 
 def drawing(name: str) -> Drawing | None:
@@ -248,44 +254,51 @@ def drawing(name: str) -> Drawing | None:
 
 def wraps(name: str) -> bool:
     """Whether the samples of what a function gives are those of its arguments."""
-    return _WRAPPERS.fullmatch(name) is not None
+    return name in _WRAPPERS
 
 
 def is_dataset(name: str) -> bool:
     """Whether a class, by its qualified name, is one of torch's data sets, or called one."""
-    if _DATASETS.fullmatch(name):
-        return True
-    return name.endswith("Dataset") and not _OTHERS.match(name)
+    named = name.endswith("Dataset") and name.partition(".")[0] not in _OTHERS
+    return named or name in _DATASETS
 
 
 def draws_nothing(name: str) -> bool:
     """Whether a library's data set gives the same sample for the same index."""
-    return _STILL.fullmatch(name) is not None
+    return name in _STILL
 
 
 def makes_data_set(name: str) -> bool:
     """Whether a class or function gives a data set of Hugging Face."""
-    return _DATA_SETS.fullmatch(name) is not None
+    return name in _DATA_SETS
 
 
 def names_data_set(name: str) -> bool:
     """Whether a name is that of one."""
-    return name in CHAINED or _NAMED_DATA_SETS.search(name) is not None
+    return name in CHAINED or _last_word(name) in _NAMED_DATA_SETS
 
 
 def is_no_table(name: str) -> bool:
     """Whether a name is of what has another ``sample`` than tables have."""
-    return _NO_TABLES.search(name) is not None
+    last = _last_word(name)
+    return bool({last, last.removesuffix("s")} & _NO_TABLES) or name.lower().endswith(
+        _NO_TABLE_ENDS
+    )
+
+
+def _last_word(name: str) -> str:
+    """Without the number behind it."""
+    return name.rstrip("0123456789").rpartition("_")[2]
 
 
 def keeps_generator(name: str) -> bool:
     """Whether a library's object draws from a generator of its own."""
-    return bool(_OWN_GENERATORS.fullmatch(name)) and not _DRAW_NOTHING.fullmatch(name)
+    return name in _OWN_GENERATORS and name not in _DRAW_NOTHING
 
 
 def draws_globally(name: str) -> bool:
     """Whether a function draws from a generator of its library that torch does not seed."""
-    return _GLOBAL_DRAWS.fullmatch(name) is not None
+    return name in _GLOBAL_DRAWS
 
 
 def draws_from_numpy(name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -73,3 +75,22 @@ def rows(
 def words(text: str) -> frozenset[str]:
     """A set of names, written one after the other."""
     return frozenset(text.split())
+
+
+_SIGNS = {"**.": r"(?:\w+\.)*", "*": r"\w*", "{": "(?:", "}": ")", ",": "|", ".": r"\."}
+
+
+class Names:
+    """The qualified names that patterns stand for, written one after the other: ``{a,b}`` is one
+    of several, ``*`` any letters, ``[A-Z]`` one of some, and ``**.`` any modules, or none."""
+
+    def __init__(self, *patterns: str) -> None:
+        self._patterns = patterns
+
+    def __contains__(self, name: str) -> bool:
+        return self._compiled.fullmatch(name) is not None
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        patterns = "|".join(" ".join(self._patterns).split())
+        return re.compile(re.sub(r"\*\*\.|[*{},.]", lambda sign: _SIGNS[sign[0]], patterns))

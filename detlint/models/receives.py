@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from detlint.models.model import Names, words
 
 # torch's functions, with the position of `group_src`, which only today's releases have.
 TORCH = {
@@ -14,33 +14,33 @@ ANY = "mpi4py.MPI.ANY_SOURCE"
 # mpi4py's methods, and whether they fill a buffer. (Mrecv takes a message.)
 METHODS = {"Recv": True, "Irecv": True, "recv": False}
 
-_COMMUNICATOR = re.compile(r"mpi4py\.MPI\.(?:COMM_WORLD|\w*comm)\b", re.IGNORECASE)
-_MADE_AS_FLOAT = re.compile(
-    r"(?:torch|numpy)\.(?:zeros|ones|empty|rand|randn|random\.\w+|linspace)"
-)
-_FLOATS = re.compile(r"float|double|half|bfloat|^[dfe]$|^[<>=]?f\d", re.IGNORECASE)
+_MADE_AS_FLOAT = Names("{torch,numpy}.{zeros,ones,empty,rand,randn,random.*,linspace}")
+_FLOATS = ("float", "double", "half")
+_SHORT_FLOATS = words("d f e f2 f4 f8")
 # A loop over processes receives once from each.
-_PROCESSES = re.compile(
-    r"world|rank|worker|client|peer|nproc|num_proc|size|slave|node|agent|actor|replica",
-    re.IGNORECASE,
+_PROCESSES = words(
+    "world rank worker client peer nproc num_proc size slave node agent actor replica"
 )
 
 
 def is_communicator(name: str) -> bool:
     """``MPI.COMM_WORLD``, or what its ``Dup()`` and ``Split()`` make."""
-    return _COMMUNICATOR.match(name) is not None
+    return name.startswith("mpi4py.MPI.") and name.split(".")[2].lower().endswith(
+        ("comm", "comm_world")
+    )
 
 
 def are_processes(text: str) -> bool:
     """``range(world_size)``."""
-    return _PROCESSES.search(text) is not None
+    return any(each in text.lower() for each in _PROCESSES)
 
 
 def makes_floats(function: str) -> bool:
     """Whether a function makes floats unless it is told otherwise."""
-    return _MADE_AS_FLOAT.fullmatch(function) is not None
+    return function in _MADE_AS_FLOAT
 
 
 def is_float(kind: str) -> bool:
     """``torch.float32``, ``f8``."""
-    return _FLOATS.search(kind.rpartition(".")[2]) is not None
+    kind = kind.rpartition(".")[2].lower()
+    return any(each in kind for each in _FLOATS) or kind.lstrip("<>=") in _SHORT_FLOATS
