@@ -7,7 +7,6 @@ folders of installed packages are as they were, and the files of plugins.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from functools import cache
 from importlib import import_module
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from detlint.rule import Rule
 
 GROUP = "detlint.plugins"
-_CODE = re.compile(r"[A-Z]{2,}\d{3}")
 _NEEDED = ("code", "summary", "triggers", "source", "examples")
 
 
@@ -155,7 +153,9 @@ def _fault(rule: type[Rule]) -> str:
     lacking = [each for each in _NEEDED if not hasattr(rule, each)]
     if lacking:
         return f"lacks {', '.join(lacking)}"
-    if not _CODE.fullmatch(rule.code) or rule.code.startswith("DET"):
+    from detlint.rule import CODE
+
+    if not CODE.fullmatch(rule.code) or rule.code.startswith("DET"):
         return (
             f"its code is {rule.code!r}, and must be capital letters, other than DET, "
             "with three digits, such as ACME101"

@@ -35,6 +35,8 @@ PARTS = (
     "What to do",
     "Fix safety",
 )
+# The code of a rule: letters for who it is of, and a number.
+CODE = re.compile(r"[A-Z]{2,}\d{3}")
 _HEADING = re.compile(rf"^({'|'.join(PARTS)}):", re.MULTILINE)
 
 

@@ -23,6 +23,7 @@ from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.fixes.applying import fix
 from detlint.link import Linker
+from detlint.rule import CODE
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.sources.cache import Cache
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_clean", "check_example", "check_fix", "check_found", "expected", "lint"]
 
-_CODE = r"[A-Z]{2,}\d{3}"
-_MARKER = re.compile(rf"[ \t]*# (possible )?((?:{_CODE}[, ]*)+)$", re.MULTILINE)
+_MARKER = re.compile(rf"[ \t]*# (possible )?((?:{CODE.pattern}[, ]*)+)$", re.MULTILINE)
 # They report what cannot be read, and comments that silence nothing.
 _ALWAYS = ("DET000", "DET001")
 
@@ -128,7 +128,7 @@ def expected(text: str) -> list[tuple[int, str]]:
     return sorted(
         (text.count("\n", 0, match.start()) + 1, code)
         for match in _MARKER.finditer(text)
-        for code in re.findall(_CODE, match[2])
+        for code in CODE.findall(match[2])
     )
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.finding import Edit
-from detlint.fixes.insertions import below_imports, in_block, rows_at_load, with_import
+from detlint.fixes.insertions import (
+    below_imports,
+    imports_of,
+    in_block,
+    is_imported,
+    rows_at_load,
+    with_import,
+)
 from detlint.index.entrypoints import main_line
 from detlint.sources.kinds import PYTHON
 
@@ -15,7 +21,6 @@ if TYPE_CHECKING:
     from detlint.fixes.insertions import Place
     from detlint.sources.source import Source
 
-_OS = re.compile(r"^import[ \t]+os[ \t]*(?:#.*)?$", re.MULTILINE)
 # What a seed or a switch has to come before.
 _SETTLED = ("draws", "builds", "orders", "trains")
 
@@ -53,12 +58,11 @@ def start_of(program: Program, row: int = 0) -> Place | None:
 def setting(source: Source, variable: str, value: str, library: str) -> tuple[Edit, ...]:
     """``os.environ.setdefault(…)`` above the first import of a library; none without such."""
     text, newline = source.text, source.newline
-    found = re.search(rf"^(?:import|from)[ \t]+{library}\b", text, re.MULTILINE)
+    found = next(imports_of(source, library), None)
     if found is None:
         return ()
-    above = _OS.search(text, 0, found.start())
-    imported = "" if above else f"import os{newline * 2}"
+    start = source.line_starts[found[0] - 1]
+    above = "" if is_imported(source, "os", start) else f"import os{newline * 2}"
     call = f'os.environ.setdefault("{variable}", "{value}")'
-    start = found.start()
-    lead = newline if start and not text[:start].endswith(newline * 2) and not imported else ""
-    return (Edit(start, start, f"{lead}{imported}{call}{newline * 2}"),)
+    lead = newline if start and not text[:start].endswith(newline * 2) and not above else ""
+    return (Edit(start, start, f"{lead}{above}{call}{newline * 2}"),)

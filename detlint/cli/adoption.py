@@ -6,7 +6,6 @@ Each part is an Addition, or in a line why there is none.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +13,7 @@ from detlint import addresses, configuration
 from detlint.errors import SettingsError
 from detlint.index.folders import Folders
 from detlint.index.modules import Modules
-from detlint.index.requirements import requirements
+from detlint.index.requirements import pinned, requirements
 from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ _OTHERS = {
 }
 # What our own hooks are given (.pre-commit-hooks.yaml).
 _TYPES = "python, jupyter, shell, dockerfile, makefile, yaml, toml, json, cuda, c++"
-_PINNED = re.compile(r"\s*torch\s*(?:==|~=)\s*(\d+\.\d+)")
 
 
 class Addition(NamedTuple):
@@ -125,11 +123,11 @@ def _settings(root: str) -> Iterator[str]:
 
 def _pins(root: str) -> Iterator[str]:
     """The release of torch that the project asks for, if detlint knows it."""
-    for requirement in requirements(root):
-        if pinned := _PINNED.match(requirement):
-            with suppress(SettingsError):
-                configuration.checked({"target-torch": pinned[1]}, str, tuple)
-                yield pinned[1]
+    for written in pinned(requirements(root), "torch"):
+        release = ".".join(written.split(".")[:2])
+        with suppress(SettingsError):
+            configuration.checked({"target-torch": release}, str, tuple)
+            yield release
 
 
 def _hook(root: str, *, wanted: bool) -> Addition | str:

@@ -496,8 +496,7 @@ class _Reader:
                     yield Found(op, "", f"for {' in '.join(parts)}", node.target)
 
     def _text(self, node: ast.AST) -> str:
-        start, end = self.unit.span(node)
-        return " ".join(self.unit.text[start:end].split())
+        return " ".join(self.unit.text_of(node).split())
 
     @staticmethod
     def tells(function: Function) -> Iterator[Found]:

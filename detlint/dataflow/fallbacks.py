@@ -39,10 +39,9 @@ def fallback(op: Op) -> Fallback | None:
     for region in op.region.around():
         subject = _missing(region)
         if subject is not None:
-            start, end = op.function.unit.span(subject)
             params = op.function.params
             optional = isinstance(subject, ast.Name) and subject.id in params
-            return Fallback(op.function.unit.text[start:end], optional)
+            return Fallback(op.function.unit.text_of(subject), optional)
     return None
 
 

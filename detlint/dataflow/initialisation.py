@@ -326,8 +326,7 @@ class Initialisation:
         return names.only_traces(node.name, decorators, self._code(node))
 
     def _code(self, node: ast.AST) -> str:
-        start, end = self.unit.span(node)
-        return self.unit.text[start:end]
+        return self.unit.text_of(node)
 
     # What to say
 

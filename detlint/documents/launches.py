@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.documents.launch_counts import Count, counted, started_by
 from detlint.documents.shell_scripts import SCRIPTS
 from detlint.models.launching import TOOLS
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,21 +43,17 @@ class _Options(NamedTuple):
     valued: frozenset[str] | None = None
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _PYTHON = re.compile(r"(?:i?python|pypy)[\d.]*w?(?:\.exe)?$")
 _PROGRAM = re.compile(r"\.pyw?$")
 _LAUNCHERS = {
     "torchrun": _Options(
-        _names(
+        words(
             """--standalone --no-python --use-env --run-path --module -m --help --use-agent-store
             --no-use-agent-store"""
         )
     ),
     "accelerate": _Options(
-        _names(
+        words(
             """--multi-gpu --cpu --tpu --use-deepspeed --use-fsdp --use-megatron-lm --use-xpu --mps
             --quiet -q --debug --module -m --no-python --tpu-use-cluster --tpu-use-sudo
             --tpu-cluster --no-tpu-cluster --enable-cpu-affinity --use-parallelism-config
@@ -64,13 +61,13 @@ _LAUNCHERS = {
         )
     ),
     "deepspeed": _Options(
-        _names(
+        words(
             """--module -m --no-python --no-local-rank --no-ssh --no-ssh-check --force-multi
             --elastic-training --bind-cores-to-rank --enable-each-rank-log-to-console"""
         )
     ),
-    "colossalai": _Options(_names("--module -m --help")),
-    "fabric": _Options(_names("--help")),
+    "colossalai": _Options(words("--module -m --help")),
+    "fabric": _Options(words("--help")),
     "horovodrun": _Options(),
 }
 # How else they are started: by a subcommand, or as a module.
@@ -90,14 +87,14 @@ _MODULES = {
 }
 # Modules that run a program under their eyes.
 _WATCHERS = {
-    "pdb": _Options(valued=_names("-c")),
-    "cProfile": _Options(valued=_names("-o -s")),
-    "profile": _Options(valued=_names("-o -s")),
-    "trace": _Options(valued=_names("-C -f")),
-    "debugpy": _Options(valued=_names("--listen --connect --log-to")),
-    "viztracer": _Options(valued=_names("-o --output-file")),
-    "coverage": _Options(valued=_names("--source --rcfile --include --omit --data-file")),
-    "memory_profiler": _Options(valued=_names("-o")),
+    "pdb": _Options(valued=words("-c")),
+    "cProfile": _Options(valued=words("-o -s")),
+    "profile": _Options(valued=words("-o -s")),
+    "trace": _Options(valued=words("-C -f")),
+    "debugpy": _Options(valued=words("--listen --connect --log-to")),
+    "viztracer": _Options(valued=words("-o --output-file")),
+    "coverage": _Options(valued=words("--source --rcfile --include --omit --data-file")),
+    "memory_profiler": _Options(valued=words("-o")),
 }
 # Without one of these a text starts no program of Python and no script.
 MARKS = (".py", "python", "pypy", *_LAUNCHERS, *_SUBCOMMANDS, "coverage", *SCRIPTS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from detlint.models.model import words
+
 
 class Starter(NamedTuple):
     """How the command line of such a program is read.
@@ -27,12 +29,8 @@ class Starter(NamedTuple):
     named: frozenset[str] = frozenset()
 
 
-def _options(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _MPI = Starter(
-    _options(
+    words(
         """-np -n -N -c -H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f
         -bind-to --bind-to -map-by --map-by -rank-by --rank-by -ppn -npernode --npernode -x
         -wdir --wdir -wd -envlist --output-filename -output-filename --timeout -p --prefix
@@ -40,11 +38,11 @@ _MPI = Starter(
         --network-interfaces --start-timeout --ssh-port -prepend-rank --cpu-list --cpu-set
         --personality --runtime --tune --app"""
     ),
-    sets=_options("-x"),
-    pairs=_options("-mca --mca -gmca --gmca --omca --prtemca"),
-    named=_options("-env -genv"),
+    sets=words("-x"),
+    pairs=words("-mca --mca -gmca --gmca --omca --prtemca"),
+    named=words("-env -genv"),
 )
-_CONTAINER_FLAGS = _options(
+_CONTAINER_FLAGS = words(
     """-d -i -t -it -ti -dit -itd -id -di -td --detach --interactive --tty --rm --init -P
     --privileged --publish-all --read-only --no-healthcheck --oom-kill-disable --sig-proxy -q
     --quiet --disable-content-trust --replace --help"""
@@ -53,49 +51,49 @@ _CONTAINER = Starter(
     flags=_CONTAINER_FLAGS,
     skipped=1,
     subcommands=("run", "exec"),
-    sets=_options("-e --env"),
+    sets=words("-e --env"),
     fresh=True,
 )
 _IMAGE = Starter(
-    _options(
+    words(
         """-B --bind -H --home --pwd --env --env-file -S --scratch --overlay -o --network --app
         --hostname --security -W --workdir -D --dns --mount --apply-cgroups --add-caps"""
     ),
     skipped=1,
     subcommands=("exec", "run"),
-    sets=_options("--env"),
+    sets=words("--env"),
 )
-_CONDA = Starter(_options("-n --name -p --prefix --cwd -e --environment"), subcommands=("run",))
-_PROFILER = _options(
+_CONDA = Starter(words("-n --name -p --prefix --cwd -e --environment"), subcommands=("run",))
+_PROFILER = words(
     """-o --output -t --trace -s --sample -c --capture-range -w --show-output -x --stop-on-exit -f
     --force-overwrite -d --duration -y --delay -e --env-var --python-sampling --cudabacktrace
     --backtrace --stats --kill --capture-range-end --gpu-metrics-device --cuda-memory-usage
     --pytorch --cuda-graph-trace -p --nvtx-capture --export --wait --session-new"""
 )
 STARTERS = {
-    "env": Starter(_options("-u --unset -C --chdir")),
+    "env": Starter(words("-u --unset -C --chdir")),
     "nohup": Starter(),
-    "time": Starter(_options("-f -o --format --output")),
-    "exec": Starter(_options("-a")),
+    "time": Starter(words("-f -o --format --output")),
+    "exec": Starter(words("-a")),
     "command": Starter(),
     "builtin": Starter(),
-    "nice": Starter(_options("-n --adjustment")),
-    "ionice": Starter(_options("-c -n --class --classdata")),
-    "stdbuf": Starter(_options("-i -o -e --input --output --error")),
+    "nice": Starter(words("-n --adjustment")),
+    "ionice": Starter(words("-c -n --class --classdata")),
+    "stdbuf": Starter(words("-i -o -e --input --output --error")),
     "setsid": Starter(),
     "unbuffer": Starter(),
-    "caffeinate": Starter(_options("-t -w")),
-    "sudo": Starter(_options("-u -g -h -p -C -U -D -R -T --user --group --host --chdir")),
-    "timeout": Starter(_options("-k -s --kill-after --signal"), skipped=1),
+    "caffeinate": Starter(words("-t -w")),
+    "sudo": Starter(words("-u -g -h -p -C -U -D -R -T --user --group --host --chdir")),
+    "timeout": Starter(words("-k -s --kill-after --signal"), skipped=1),
     "numactl": Starter(
-        _options(
+        words(
             """-i -p -P -m -N -C --interleave --preferred --membind --cpunodebind --physcpubind
             --preferred-many"""
         )
     ),
     "taskset": Starter(skipped=1),
     "srun": Starter(
-        flags=_options(
+        flags=words(
             """-u --unbuffered -l --label -O --overcommit -s --oversubscribe --pty -v --verbose -Q
             --quiet -E --preserve-env --overlap --exact -X --disable-status -Z --no-allocate -H
             --hold --contiguous --spread-job --use-min-nodes --multi-prog -k --no-kill --exclusive
@@ -103,7 +101,7 @@ STARTERS = {
             --no-container-mount-home --container-writable --container-remap-root
             --no-container-remap-root -I --immediate -vv -vvv"""
         ),
-        sets=_options("--export"),
+        sets=words("--export"),
     ),
     **dict.fromkeys(
         ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "mpirun_rsh"), _MPI
@@ -115,11 +113,11 @@ STARTERS = {
     "poetry": Starter(subcommands=("run",)),
     "pipenv": Starter(subcommands=("run",)),
     "hatch": Starter(subcommands=("run",)),
-    "pdm": Starter(_options("-p --project"), subcommands=("run",)),
+    "pdm": Starter(words("-p --project"), subcommands=("run",)),
     "rye": Starter(subcommands=("run",)),
-    "pixi": Starter(_options("-e --environment --manifest-path"), subcommands=("run",)),
+    "pixi": Starter(words("-e --environment --manifest-path"), subcommands=("run",)),
     "uv": Starter(
-        _options(
+        words(
             """--with --with-editable --with-requirements --extra --no-extra --group --no-group
             --only-group -p --python --project --directory --env-file --index --index-url
             --extra-index-url --default-index -i -f --find-links --package --no-package
@@ -128,23 +126,23 @@ STARTERS = {
         subcommands=("run",),
     ),
     "ray": Starter(
-        _options(
+        words(
             """--address --runtime-env --runtime-env-json --working-dir --submission-id --job-id
             --entrypoint-num-cpus --entrypoint-num-gpus --metadata-json --headers --verify"""
         ),
         subcommands=("submit",),  # of `ray job submit`
         fresh=True,
     ),
-    "xvfb-run": Starter(_options("-s --server-args -n --server-num -e --error-file -f -p -w")),
+    "xvfb-run": Starter(words("-s --server-args -n --server-num -e --error-file -f -p -w")),
     "nsys": Starter(_PROFILER, subcommands=("profile", "launch")),
     "ncu": Starter(
-        _options(
+        words(
             """-o --export -k --kernel-name -c --launch-count -s --launch-skip --set --section
             --metrics --nvtx-include --target-processes --replay-mode"""
         )
     ),
-    "compute-sanitizer": Starter(_options("--tool --log-file")),
-    "strace": Starter(_options("-e -o -p -s")),
-    **dict.fromkeys(("tini", "dumb-init", "catchsegv"), Starter(_options("-p -e -w --rewrite"))),
+    "compute-sanitizer": Starter(words("--tool --log-file")),
+    "strace": Starter(words("-e -o -p -s")),
+    **dict.fromkeys(("tini", "dumb-init", "catchsegv"), Starter(words("-p -e -w --rewrite"))),
     **dict.fromkeys(("gosu", "su-exec", "setpriv"), Starter(skipped=1)),
 }

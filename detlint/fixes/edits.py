@@ -26,6 +26,11 @@ class Editable(Generic[Node]):
         """Start and end of a node, as offsets in the source's text."""
         raise NotImplementedError
 
+    def text_of(self, node: Node) -> str:
+        """The text of a node."""
+        start, end = self.span(node)
+        return self.source.text[start:end]
+
     def replace(self, node: Node, text: str) -> Edit:
         """Replace a node (its parentheses stay)."""
         return Edit(*self.span(node), text)

@@ -13,6 +13,8 @@ from detlint.finding import Edit
 from detlint.syntax.parsing import REFUSALS, parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.sources.source import Source
 
 _INLINE = "; "
@@ -39,7 +41,7 @@ def with_import(source: Source, name: str, *edits: Edit) -> tuple[Edit, ...]:
     if not body or _is_taken(source.text, name):
         return ()
     used = min(each.start for each in edits)
-    if any(_end(source, each) <= used for each in _imports(source.text, name)):
+    if is_imported(source, name, used):
         return edits
     return (_at_top(source, body).insert(f"import {name}"), *edits)
 
@@ -59,6 +61,26 @@ def in_block(source: Source, row: int) -> Place | None:
             parting = _INLINE if indent.strip() else f"{source.newline}{indent}"
             return Place(start, "", parting, parting)
     return None
+
+
+def imports_of(source: Source, library: str) -> Iterator[tuple[int, str, str]]:
+    """The imports of a library, or of something in it, at the top of a file: the row, the module,
+    and the name that stands for it, "" where single names of it are imported."""
+    for each in _body(source.text):
+        if isinstance(each, ast.Import):
+            found = [(name.name, name.asname or name.name) for name in each.names]
+        elif isinstance(each, ast.ImportFrom) and not each.level:
+            found = [(each.module or "", "")]
+        else:
+            continue
+        for module, name in found:
+            if module.partition(".")[0] == library:
+                yield each.lineno, module, name
+
+
+def is_imported(source: Source, name: str, before: int) -> bool:
+    """Whether a module is imported by its own name above an offset."""
+    return any(_end(source, each) <= before for each in _imports(source.text, name))
 
 
 def rows_at_load(source: Source, main: int) -> set[int]:

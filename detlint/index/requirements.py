@@ -76,6 +76,13 @@ def is_older(asked: Iterable[str], library: str, release: str) -> bool | None:
     return any(_ends_before(each, _parts(release)) for each in bounds) if bounds else None
 
 
+def pinned(asked: Iterable[str], library: str) -> Iterator[str]:
+    """The releases that requirements pin a library to."""
+    for found in filter(None, map(_REQUIREMENT.match, asked)):
+        if _plain(found[1]) == library:
+            yield from (each[1] for each in _BOUND.findall(found[2]) if each[0] in ("==", "~="))
+
+
 def _ends_before(bounds: str, release: tuple[int, ...]) -> bool:
     for sign, written, rest in _BOUND.findall(bounds):
         last, open_ = _parts(written), bool(rest) or sign in ("<", "~=", "^")

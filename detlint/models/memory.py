@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.models.model import words
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -74,10 +76,6 @@ class Library(NamedTuple):
         return _EVERY if below and word[:1].islower() and not word.endswith("_") else 0
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _of(prefixes: str, names: str, count: int = _EVERY) -> dict[str, int]:
     return {f"{prefix}.{name}": count for prefix in prefixes.split() for name in names.split()}
 
@@ -125,7 +123,7 @@ TORCH = Library(
         **{f"torch.cuda.{kind}Tensor": Shape.LEGACY for kind in _KINDS},
     },
     allocating={"new_empty": Shape.SIZES, "resize_": Shape.GROWS},
-    factories=_words("torch.empty torch.ones torch.rand torch.randn torch.zeros torch.Tensor"),
+    factories=words("torch.empty torch.ones torch.rand torch.randn torch.zeros torch.Tensor"),
     zeroed={"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"},
     functions={
         **_of("torch", _OPERATIONS),
@@ -133,9 +131,9 @@ TORCH = Library(
         **_of("builtins", _BUILTINS),
     },
     namespaces=("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft."),
-    unread=_words("torch.nn.functional.pad torch.fft.fftfreq torch.fft.rfftfreq"),
-    readers=_words(_OPERATIONS) | _words("item tolist __bool__ __float__ __int__"),
-    in_place=_words(
+    unread=words("torch.nn.functional.pad torch.fft.fftfreq torch.fft.rfftfreq"),
+    readers=words(_OPERATIONS) | words("item tolist __bool__ __float__ __int__"),
+    in_place=words(
         """
         abs_ add_ addcdiv_ addcmul_ addmm_ addmv_ addr_ baddbmm_ ceil_ clamp_ clamp_max_ clamp_min_
         clip_ cos_ cumprod_ cumsum_ div_ divide_ erf_ exp_ expm1_ floor_ fmod_ lerp_ log_ log1p_
@@ -143,10 +141,10 @@ TORCH = Library(
         sin_ sqrt_ square_ sub_ subtract_ tanh_ tril_ triu_ trunc_
         """
     ),
-    operand_readers=_words("bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_"),
+    operand_readers=words("bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_"),
     # They read, unless ``beta=0`` tells them to ignore their first tensor.
-    scaled_by_beta=_words("addbmm addmm addmv addr baddbmm"),
-    views=_words(
+    scaled_by_beta=words("addbmm addmm addmv addr baddbmm"),
+    views=words(
         """
         T H mT mH data real imag to cpu cuda xpu type float double half bfloat16 int long short
         byte char bool detach contiguous clone view view_as reshape reshape_as flatten unflatten
@@ -155,7 +153,7 @@ TORCH = Library(
         requires_grad_ type_as
         """
     ),
-    properties=_words(
+    properties=words(
         """
         shape dtype device layout ndim itemsize nbytes grad_fn is_cuda is_cpu is_leaf is_meta
         is_mps is_xpu is_quantized is_sparse is_nested requires_grad size stride numel nelement
@@ -164,14 +162,14 @@ TORCH = Library(
         new_empty new_zeros new_ones new_full new_tensor
         """
     ),
-    property_functions=_words(
+    property_functions=words(
         f"""
         {_ASKING} torch.is_tensor torch.numel torch.is_floating_point torch.is_complex
         torch.result_type torch.get_device torch.empty_like torch.zeros_like torch.ones_like
         torch.full_like torch.rand_like torch.randn_like torch.randint_like torch.is_same_size
         """
     ),
-    shape_arguments=_words("view_as expand_as reshape_as type_as to is_same_size"),
+    shape_arguments=words("view_as expand_as reshape_as type_as to is_same_size"),
 )
 
 # Left out on purpose: those that may ignore what an array held (``where``, ``choose``, ``place``),
@@ -217,27 +215,27 @@ NUMPY = Library(
     namespaces=tuple(
         f"{prefix}.{name}." for prefix in _NUMPY.split() for name in ("linalg", "fft")
     ),
-    unread=_words("numpy.fft.fftfreq numpy.fft.rfftfreq cupy.fft.fftfreq cupy.fft.rfftfreq"),
-    readers=_words(
+    unread=words("numpy.fft.fftfreq numpy.fft.rfftfreq cupy.fft.fftfreq cupy.fft.rfftfreq"),
+    readers=words(
         """
         all any argmax argmin argsort choose clip conj conjugate cumprod cumsum dot item max mean
         min nonzero prod ptp round searchsorted std sum take tobytes tolist trace var
         __bool__ __float__ __int__
         """
     ),
-    in_place=_words("partition sort"),
-    operand_readers=_words("dot"),
+    in_place=words("partition sort"),
+    operand_readers=words("dot"),
     scaled_by_beta=frozenset(),
-    views=_words(
+    views=words(
         """
         T real imag flat astype byteswap copy diagonal flatten newbyteorder ravel repeat reshape
         squeeze swapaxes transpose view get
         """
     ),
-    properties=_words(
+    properties=words(
         "shape dtype device ndim size itemsize nbytes strides flags setflags __class__"
     ),
-    property_functions=_words(
+    property_functions=words(
         f"""
         {_ASKING} numpy.shape numpy.ndim numpy.size numpy.result_type numpy.empty_like
         numpy.zeros_like numpy.ones_like numpy.full_like numpy.iscomplexobj numpy.isrealobj
@@ -250,9 +248,9 @@ NUMPY = Library(
 )
 
 # Arithmetic with these tells nothing of an array: it is all NaN, or memory as before with a unit.
-NOT_A_NUMBER = _words("numpy.nan numpy.NaN numpy.NAN math.nan cupy.nan")
+NOT_A_NUMBER = words("numpy.nan numpy.NaN numpy.NAN math.nan cupy.nan")
 UNITS = ("astropy.units.", "unyt.")
 # What keeps a tensor to be filled later.
-PARAMETERS = _words("torch.nn.Parameter torch.nn.parameter.Parameter")
-BUFFERS = _words("torch.nn.Buffer torch.nn.parameter.Buffer")
-KEEPERS = _words("Parameter Buffer register_buffer register_parameter")
+PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
+BUFFERS = words("torch.nn.Buffer torch.nn.parameter.Buffer")
+KEEPERS = words("Parameter Buffer register_buffer register_parameter")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SPACES = frozenset(" \t\r\n")
 _SPACE = re.compile(r"[ \t\r\n]*")
-_PYTHON = re.compile(r"[ix]?python3?(?:\W.*)?", re.IGNORECASE)
+_PYTHON = frozenset(f"{kind}python{release}" for kind in ("", "i", "x") for release in ("", "3"))
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 # A person cannot mend these in Jupyter, which does not open the file.
 _SIDES = "take one side (git checkout --ours or --theirs), or merge the cells (nbdime mergetool)"
@@ -192,6 +192,6 @@ def _is_python(metadata: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
         value = metadata
         for key in place:
             value = value.get(key) if isinstance(value, dict) else None
-        if isinstance(value, str) and not _PYTHON.fullmatch(value):
+        if isinstance(value, str) and re.split(r"\W", value.lower(), maxsplit=1)[0] not in _PYTHON:
             return False
     return True

@@ -11,7 +11,7 @@ from detlint.notebooks.cells import read_cells
 from detlint.notebooks.magics import commented, find_magics, mask, shell_start
 from detlint.notebooks.rewriting import rewrite
 from detlint.sources.kinds import NOTEBOOK
-from detlint.sources.source import Source
+from detlint.sources.source import Source, newline
 from detlint.syntax.parsing import Problem, problem, reads
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _SEPARATOR = "# %%\n"
 # as well, in one of two ways for each line.
 _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*[ \t]+[^\s#]")
 _OPENING = "if True:  # %%\n"
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _ALL = re.compile(r"[^\r\n]")
 # A null byte, and half of a character, which JSON can escape and Python cannot hold.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -89,8 +88,8 @@ class Notebook(Source):
     @cached_property
     def newline(self) -> str:
         """The line ending that new lines copy."""
-        texts = (_NEWLINE.search(self.written, start, end) for _, start, end in self.cells)
-        return next((match.group() for match in texts if match), "\n")
+        found = (newline(self.written, start, end) for _, start, end in self.cells)
+        return next(filter(None, found), "\n")
 
     def shell_parts(self) -> list[tuple[int, str]]:
         """What a shell runs, and its offsets: ``!commands``, and cells below ``%%bash``."""

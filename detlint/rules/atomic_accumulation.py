@@ -156,8 +156,7 @@ class AtomicAccumulation(Rule):
             self.report(call.node, message, advice=_ADVICE)
 
     def _shown(self, call: Op, short: str) -> str:
-        start, end = self.unit.span(call.node)
-        text = self.unit.source.text[start:end]
+        text = self.unit.text_of(call.node)
         return text if len(text) <= _SHORTEST and "\n" not in text else short
 
     # CUDA

@@ -200,5 +200,4 @@ class CompletionOrder(Rule):
             return ()  # what is awaited one after the other may not run at once
         if not lattice.are(values.types(given), "list", "dict"):
             return ()
-        start, end = self.unit.span(node.args[0])
-        return (self.unit.replace(node, self.unit.source.text[start:end]),)
+        return (self.unit.replace(node, self.unit.text_of(node.args[0])),)

@@ -255,11 +255,11 @@ class EntropySeed(Rule):
     def _report_replaced(self, store: Op) -> None:
         node, edits = store.node, tuple[Edit, ...]()
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target, value = self._text(node.targets[0]), self._text(node.value)
+            target, value = self.unit.text_of(node.targets[0]), self.unit.text_of(node.value)
             edits = (self.unit.replace(node, f"{target}({value})"),)
         self.report(
             node,
-            f"`{self._text(node)}` replaces the function that seeds, and seeds nothing",
+            f"`{self.unit.text_of(node)}` replaces the function that seeds, and seeds nothing",
             advice="Call the function.",
             edits=edits,
             safe=False,
@@ -328,14 +328,10 @@ class EntropySeed(Rule):
         return not self.unit.seeding.seeds_apart(found.library, found.call, own, last=optional)
 
     def _shown(self, node: ast.AST) -> str:
-        text = self._text(node)
+        text = self.unit.text_of(node)
         if (len(text) <= _LONGEST and "\n" not in text) or not isinstance(node, ast.Call):
             return text
-        return f"{self._text(node.func)}(…)"
-
-    def _text(self, node: ast.AST) -> str:
-        start, end = self.unit.span(node)
-        return self.unit.text[start:end]
+        return f"{self.unit.text_of(node.func)}(…)"
 
     @cached_property
     def _entropies(self) -> entropy.Entropies:

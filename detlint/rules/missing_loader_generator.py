@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.loaders import drawing
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from detlint.models.loading import Drawing
 
 _SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
-
-_NO_DRAW = re.compile(r"builtins\.")
 
 
 class MissingLoaderGenerator(Rule):
@@ -103,7 +100,9 @@ class MissingLoaderGenerator(Rule):
             names = self.unit.values.called(op)
             if not _SEEDING.isdisjoint(names):
                 return op.region in around
-            if op.code == "call" and not all(map(_NO_DRAW.match, names or [""])):
+            if op.code == "call" and not all(
+                each.startswith("builtins.") for each in names or [""]
+            ):
                 return False
         return False
 

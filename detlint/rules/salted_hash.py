@@ -111,8 +111,7 @@ class SaltedHash(Rule):
         return is_ours
 
     def _tell(self, call: Op, sure: Confidence, use: HashUse) -> None:
-        start, end = self.unit.span(call.node)
-        text = " ".join(self.unit.text[start:end].split())
+        text = " ".join(self.unit.text_of(call.node).split())
         shown = f"`{text}`" if len(text) <= _LONGEST else "`hash(…)`"
         what = " (of a string, it seems)" if sure is Confidence.LIKELY else ""
         self.report(

@@ -34,7 +34,7 @@ _NO_SET = re.compile(
 _LOOP = re.compile(r"\bfor\s[\w\s,.*()\[\]]*\Z")
 _NEAR = 200
 # By which a message says that it is not seen what a set holds.
-_SEEM = re.compile(r" gives what (?:may|seem to) be ")
+_SEEM = (" gives what may be ", " gives what seem to be ")
 
 
 class SetOrder(Rule):
@@ -154,7 +154,7 @@ class SetOrder(Rule):
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
         """What it is passed to may be of another file, and so may what its elements are of."""
-        return says_so(finding.message) or _SEEM.search(finding.message) is not None
+        return says_so(finding.message) or any(each in finding.message for each in _SEEM)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
@@ -246,8 +246,7 @@ class SetOrder(Rule):
         )
 
     def _told(self, node: ast.AST, reading: Reading) -> str:
-        start, end = self.unit.span(node)
-        text = " ".join(self.unit.source.text[start:end].split())
+        text = " ".join(self.unit.text_of(node).split())
         shown = f"the set `{text}`" if len(text) <= _LONGEST else "the set"
         if reading.several:
             shown = f"each set of `{text}`" if len(text) <= _LONGEST else "each set"

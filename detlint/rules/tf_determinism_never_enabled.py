@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
+from detlint.fixes.insertions import imports_of
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 _BACKENDS = ("torch", "jax")
-_IMPORT = re.compile(
-    r"^import[ \t]+tensorflow(?:(?:\.compat\.v2)?[ \t]+as[ \t]+(\w+))?[ \t]*$", re.MULTILINE
-)
-_FIRST = re.compile(r"^import[ \t]+tensorflow[ \t]+as[ \t]+tf\b", re.MULTILINE)
+_ITSELF = ("tensorflow", "tensorflow.compat.v2")
 _SESSIONS = re.compile(
     r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
     r"|compat\.v1|train\.\w+Optimizer)\b"
@@ -115,10 +113,9 @@ class TfDeterminismNeverEnabled(Rule):
     def _fix(program: Program, missing: Sequence[str]) -> tuple[Edit, ...]:
         """The calls where the program starts, the seed first; none where TensorFlow has no name
         there."""
-        imported = _IMPORT.search(program.source.text)
-        if imported is None:
+        row, name = _imported(program.source)
+        if not name.isidentifier():
             return ()
-        name, (row, _) = imported[1] or "tensorflow", program.source.location(imported.start())
         lines = (each.replace("tf.", f"{name}.", 1).replace("(seed)", "(0)") for each in missing)
         place = start_of(program, row)
         return (place.insert(*reversed(list(lines))),) if place else ()
@@ -135,6 +132,12 @@ class TfDeterminismNeverEnabled(Rule):
         return None if any(map(_is_of_version_1, program.sources(first))) else first
 
 
+def _imported(source: Source) -> tuple[int, str]:
+    """Where a file imports TensorFlow, and the name that it has there; "" for none."""
+    found = imports_of(source, "tensorflow")
+    return next(((row, name) for row, module, name in found if name and module in _ITSELF), (0, ""))
+
+
 def _is_of_version_1(source: Source) -> bool:
     """Whether a file needs TensorFlow 1, which has no such switch."""
-    return bool(_FIRST.search(source.text) and _SESSIONS.search(source.text))
+    return _imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.allocations import looks_unwritten
 from detlint.dataflow.fills import partial_fill
 from detlint.dataflow.initialisation import Initialisation
 from detlint.models.memory import NUMPY
+from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import owner
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
 
-_REACH = 40  # characters before a call
 # Another library's function of the same name.
-_FOREIGN = re.compile(r"\b(?:torch|th|jnp|tf|mx|pl|q|queue|\w*_queue)\.$")
+_FOREIGN = words("torch th jnp tf mx pl q queue")
 
 
 class UninitializedArrayRead(Rule):
@@ -113,8 +113,9 @@ class UninitializedArrayRead(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not another library's function, nor where the text shows that its memory is written."""
-        before = text[max(offset - _REACH, 0) : offset]
-        return not _FOREIGN.search(before) and looks_unwritten(text, offset)
+        owned_by = owner(text, offset)
+        foreign = owned_by in _FOREIGN or owned_by.endswith("_queue")
+        return not foreign and looks_unwritten(text, offset)
 
     def examine(self, offsets: Sequence[int]) -> None:
         memory = Initialisation(self.unit, NUMPY)

@@ -140,10 +140,10 @@ class UninitializedParameter(Rule):
                 yield self.unit.text[piece.start : piece.end]
 
     def _tell(self, parameter: Parameter) -> None:
-        start, end = self.unit.span(parameter.call.func)
+        made = self.unit.text_of(parameter.call.func)
         self.report(
             parameter.call,
-            f"self.{parameter.name} is made by {self.unit.text[start:end]}() and nothing fills it",
+            f"self.{parameter.name} is made by {made}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
         )
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.allocations import looks_unwritten
 from detlint.dataflow.initialisation import Initialisation
 from detlint.models.memory import TORCH
+from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.mentions import owner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_REACH = 40  # characters before a call
 # Another library's function of the same name.
-_FOREIGN = re.compile(r"\b(?:np|numpy|cp|cupy|jnp|mx|xp)\.$")
+_FOREIGN = words("np numpy cp cupy jnp mx xp")
 
 
 class UninitializedTensorRead(Rule):
@@ -116,8 +116,7 @@ class UninitializedTensorRead(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not another library's function, nor where the text shows that its memory is written."""
-        before = text[max(offset - _REACH, 0) : offset]
-        return not _FOREIGN.search(before) and looks_unwritten(text, offset)
+        return owner(text, offset) not in _FOREIGN and looks_unwritten(text, offset)
 
     def examine(self, offsets: Sequence[int]) -> None:
         memory = Initialisation(self.unit, TORCH)

@@ -233,7 +233,7 @@ class UnseededGenerator(Rule):
         if node is not None and not made.isdisjoint(names):
             self.report(
                 node,
-                f"`{self._text(node)}` as a default factory is called without a seed: "
+                f"`{self.unit.text_of(node)}` as a default factory is called without a seed: "
                 "each one takes it from the operating system",
                 advice="Build the generator from a seed field in `__post_init__`.",
             )
@@ -291,14 +291,10 @@ class UnseededGenerator(Rule):
         self.report(call.node, message, advice=advice, edits=edits, safe=False)
 
     def _shown(self, call: ast.Call) -> str:
-        text = self._text(call)
+        text = self.unit.text_of(call)
         if len(text) <= _LONGEST and "\n" not in text:
             return text
-        return f"{self._text(call.func)}(…)"
-
-    def _text(self, node: ast.expr) -> str:
-        start, end = self.unit.span(node)
-        return self.unit.text[start:end]
+        return f"{self.unit.text_of(call.func)}(…)"
 
     @cached_property
     def _generators(self) -> Generators:

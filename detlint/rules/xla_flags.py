@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import setting
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 _FLAG = "--xla_gpu_deterministic_ops=true"
-_OFF = re.compile(r"--xla_gpu_deterministic_ops=(?:false|0)(?!\w)")
+_OFF = ("--xla_gpu_deterministic_ops=false", "--xla_gpu_deterministic_ops=0")
 # What TensorFlow reads, and JAX does not.
 _TENSORFLOW_ONLY = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS")
 _NEWER = "--xla_gpu_exclude_nondeterministic_ops=true"
@@ -91,7 +90,7 @@ class XlaFlags(Rule):
     def visit_Variable(self, node: Variable) -> None:
         if node.name != "XLA_FLAGS" or node.value is None or _holds(node.value):
             return
-        if _OFF.search(node.value):
+        if any(each in _OFF for each in node.value.split()):
             message = "--xla_gpu_deterministic_ops=false lets XLA add up in varying order"
         elif "deterministic" in node.value:
             message = f"XLA_FLAGS ask for determinism, and do not hold {_FLAG}"

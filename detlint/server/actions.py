@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import UNPARSED
 from detlint.fixes.applying import choose_edits, edited
+from detlint.rule import CODE
 from detlint.suppression.adding import comment_for
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from detlint.finding import Edit, Finding
     from detlint.server.sheets import Place, Position, Sheet
-
-_WORD = re.compile(r"[A-Z]{2,}\d{3}")
 
 
 class TextEdit(NamedTuple):
@@ -66,7 +64,7 @@ def code_at(sheet: Sheet, findings: Sequence[Finding], uri: str, at: Position) -
         return ""
     source = sheet.source
     row, column = source.location(offset)
-    for match in _WORD.finditer(source.line(row)):
+    for match in CODE.finditer(source.line(row)):
         if match.start() < column <= match.end() + 1:
             return match[0]
     for each in findings:

@@ -10,9 +10,6 @@ from detlint.sources.source import DecodeError, Source
 
 # PEP 263: the cookie stands in a comment on line 1, or on line 2 below a comment or blank line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?$")
-# Where a cell begins in a script that editors run like a notebook.
-_CELL = re.compile(r"^#[ \t]*%%", re.MULTILINE)
 
 
 def decode(path: str, data: bytes) -> Source:
@@ -55,10 +52,14 @@ def _made(path: str, kind: str, text: str, encoding: str, bom: bytes) -> Source:
 
 
 def _holds_cell(text: str) -> bool:
+    """Whether a cell begins in a script that editors run like a notebook: ``# %%``."""
     place = text.find("%")  # eight times as fast as looking for two
     while place >= 0:
-        if text.startswith("%%", place):
-            return _CELL.search(text) is not None
+        before = (
+            text[text.rfind("\n", 0, place) + 1 : place] if text.startswith("%%", place) else ""
+        )
+        if before.rstrip(" \t") == "#":
+            return True
         place = text.find("%", place + 1)
     return False
 
@@ -79,7 +80,7 @@ def declared_encoding(body: bytes) -> str:
             if not getattr(codec, "_is_text_encoding", True):
                 raise DecodeError(f"{name} is not a text encoding", row)
             return codec.name
-        if not _BLANK.match(line):
+        if line.strip(b" \t\f")[:1] not in (b"", b"#"):
             break
     return "utf-8"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 
 PYTHON = "python"
 NOTEBOOK = "notebook"
@@ -34,10 +34,14 @@ NAMES = {
     "GNUmakefile": "makefile",
 }
 # Dockerfile_2024.rocm, Dockerfile-dev, and no Dockerfile-notes.md.
-_IMAGE = re.compile(r"(?:Dockerfile|Containerfile)[_-]")
+_IMAGES = ("Dockerfile_", "Dockerfile-", "Containerfile_", "Containerfile-")
 _OTHERS = frozenset(("md", "rst", "html", "patch", "diff", "encrypted", "enc", "gpg", "orig"))
-_PYTHON_LINE = re.compile(rb"#!.*?(?:/|\s)(?:i?python|pypy|uv run)[\d.]*w?(?:\s|$)")
-_SHELL_LINE = re.compile(rb"#!.*?(?:/|\s)(?:ba|da|z|k)?sh(?:\s|$)")
+# Programs that a first line names, without their releases.
+_INTERPRETERS = {
+    **dict.fromkeys((b"python", b"ipython", b"pypy"), PYTHON),
+    **dict.fromkeys((b"sh", b"bash", b"dash", b"zsh", b"ksh"), "shell"),
+}
+_RELEASE = b"0123456789."
 # Beyond this a configuration, or a script, is data. A notebook's size is that of its pictures.
 _LARGEST = 1_000_000
 
@@ -49,16 +53,20 @@ def kind_of_name(name: str) -> str | None:
         return kind
     if suffix in _OTHERS:
         return None
-    if _IMAGE.match(name):
+    if name.startswith(_IMAGES):
         return "dockerfile"
     return NAMES.get(stem.partition(".")[0] if dot else name)
 
 
 def kind_of_line(line: bytes) -> str | None:
     """The kind that a file's first line says: ``#!/usr/bin/env python``."""
-    if _PYTHON_LINE.match(line):
+    if not line.startswith(b"#!"):
+        return None
+    words = [word.rpartition(b"/")[2] for word in line[2:].split()]
+    if [b"uv", b"run"] in ([*pair] for pair in pairwise(words)):
         return PYTHON
-    return "shell" if _SHELL_LINE.match(line) else None
+    plain = (word.removesuffix(b"w").rstrip(_RELEASE) for word in words)
+    return next(filter(None, map(_INTERPRETERS.get, plain)), None)
 
 
 def kind_of(path: str, data: bytes = b"") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
@@ -81,8 +82,7 @@ class Source:
     @cached_property
     def newline(self) -> str:
         """The line ending of the first line, which new lines copy."""
-        match = _NEWLINE.search(self.text)
-        return match.group() if match else "\n"
+        return newline(self.text) or "\n"
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -103,6 +103,12 @@ class Source:
         starts = self.line_starts
         end = starts[row] if row < len(starts) else len(self.text)
         return self.written[starts[row - 1] : end].rstrip("\r\n")
+
+
+def newline(text: str, start: int = 0, end: int = sys.maxsize) -> str:
+    """The first line ending in a range of a text, "" for none."""
+    match = _NEWLINE.search(text, start, end)
+    return match[0] if match else ""
 
 
 def line_starts(text: str) -> list[int]:

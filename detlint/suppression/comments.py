@@ -18,9 +18,8 @@ UNUSED = "DET001"
 
 # "noqa" and "detlint:" in the cases that people write; lowering 53 MB takes twice as long.
 _MARK = re.compile(r"(?:#|//|/\*)[ \t]*(?:(?i:(noqa))(?!\w)|(?i:detlint:))")
-_LINE = re.compile(r"[^\r\n]*")
-_MARKED = re.compile(rf"{_MARK.pattern}{_LINE.pattern}")
-_OURS = re.compile("det", re.IGNORECASE)  # without findings, what others silence is no matter
+_MARKED = re.compile(rf"{_MARK.pattern}[^\r\n]*")
+_OURS = "det"  # without findings, what others silence is no matter
 # "see #12" is a part of the reason; "# type: ignore" is the next directive.
 _NEXT_COMMENT = re.compile(r"#(?!\d)")
 _CODE = r"(?:DET\d*|[A-Z]+\d+)\b"
@@ -29,7 +28,6 @@ _NOQA_CODES = re.compile(
 )
 _VERB = re.compile(r"[ \t]*([A-Za-z-]*)(?:[ \t]*(\[)([^\]]*)(\]?))?")
 _WORD = re.compile(r"[\w-]+")
-_BARE_CODE = re.compile(r"[ \t]*[:=]?[ \t]*DET\d", re.IGNORECASE)
 _STRUCTURE = re.compile(r"[()\[\]{}]|\r\n|\r|\n")
 
 _VERBS = ("ignore", "off", "on", "skip-file")
@@ -87,7 +85,7 @@ def apply(  # noqa: PLR0913 - what the comments of a source are judged by
     it does must not depend on what the run reports.
     """
     text = source.text
-    if not any(findings or _OURS.search(each[0]) for each in _MARKED.finditer(text)):
+    if not any(findings or _OURS in each[0].lower() for each in _MARKED.finditer(text)):
         return list(findings)
     page = _Page(source, spans(text) if comments is None else comments)
     if any(each.kind == "skip-file" for each in page.directives):
@@ -252,7 +250,8 @@ def _read_detlint(text: str, start: int, end: int) -> tuple[str, tuple[Code, ...
         return "malformed", ()
     if not match[2]:
         # Without brackets it would silence every rule, which "ignore DET301" does not mean.
-        return ("malformed" if _BARE_CODE.match(text, match.end(), end) else verb), ()
+        rest = text[match.end() : end].lstrip(" \t:=").upper()
+        return ("malformed" if rest.startswith("DET") and rest[3:4].isdigit() else verb), ()
     codes = _words(text, *match.span(3))
     rest = _WORD.sub("", match[3]).replace(",", "").strip()
     if verb == "skip-file" or not match[4] or not codes or rest:

@@ -65,6 +65,16 @@ def heads(text: str, name: str) -> list[int]:
     return [place for place in mentions(text, name) if is_head(text, place)]
 
 
+def owner(text: str, place: int) -> str:
+    """The word that a name at a place is looked up in: ``np`` of ``np.empty``; "" for none."""
+    end = start = place - 1
+    if text[max(end, 0) : place] != ".":
+        return ""
+    while _continues(text, start - 1):
+        start -= 1
+    return text[start:end]
+
+
 def is_head(text: str, place: int) -> bool:
     """Whether a name at a place is that of a function that is defined there."""
     before = text[max(place - _FARTHEST, 0) : place]
