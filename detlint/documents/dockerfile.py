@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.documents import shell
 from detlint.documents.dockerfile_lines import instructions
 from detlint.documents.document import Command, Document, Variable
+from detlint.sources.kinds import interpreted_by, kind_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +30,9 @@ _OLD_FORM = re.compile(r"([A-Za-z_]\w*)[ \t]+(\S.*)", re.DOTALL)
 _FLAGS = re.compile(r"(?:--[a-z]+(?:=\S*)?\s+)*")
 _ELEMENT = re.compile(r'"((?:\\.|[^"\\])*)"')
 _FROM = re.compile(r"(?:--platform=\S+\s+)?(\S+)(?:\s+as\s+(\S+))?", re.IGNORECASE)
-_SHELL_SIGNS = re.compile(r"[;&|<>()`]")
+_SHELL_SIGNS = frozenset(";&|<>()`")
+_ESCAPING = frozenset("$\"'\\")
 _ONLY_DOCUMENT = re.compile(r"<<-?\s*['\"]?\w+['\"]?\s*$")
-_OTHER_LANGUAGE = re.compile(r"#!(?!.*sh\b)")
-_RUNNABLE = re.compile(r"(?:ba|da|z)?sh$")
 
 
 def read(source: Source) -> Document:
@@ -71,7 +71,7 @@ class _Reading:
             self._folder = each.text.strip() if "$" not in each.text else None
         elif each.name == "SHELL":
             words = [word for word, _ in _listed(each) or ()]
-            self._shell_runs = any(_RUNNABLE.search(word) for word in words)
+            self._shell_runs = any(interpreted_by(word) == "shell" for word in words)
         elif each.name == "RUN":
             self._run(each, {**self._stage.build, **self._stage.image})
         elif each.name in ("CMD", "ENTRYPOINT"):
@@ -103,8 +103,8 @@ class _Reading:
 
     def _value(self, raw: str) -> str | None:
         """What a value stands for, variables of the build replaced."""
-        if _SHELL_SIGNS.search(raw):
-            return None if re.search(r"[$\"'\\]", raw) else raw
+        if not _SHELL_SIGNS.isdisjoint(raw):
+            return raw if _ESCAPING.isdisjoint(raw) else None
         if re.search(r"(?<!\\)\s", raw) and raw[0] not in "\"'":
             raw = f'"{raw}"'  # of the old form, which takes the rest of the line
         known = {**self._stage.build, **self._stage.image}
@@ -128,7 +128,8 @@ class _Reading:
         if each.document >= 0 and _ONLY_DOCUMENT.match(each.text[begin : each.document]):
             begin = each.document
             end = each.text.rstrip().rfind("\n") + 1
-            if _OTHER_LANGUAGE.match(each.text, begin):
+            first = each.text[begin:].partition("\n")[0]
+            if first.startswith("#!") and kind_of_line(first.encode()) != "shell":
                 return
         self._parse(each.text[begin:end], each.places[begin : end + 1], environment)
 

@@ -6,7 +6,6 @@ nothing, since most of these files lie in a folder ``conf`` under any name.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 _DEPTH = 4
+_LIBRARIES = frozenset(("torch", "lightning", "pytorch_lightning", "transformers", "nemo", "timm"))
 # Vocabularies of models have every word there is for a key; a configuration has a few hundred.
 _MOST_KEYS = 10_000
 
@@ -135,9 +135,8 @@ def _hydra(shape: Shape) -> bool:
     composed = isinstance(defaults, Branch) and defaults.is_list
     if not (targets or composed or "hydra" in shape.top):
         return False
-    libraries = re.compile(r"(?:torch|lightning|pytorch_lightning|transformers|nemo|timm)\.")
     return (
-        any(libraries.match(each) or each.endswith(".Trainer") for each in targets)
+        any(each.partition(".")[0] in _LIBRARIES or each.endswith(".Trainer") for each in targets)
         or is_trainer(names(shape.root.branch("trainer")))
         or len(TRAINING & shape.all) >= 2
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +9,7 @@ from detlint.documents.launch_counts import Count, counted, started_by
 from detlint.documents.shell_scripts import SCRIPTS
 from detlint.models.launching import TOOLS
 from detlint.models.model import words
+from detlint.sources.kinds import PYTHON, interpreted_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,8 +43,7 @@ class _Options(NamedTuple):
     valued: frozenset[str] | None = None
 
 
-_PYTHON = re.compile(r"(?:i?python|pypy)[\d.]*w?(?:\.exe)?$")
-_PROGRAM = re.compile(r"\.pyw?$")
+_PROGRAMS = (".py", ".pyw")
 _LAUNCHERS = {
     "torchrun": _Options(
         words(
@@ -138,9 +137,9 @@ def launched(command: Command) -> Launch | None:
         return _of_launcher(name, words[1:], command, outer)
     if name == "coverage":
         return _watched("coverage", words[1:], command, outer)
-    if _PYTHON.match(name):
+    if interpreted_by(name) == PYTHON:
         return _of_python(words[1:], command, outer)
-    if _PROGRAM.search(name):
+    if name.endswith(_PROGRAMS):
         return _found(command, outer, script=words[0], arguments=words[1:])
     return None
 
@@ -154,14 +153,22 @@ def _of_python(words: Sequence[Word], command: Command, outer: Count) -> Launch 
             return _past_unknown(words[place:], command, outer)
         if text == "-" or not text.startswith("-"):
             break
-        if re.match(r"-[a-zA-Z]*m", text) and not text.startswith(("--", "-W", "-X")):
-            return _of_module(text.partition("m")[2], words[place:], command, outer)
-        if re.match(r"-[a-zA-Z]*c", text) and not text.startswith(("--", "-W", "-X")):
+        glued = _behind(text, "m")
+        if glued is not None:
+            return _of_module(glued, words[place:], command, outer)
+        if _behind(text, "c") is not None:
             return _found(command, outer, arguments=words[place + 2 :])
         place += 2 if text in ("-W", "-X", "--check-hash-based-pycs") else 1
     if place >= len(words) or words[place].text == "-":
         return None
     return _found(command, outer, script=words[place], arguments=words[place + 1 :])
+
+
+def _behind(text: str, letter: str) -> str | None:
+    """What stands behind a letter among short options: "" of ``-um``; None without the letter."""
+    before, found, after = text[1:].partition(letter)
+    plain = (not before or before.isalpha()) and not text.startswith(("--", "-W", "-X"))
+    return after if found and plain else None
 
 
 def _of_module(glued: str, words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
@@ -226,7 +233,7 @@ def _program(words: Sequence[Word], options: _Options) -> tuple[int, bool, dict[
     while place < len(words):
         text = words[place].text
         if text is None:
-            if not any(_PROGRAM.search(each.text or "") for each in words[place:]):
+            if not any((each.text or "").endswith(_PROGRAMS) for each in words[place:]):
                 break  # it is the program
             place += 1
             continue
@@ -250,7 +257,7 @@ def _program(words: Sequence[Word], options: _Options) -> tuple[int, bool, dict[
 def _past_unknown(words: Sequence[Word], command: Command, outer: Count) -> Launch | None:
     """``python $OPTIONS train.py``, and ``python $SCRIPT --lr 1``."""
     for index, each in enumerate(words):
-        if _PROGRAM.search(each.text or ""):
+        if (each.text or "").endswith(_PROGRAMS):
             return _found(command, outer, script=each, arguments=words[index + 1 :])
         if (each.text or "").startswith("-") and each.text != "-m":
             break

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from detlint.documents.document import Node
     from detlint.sources.source import Source
 
-_PREFIX = re.compile(r"[ \t]*[@+-]*[ \t]*(?:[@+-]+[ \t]*)*")
+_PREFIX = " \t@+-"  # of a line: whether make shows it, and what it does if it fails
 # A backslash and the end of the line: what make hands to the shell, but for the tab behind.
 _CONTINUED = re.compile(r"\\\r?\n\t?")
 
@@ -72,8 +72,7 @@ def _recipes(text: str, found: list[Line]) -> Iterator[tuple[Piece, str]]:
 
 
 def _shell_text(line: Line) -> Piece:
-    prefix = _PREFIX.match(line.value)
-    begin = prefix.end() if prefix else 0
+    begin = len(line.value) - len(line.value.lstrip(_PREFIX))
     letters: list[str] = []
     places: list[int] = []
     for match in re.finditer(rf"{_CONTINUED.pattern}|.", line.value[begin:], re.DOTALL):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from detlint.documents.document import Command, Variable, Word
 from detlint.documents.scalars import places
 from detlint.documents.tree import Branch, Item, Leaf, is_known
+from detlint.sources.kinds import interpreted_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
 _SHELLS = ("", "bash", "sh")
-_LANGUAGE = re.compile(r"(?:ba|z|da)?sh(?:\s|$)")
 _WORKLOADS = frozenset(
     (
         *("Pod", "Job", "CronJob", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
@@ -112,7 +112,7 @@ class _Manifest:
         texts = [leaf.text for leaf in leaves]
         if not leaves:
             return []
-        if _LANGUAGE.match(texts[0].rpartition("/")[2]):
+        if interpreted_by(texts[0].partition(" ")[0]) == "shell":
             for index, text in enumerate(texts[1:-1], start=1):
                 if re.fullmatch(r"-[a-z]*c", text):
                     return self.script(leaves[index + 1], environment)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from detlint.documents.document import Cell, Document, Variable
 from detlint.sources.kinds import NOTEBOOK
 from detlint.sources.source import Source
+from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 _SETTERS = frozenset({"%env", "%set_env"})
 _SETTING = re.compile(r"(?P<name>[^\s={}$]+)(?:[ \t]*=[ \t]*|[ \t]+)(?P<value>[^\r\n]*?)[ \t]*$")
 # IPython puts the values of Python's variables there.
-_FILLED = re.compile(r"[${]")
+_FILLED = frozenset("${")
 _EXPRESSION = re.compile(r"(?<!\$)\{[A-Za-z_][\w.\[\]()]*\}")
-# Names of variables that Python may set, in code that sets some.
-_NAMED = re.compile(r"[\"']([A-Z][A-Z0-9_]+)[\"']")
 
 
 def read(source: Source) -> Document:
@@ -50,7 +49,7 @@ def variables(notebook: Notebook) -> Iterator[Variable]:
                 magic.escape,
                 magic.end,
                 setting["name"],
-                None if _FILLED.search(value) else value,
+                value if _FILLED.isdisjoint(value) else None,
                 *setting.span("value"),
             )
 
@@ -64,7 +63,8 @@ def _commands(notebook: Notebook) -> Iterator[Variable | Command]:
 
     environment: dict[str, str | None] = {}
     if "environ" in notebook.text or "putenv" in notebook.text:
-        environment.update(dict.fromkeys(_NAMED.findall(notebook.text)))
+        # Names of variables that Python may set.
+        environment.update(dict.fromkeys(filter(str.isupper, sorted(quoted(notebook.text)))))
     pending = list(variables(notebook))
     for offset, text in parts:
         while pending and pending[0].start < offset:

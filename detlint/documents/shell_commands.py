@@ -10,6 +10,7 @@ from detlint.documents.shell_assignments import prefixed
 from detlint.documents.shell_builtins import BUILTINS
 from detlint.documents.shell_front import started
 from detlint.documents.shell_scope import HOLE, Piece, Scope, Value
+from detlint.sources.kinds import interpreted_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from detlint.documents.shell_front import Started
     from detlint.documents.shell_run import Shell
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 _SCRIPT = re.compile(r"-[a-z]*c$")
 _REMOTE = frozenset({"ssh", "pdsh", "clush"})
 _REMOTE_VALUES = frozenset(
@@ -138,7 +138,7 @@ def _name(words: Sequence[Word]) -> str:
 def _script(words: Sequence[Word]) -> Word | None:
     """The word of a command that is shell text: ``bash -c '…'``, ``ssh host '…'``."""
     name = _name(words)
-    if name in _SHELLS:
+    if interpreted_by(name) == "shell":
         for index, word in enumerate(words[1:], 1):
             if word.text is None or not word.text.startswith("-"):
                 break
@@ -156,6 +156,6 @@ def _script(words: Sequence[Word]) -> Word | None:
 def _runs_input(words: Sequence[Word]) -> bool:
     """Whether a command runs its standard input as a script."""
     if _name(words) in _REMOTE:
-        return _script(words) is None or words[-1].text in _SHELLS
+        return _script(words) is None or interpreted_by(words[-1].text or "") == "shell"
     plain = all((each.text or "").startswith("-") and each.text != "-c" for each in words[1:])
-    return _name(words) in _SHELLS and plain
+    return interpreted_by(_name(words)) == "shell" and plain

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.documents.document import Word
 from detlint.documents.shell_starters import STARTERS
+from detlint.sources.kinds import PYTHON, interpreted_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +28,7 @@ class Started(NamedTuple):
     fresh: bool = False
 
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_KNOWN = re.compile(r"(?:python|pypy|torchrun|accelerate|deepspeed)[\d.]*$")
+_LAUNCHERS = ("torchrun", "accelerate", "deepspeed")
 # Of these, `sudo` without `-E` and `env -i` hand on nothing.
 _KEEPING = frozenset({"-E", "--preserve-env"})
 
@@ -82,9 +80,15 @@ def _past_unknown(words: tuple[Word, ...]) -> Started | None:
     """``$LAUNCHER python train.py``: whatever it stands for starts the program behind it."""
     for index, each in enumerate(words[:4]):
         if each.text is not None:
-            known = _KNOWN.match(each.text.rpartition("/")[2])
+            name = each.text.rpartition("/")[2]
+            known = name in _LAUNCHERS or interpreted_by(name) == PYTHON
             return Started(words[:index], words[index:]) if known else None
     return None
+
+
+def _assigns(text: str) -> bool:
+    name, equals, _ = text.partition("=")
+    return bool(equals) and name.removesuffix("+").isidentifier()
 
 
 class _Reading:
@@ -108,7 +112,7 @@ class _Reading:
             if text is not None and text.startswith("-") and text != "-":
                 keeps = keeps or text in _KEEPING
                 place = self._option(name, place, text)
-            elif name in ("env", "sudo") and text is not None and _ASSIGNMENT.match(text):
+            elif name in ("env", "sudo") and text is not None and _assigns(text):
                 self._sets.append(self._words[place])
                 place += 1
             elif text is None and self._words[place + 1 :] and not self._starter.skipped:
@@ -154,11 +158,11 @@ class _Reading:
         several = word.text.count("=") > 1 or "," in word.text.partition("=")[0]
         start = word.start
         for text in word.text.split(",") if several else [word.text]:
-            if _ASSIGNMENT.match(text):
+            if _assigns(text):
                 whole = word.end - word.start == len(word.text)  # no quotes or escapes
                 place = {"start": start, "end": start + len(text)} if several and whole else {}
                 self._sets.append(word._replace(text=text, **place))
-            elif _NAME.fullmatch(text):
+            elif text.isidentifier():
                 self._passes.append(text)
             start += len(text) + 1
 

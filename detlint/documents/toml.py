@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from detlint.configuration import parse
 from detlint.documents import configuration
 from detlint.documents.grammar import Syntax
 from detlint.documents.tree import Branch, Leaf, Tree, is_known
+from detlint.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 _TABLES = ("table", "table_array_element")
 _KEYS = ("bare_key", "quoted_key", "dotted_key")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|\r?\n\s*|(.))", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "e": "\x1b"}
 
 
 def read(source: Source) -> Document:
@@ -141,12 +140,9 @@ def _string(written: str) -> str:
     text = written[len(quotes) : -len(quotes) or None]
     if len(quotes) == 3:
         text = text.removeprefix("\r\n") if text[:1] == "\r" else text.removeprefix("\n")
-    return _ESCAPE.sub(_unescape, text) if quotes[:1] == '"' else text
-
-
-def _unescape(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
-    if code:
-        number = int(code, 16)
-        return chr(number) if number < 0x110000 else "\ufffd"
-    return _ESCAPED.get(match[3], match[3]) if match[3] else ""
+    if quotes[:1] != '"' or "\\" not in text:
+        return text
+    try:
+        return str(parse(f"text = {written}".encode(), "").content["text"])
+    except SettingsError:  # an escape of a newer TOML
+        return text

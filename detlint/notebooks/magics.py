@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.sources.kinds import interpreted_by
 from detlint.syntax.lexer import spans
 from detlint.syntax.parsing import reads
 
@@ -53,7 +54,6 @@ _SHELLS = frozenset({"!", "%sx", "%system"})
 _SHELL_CELLS = frozenset(
     f"%%{name}" for name in ("", "sx", "system", "bash", "sh", "shell", "script", "zsh", "ksh")
 )
-_OTHER_SCRIPT = re.compile(r"(?!(?:/\S*/)?(?:env[ \t]+)?(?:ba|da|z|k)?sh\b)")
 
 
 class Magic(NamedTuple):
@@ -150,8 +150,11 @@ def shell_start(text: str, magic: Magic) -> int | None:
         return magic.body
     if magic.name not in _SHELL_CELLS:
         return None
-    if magic.name == "%%script" and _OTHER_SCRIPT.match(text, magic.body):
-        return None
+    if magic.name == "%%script":
+        said = text[magic.body : _line_end(text, magic.body)].split()
+        program = next((each for each in said if not f"/{each}".endswith("/env")), "")
+        if interpreted_by(program) != "shell":
+            return None
     return min(_line_end(text, magic.escape) + 1, magic.end)
 
 

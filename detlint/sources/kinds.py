@@ -36,12 +36,12 @@ NAMES = {
 # Dockerfile_2024.rocm, Dockerfile-dev, and no Dockerfile-notes.md.
 _IMAGES = ("Dockerfile_", "Dockerfile-", "Containerfile_", "Containerfile-")
 _OTHERS = frozenset(("md", "rst", "html", "patch", "diff", "encrypted", "enc", "gpg", "orig"))
-# Programs that a first line names, without their releases.
+# Programs that run sources, without their releases.
 _INTERPRETERS = {
-    **dict.fromkeys((b"python", b"ipython", b"pypy"), PYTHON),
-    **dict.fromkeys((b"sh", b"bash", b"dash", b"zsh", b"ksh"), "shell"),
+    **dict.fromkeys(("python", "ipython", "pypy"), PYTHON),
+    **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh"), "shell"),
 }
-_RELEASE = b"0123456789."
+_RELEASE = "0123456789."
 # Beyond this a configuration, or a script, is data. A notebook's size is that of its pictures.
 _LARGEST = 1_000_000
 
@@ -62,11 +62,16 @@ def kind_of_line(line: bytes) -> str | None:
     """The kind that a file's first line says: ``#!/usr/bin/env python``."""
     if not line.startswith(b"#!"):
         return None
-    words = [word.rpartition(b"/")[2] for word in line[2:].split()]
-    if [b"uv", b"run"] in ([*pair] for pair in pairwise(words)):
+    words = line[2:].decode("latin-1").split()
+    if ("uv", "run") in pairwise(word.rpartition("/")[2] for word in words):
         return PYTHON
-    plain = (word.removesuffix(b"w").rstrip(_RELEASE) for word in words)
-    return next(filter(None, map(_INTERPRETERS.get, plain)), None)
+    return next(filter(None, map(interpreted_by, words)), None)
+
+
+def interpreted_by(program: str) -> str | None:
+    """The kind of source that a program runs, by its name or path: ``/usr/bin/python3.12``."""
+    name = program.rpartition("/")[2].removesuffix(".exe").removesuffix("w")
+    return _INTERPRETERS.get(name.rstrip(_RELEASE))
 
 
 def kind_of(path: str, data: bytes = b"") -> str:
