@@ -11,7 +11,7 @@ same ones.
 
 from __future__ import annotations
 
-from detlint.operations import Alternative, Argument, Operation, Usage
+from detlint.operations import Alternative, Argument, Operation, Usage, completed
 from detlint.switched_operations import Switched
 
 _SCATTER = "https://github.com/rusty1s/pytorch_scatter/blob/2.1.2/"
@@ -57,129 +57,109 @@ def _vision(
         name=f"torchvision.ops.{name}",
         alerts=(alert or f"{name}_backward_kernel",),
         overloads=(f"torchvision::_{name}_backward",),
-        nodes=(),
         api=forms,
-        calls=(),
         condition="called as torch.ops.torchvision" if switched else "",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=f"{reads}, whose gradients it adds with atomics, in no fixed order. From 0.29 on, "
         "torchvision does not ask for torch's switch, and differs without a word.",
         alternatives=(Alternative(_REPAIR.format(name)),),
         source=f"{_VISION}{name}_kernel.cu",
-        usages=() if switched else (Usage(forms),),
+        usages=() if switched else (Usage(),),
     )
 
 
 _POINTS = "Points of a region, and regions, share pixels"
 
 # Of torchvision: their kernels ask for torch's switch, and are seen by dispatch modes.
-VISION: tuple[Operation, ...] = (
-    _vision("roi_align", "RoIAlign", _POINTS, switched=True),
-    _vision("roi_pool", "RoIPool", "Regions share their largest pixels"),
-    _vision("ps_roi_align", "PSRoIAlign", _POINTS),
-    _vision("ps_roi_pool", "PSRoIPool", "Bins of a region, and regions, share pixels"),
-    _vision(
-        "deform_conv2d",
-        "DeformConv2d",
-        "Points that are read share pixels",
-        alert="compute_grad_input",
-    ),
+VISION = completed(
+    (
+        _vision("roi_align", "RoIAlign", _POINTS, switched=True),
+        _vision("roi_pool", "RoIPool", "Regions share their largest pixels"),
+        _vision("ps_roi_align", "PSRoIAlign", _POINTS),
+        _vision("ps_roi_pool", "PSRoIPool", "Bins of a region, and regions, share pixels"),
+        _vision(
+            "deform_conv2d",
+            "DeformConv2d",
+            "Points that are read share pixels",
+            alert="compute_grad_input",
+        ),
+    )
 )
 
 # Their overloads are left out: no dispatch mode sees them.
-SCATTER: tuple[Operation, ...] = (
-    Operation(
-        name="torch_scatter.segment_coo",
-        alerts=(),
-        overloads=(),
-        nodes=(),
-        api=(
-            "torch_scatter.segment_coo",
-            "torch_scatter.segment_sum_coo",
-            "torch_scatter.segment_add_coo",
-            "torch_scatter.segment_mean_coo",
-        ),
-        calls=(),
-        condition="sums and means",
-        direction="forward",
-        devices=("cuda",),
-        silent=True,
-        reason="Each warp adds its part of a segment with an atomic, and torch's switch does not "
-        "reach the kernel.",
-        alternatives=(
-            Alternative("segment_csr, which adds up each segment in one order", _SEGMENT),
-        ),
-        source=_SCATTER + "csrc/cuda/segment_coo_cuda.cu",
-        usages=(
-            _scatter("torch_scatter.segment_coo", position=4, values=_SUMS, default="sum"),
-            Usage(
-                (
-                    "torch_scatter.segment_sum_coo",
-                    "torch_scatter.segment_add_coo",
-                    "torch_scatter.segment_mean_coo",
-                )
+SCATTER = completed(
+    (
+        Operation(
+            name="torch_scatter.segment_coo",
+            api=(
+                "torch_scatter.segment_coo",
+                "torch_scatter.segment_sum_coo",
+                "torch_scatter.segment_add_coo",
+                "torch_scatter.segment_mean_coo",
+            ),
+            condition="sums and means",
+            direction="forward",
+            silent=True,
+            reason="Each warp adds its part of a segment with an atomic, and torch's switch does not "
+            "reach the kernel.",
+            alternatives=(
+                Alternative("segment_csr, which adds up each segment in one order", _SEGMENT),
+            ),
+            source=_SCATTER + "csrc/cuda/segment_coo_cuda.cu",
+            usages=(
+                _scatter("torch_scatter.segment_coo", position=4, values=_SUMS, default="sum"),
+                Usage(
+                    (
+                        "torch_scatter.segment_sum_coo",
+                        "torch_scatter.segment_add_coo",
+                        "torch_scatter.segment_mean_coo",
+                    )
+                ),
             ),
         ),
-    ),
-    Operation(
-        name="torch_scatter.gather_coo",
-        alerts=(),
-        overloads=(),
-        nodes=(),
-        api=("torch_scatter.gather_coo",),
-        calls=(),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=True,
-        reason="Its backward is a sum by segment_coo, whose warps add with atomics.",
-        alternatives=(
-            Alternative("gather_csr, whose backward adds up each segment in one order", _GATHER),
+        Operation(
+            name="torch_scatter.gather_coo",
+            api=("torch_scatter.gather_coo",),
+            silent=True,
+            reason="Its backward is a sum by segment_coo, whose warps add with atomics.",
+            alternatives=(
+                Alternative(
+                    "gather_csr, whose backward adds up each segment in one order", _GATHER
+                ),
+            ),
+            source=_SCATTER + "csrc/segment_coo.cpp",
+            usages=(Usage(),),
         ),
-        source=_SCATTER + "csrc/segment_coo.cpp",
-        usages=(Usage(("torch_scatter.gather_coo",)),),
-    ),
-    Operation(
-        name="torch_scatter.scatter_mul",
-        alerts=(),
-        overloads=(),
-        nodes=(),
-        api=(
-            "torch_scatter.scatter_mul",
-            'torch_scatter.scatter(reduce="mul")',
-            'torch_geometric.utils.scatter(reduce="mul")',
-        ),
-        calls=(),
-        condition="",
-        direction="forward",
-        devices=("cuda",),
-        silent=True,
-        reason="Threads multiply with atomics, in no fixed order, and torch's switch does not "
-        "reach the kernel.",
-        alternatives=(
-            Alternative(
-                "of positive numbers, the sum of their logarithms by scatter_add, which is "
-                "deterministic if enabled"
+        Operation(
+            name="torch_scatter.scatter_mul",
+            api=(
+                "torch_scatter.scatter_mul",
+                'torch_scatter.scatter(reduce="mul")',
+                'torch_geometric.utils.scatter(reduce="mul")',
+            ),
+            direction="forward",
+            silent=True,
+            reason="Threads multiply with atomics, in no fixed order, and torch's switch does not "
+            "reach the kernel.",
+            alternatives=(
+                Alternative(
+                    "of positive numbers, the sum of their logarithms by scatter_add, which is "
+                    "deterministic if enabled"
+                ),
+            ),
+            source=_SCATTER + "csrc/cuda/scatter_cuda.cu",
+            usages=(
+                Usage(("torch_scatter.scatter_mul",)),
+                Usage(("torch_scatter.scatter",), (Argument("reduce", 5, "in", ("mul",)),)),
+                Usage(("torch_geometric.utils.scatter",), (Argument("reduce", 4, "in", ("mul",)),)),
             ),
         ),
-        source=_SCATTER + "csrc/cuda/scatter_cuda.cu",
-        usages=(
-            Usage(("torch_scatter.scatter_mul",)),
-            Usage(("torch_scatter.scatter",), (Argument("reduce", 5, "in", ("mul",)),)),
-            Usage(("torch_geometric.utils.scatter",), (Argument("reduce", 4, "in", ("mul",)),)),
-        ),
-    ),
+    )
 )
 
 # A rule of its own finds the calls of these.
 FLASH: tuple[Operation, ...] = (
     Operation(
         name="flash_attn.flash_attn_func",
-        alerts=(),
-        overloads=(),
-        nodes=(),
         api=(
             *(
                 f"flash_attn.flash_attn_{form}func"
@@ -194,10 +174,7 @@ FLASH: tuple[Operation, ...] = (
             ),
             "flash_attn",
         ),
-        calls=(),
         condition="without deterministic=True",
-        direction="backward",
-        devices=("cuda",),
         silent=True,
         reason="Blocks add their part of the queries' gradient with atomics, and torch's switch "
         "does not reach the kernel.",
@@ -288,13 +265,9 @@ SWITCHED: tuple[Switched, ...] = (
 PLATFORMS: tuple[Operation, ...] = (
     Operation(
         name="torch.nn.Embedding on MPS",
-        alerts=(),
         overloads=("aten::embedding_dense_backward",),
-        nodes=(),
         api=("torch.nn.Embedding", "torch.nn.functional.embedding"),
-        calls=(),
         condition="a row that is read several times",
-        direction="backward",
         devices=("mps",),
         silent=True,
         reason="The gradients of a row are added with atomics, in no fixed order, also with "
@@ -304,14 +277,9 @@ PLATFORMS: tuple[Operation, ...] = (
     ),
     Operation(
         name="torch.nn.attention.flex_attention under torch.compile on ROCm",
-        alerts=(),
-        overloads=(),
-        nodes=(),
         api=("torch.nn.attention.flex_attention.flex_attention",),
-        calls=(),
         condition="compiled for an AMD GPU, as seen on gfx950; not when run without torch.compile",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason="The generated kernel combines its partial products in an order that varies, also "
         "with determinism on.",

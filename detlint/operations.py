@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ABSENT: Final = "left out"
 
@@ -51,14 +51,15 @@ class Argument(NamedTuple):
 class Usage(NamedTuple):
     """Calls that lead to an operator whatever else holds, as source shows them.
 
-    forms      what is called: public forms of the operator, without arguments
+    forms      what is called: public forms of the operator, without arguments; () for all of its
+               ``api``
     arguments  what all must be
     called     where a form makes a module: what the arguments of a call of that must be
     familiar   whether objects other than tensors have a method of that name, such as
                ``queue.put``, so that its object has to be known as a tensor
     """
 
-    forms: tuple[str, ...]
+    forms: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     called: tuple[Argument, ...] = ()
     familiar: bool = False
@@ -104,17 +105,17 @@ class Operation(NamedTuple):
     """
 
     name: str
-    alerts: tuple[str, ...]
-    overloads: tuple[str, ...]
-    nodes: tuple[str, ...]
     api: tuple[str, ...]
-    calls: tuple[str, ...]
-    condition: str
-    direction: str
-    devices: tuple[str, ...]
-    silent: bool
     reason: str
     alternatives: tuple[Alternative, ...]
+    alerts: tuple[str, ...] = ()
+    overloads: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    condition: str = ""
+    direction: str = "backward"
+    devices: tuple[str, ...] = ("cuda",)
+    silent: bool = False
     since: str = ""
     until: str = ""
     source: str = ""
@@ -275,9 +276,6 @@ _POOLING = (
             "torch.nn.functional.adaptive_avg_pool1d",
         ),
         condition="an output size other than 1, which is a mean",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order. It refuses also where sizes divide and no two "
         "windows overlap.",
         alternatives=(
@@ -320,9 +318,6 @@ _POOLING = (
         ),
         calls=("torch._C._nn.adaptive_avg_pool3d",),
         condition="an output size other than 1, which is a mean",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order. It refuses also where sizes divide and no two "
         "windows overlap.",
         alternatives=(
@@ -351,30 +346,13 @@ _POOLING = (
             "torch.adaptive_max_pool1d",
         ),
         calls=("torch._C._nn.adaptive_max_pool2d", "torch.adaptive_max_pool1d"),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
         alternatives=(Alternative(_BY_INDEX, _ADAPTIVE_MAXIMUM),),
         source=_NATIVE + "cuda/AdaptiveMaxPooling2d.cu",
-        usages=(
-            Usage(
-                (
-                    "torch.nn.AdaptiveMaxPool2d",
-                    "torch.nn.AdaptiveMaxPool1d",
-                    "torch.nn.functional.adaptive_max_pool2d",
-                    "torch.nn.functional.adaptive_max_pool2d_with_indices",
-                    "torch.nn.functional.adaptive_max_pool1d",
-                    "torch.nn.functional.adaptive_max_pool1d_with_indices",
-                    "torch.adaptive_max_pool1d",
-                )
-            ),
-        ),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.nn.functional.adaptive_max_pool3d",
-        alerts=(),
         overloads=("aten::adaptive_max_pool3d_backward",),
         nodes=("AdaptiveMaxPool3DBackward0",),
         api=(
@@ -384,8 +362,6 @@ _POOLING = (
         ),
         calls=("torch._C._nn.adaptive_max_pool3d",),
         condition="the input's size is no multiple of the output's",
-        direction="backward",
-        devices=("cuda",),
         silent=True,
         reason=_OVERLAPPING + "in no fixed order. Its kernel asks nobody whether determinism is "
         "on, unlike that for two dimensions.",
@@ -407,9 +383,6 @@ _POOLING = (
         ),
         calls=("torch._C._nn.avg_pool3d", "torch.nn.functional.avg_pool3d"),
         condition="local_response_norm: an input of four dimensions or more",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
         alternatives=(
             Alternative(
@@ -440,22 +413,10 @@ _POOLING = (
             "torch.nn.functional.fractional_max_pool2d_with_indices",
         ),
         calls=("torch._C._nn.fractional_max_pool2d",),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order.",
         alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
         source=_NATIVE + "cuda/FractionalMaxPool2d.cu",
-        usages=(
-            Usage(
-                (
-                    "torch.nn.FractionalMaxPool2d",
-                    "torch.nn.functional.fractional_max_pool2d",
-                    "torch.nn.functional.fractional_max_pool2d_with_indices",
-                )
-            ),
-        ),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.nn.functional.fractional_max_pool3d",
@@ -468,22 +429,10 @@ _POOLING = (
             "torch.nn.functional.fractional_max_pool3d_with_indices",
         ),
         calls=("torch._C._nn.fractional_max_pool3d",),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order.",
         alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
         source=_NATIVE + "cuda/FractionalMaxPool3d.cu",
-        usages=(
-            Usage(
-                (
-                    "torch.nn.FractionalMaxPool3d",
-                    "torch.nn.functional.fractional_max_pool3d",
-                    "torch.nn.functional.fractional_max_pool3d_with_indices",
-                )
-            ),
-        ),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.nn.functional.max_pool3d",
@@ -497,9 +446,6 @@ _POOLING = (
         calls=("torch.max_pool3d", "torch._C._nn.max_pool3d_with_indices"),
         condition="return_indices=False, the default: with indices, torch 2.13 takes a slower "
         "composition of deterministic operators",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_OVERLAPPING + "in no fixed order.",
         alternatives=(
             Alternative(_BY_INDEX, _MAXIMUM_3D),
@@ -526,7 +472,6 @@ _POOLING = (
         name="torch.nn.functional.max_unpool2d",
         alerts=("max_unpooling2d_forward_out",),
         overloads=("aten::max_unpool2d",),
-        nodes=(),
         api=(
             "torch.nn.MaxUnpool2d",
             "torch.nn.MaxUnpool1d",
@@ -534,43 +479,29 @@ _POOLING = (
             "torch.nn.functional.max_unpool1d",
         ),
         calls=("torch._C._nn.max_unpool2d",),
-        condition="",
         direction="forward",
         devices=("cuda", "cpu", "meta"),
-        silent=False,
         reason="Where an index occurs twice, which of the values is written last is open. Indices "
         "that max_pool gave for these very values are harmless, since equal ones come with equal "
         "values, but it refuses all.",
         alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
-        usages=(
-            Usage(
-                (
-                    "torch.nn.MaxUnpool2d",
-                    "torch.nn.MaxUnpool1d",
-                    "torch.nn.functional.max_unpool2d",
-                    "torch.nn.functional.max_unpool1d",
-                )
-            ),
-        ),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.nn.functional.max_unpool3d",
         alerts=("max_unpooling3d_forward_out",),
         overloads=("aten::max_unpool3d",),
-        nodes=(),
         api=("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d"),
         calls=("torch._C._nn.max_unpool3d",),
-        condition="",
         direction="forward",
         devices=("cuda", "cpu", "meta"),
-        silent=False,
         reason="Where an index occurs twice, which of the values is written last is open. Indices "
         "that max_pool gave for these very values are harmless, since equal ones come with equal "
         "values, but it refuses all.",
         alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
         source=_NATIVE + "cuda/MaxUnpooling.cu",
-        usages=(Usage(("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d")),),
+        usages=(Usage(),),
     ),
 )
 
@@ -736,10 +667,6 @@ _IMAGES = (
             'torch.nn.Upsample(mode="linear")',
         ),
         calls=("torch._C._nn.upsample_linear1d",),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative(
@@ -770,10 +697,6 @@ _IMAGES = (
             'torch.nn.Upsample(mode="bicubic")',
         ),
         calls=("torch._C._nn.upsample_bicubic2d",),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative(_BY_PRODUCTS + '; mode="bicubic"', _RESIZE),
@@ -806,9 +729,6 @@ _IMAGES = (
         api=("torch.nn.functional.interpolate(antialias=True)",),
         calls=("torch._C._nn._upsample_bilinear2d_aa", "torch._C._nn._upsample_bicubic2d_aa"),
         condition="modes bilinear and bicubic",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_BY_PRODUCTS + "; antialias=True", _RESIZE),),
         source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
@@ -834,9 +754,6 @@ _IMAGES = (
         calls=("torch._C._nn.upsample_bilinear2d",),
         condition="in TorchScript, as torch.ops.aten.upsample_bilinear2d, or where determinism "
         "was off in the forward: else torch composes it of deterministic operators",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("interpolate from Python, with determinism on in the forward", _BILINEAR),
@@ -857,9 +774,6 @@ _IMAGES = (
         calls=("torch._C._nn.upsample_trilinear3d",),
         condition="in TorchScript, as torch.ops.aten.upsample_trilinear3d, or where determinism "
         "was off in the forward: else torch composes it of deterministic operators",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("interpolate from Python, with determinism on in the forward", _TRILINEAR),
@@ -886,9 +800,6 @@ _IMAGES = (
             "torch._C._nn.reflection_pad3d",
         ),
         condition="padding of one or three dimensions: that of two is deterministic if enabled",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(Alternative("flip the borders and concatenate", _REFLECT),),
         source=_NATIVE + "cuda/ReflectionPad.cu",
@@ -919,9 +830,6 @@ _IMAGES = (
         api=("torch.nn.ReflectionPad2d", 'torch.nn.functional.pad(mode="reflect")'),
         calls=("torch._C._nn.pad", "torch._C._nn.reflection_pad2d"),
         condition="padding of two dimensions",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("flip the borders and concatenate", _REFLECT),
@@ -970,9 +878,6 @@ _IMAGES = (
         ),
         condition="in TorchScript, as torch.ops.aten.replication_pad…, or where determinism "
         "was off in the forward: else torch composes it of deterministic operators",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("pad from Python, with determinism on in the forward", _REPLICATE),
@@ -985,15 +890,12 @@ _IMAGES = (
     ),
     Operation(
         name="torch.nn.functional.grid_sample by cuDNN",
-        alerts=(),
         overloads=("aten::cudnn_grid_sampler_backward",),
         nodes=("CudnnGridSamplerBackward0",),
         api=("torch.nn.functional.grid_sample", "torch.grid_sampler"),
         calls=("torch.grid_sampler", "torch.cudnn_grid_sampler"),
         condition='mode="bilinear", padding_mode="zeros" and align_corners=True on images of up to '
         "1,024 channels, unless cuDNN is off: until torch 2.13, which refuses it",
-        direction="backward",
-        devices=("cuda",),
         silent=True,
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_CORNERS, _GRID_SAMPLE),),
@@ -1024,14 +926,10 @@ _IMAGES = (
             "torch.grid_sampler_3d",
             "torch.cudnn_grid_sampler",
         ),
-        condition="",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_CORNERS, _GRID_SAMPLE),),
         source=_NATIVE + "cuda/GridSampler.cu",
-        usages=(Usage(("torch.nn.functional.grid_sample", "torch.grid_sampler")),),
+        usages=(Usage(),),
     ),
 )
 
@@ -1136,9 +1034,6 @@ _LOSSES = (
         condition="torch's own kernel: cuDNN's is deterministic, and is taken for concatenated "
         "int32 targets on the CPU, blank 0, float32, inputs of full length, and targets no "
         "longer than these and shorter than 256",
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason="A label that occurs several times in a target gets the sum of its gradients, "
         "added with atomics in no fixed order.",
         alternatives=(
@@ -1146,13 +1041,12 @@ _LOSSES = (
             Alternative("sum over the alignments with torch's operators, step by step", _CTC),
         ),
         source=_NATIVE + "cuda/LossCTC.cu",
-        usages=(Usage(("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss")),),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.nn.functional.nll_loss",
         alerts=("nll_loss2d_forward_out_cuda_template",),
         overloads=("aten::nll_loss2d_forward",),
-        nodes=(),
         api=(
             "torch.nn.CrossEntropyLoss",
             "torch.nn.NLLLoss",
@@ -1167,8 +1061,6 @@ _LOSSES = (
         ),
         condition="an input of three dimensions or more, class indices, reduction mean or sum",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="The losses of all places are added up with atomics, in no fixed order.",
         alternatives=(
             Alternative(
@@ -1225,9 +1117,6 @@ _LOSSES = (
         ),
         calls=("torch.embedding_bag",),
         condition='mode="max"',
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason="Bags share rows of the weight, and the backward adds their gradients with "
         "atomics, in no fixed order.",
         alternatives=(
@@ -1358,7 +1247,6 @@ _INDEXING = (
         condition="on the CPU: accumulate=False; the backward of put has one such put",
         direction="forward",
         devices=("cuda", "cpu"),
-        silent=False,
         reason="Where an index occurs twice, which value is written last is open; on CUDA, "
         "accumulate=True adds with atomics, in no fixed order.",
         alternatives=(Alternative("index_put, which is deterministic if enabled", _PUT),),
@@ -1370,15 +1258,11 @@ _INDEXING = (
     ),
     Operation(
         name="torch.take",
-        alerts=(),
         overloads=("aten::put",),
         nodes=("TakeBackward0",),
         api=("torch.take", "torch.Tensor.take"),
         calls=("torch.take", "torch.Tensor.take"),
         condition='its backward is a put with accumulate=True, so that torch names "put_"',
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason="Where an index occurs twice, the backward adds the gradients with atomics, in no "
         "fixed order.",
         alternatives=(
@@ -1391,14 +1275,11 @@ _INDEXING = (
         name="torch.Tensor.scatter_",
         alerts=("scatter_cuda_",),
         overloads=("aten::scatter_.src", "aten::scatter.src"),
-        nodes=(),
         api=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
         calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
         condition="torch's kernel called past its own choice: with determinism on, torch 2.13 "
         "takes index_put instead, which is deterministic",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="Where an index occurs twice, which value is written last is open.",
         alternatives=(Alternative("index_put, which is deterministic if enabled", _SCATTER),),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
@@ -1407,7 +1288,6 @@ _INDEXING = (
         name='torch.Tensor.scatter_(reduce="multiply")',
         alerts=("scatter_reduce_cuda_kernel",),
         overloads=("aten::scatter_.reduce", "aten::scatter.reduce"),
-        nodes=(),
         api=(
             'torch.Tensor.scatter_(reduce="multiply")',
             'torch.Tensor.scatter(reduce="multiply")',
@@ -1417,8 +1297,6 @@ _INDEXING = (
         condition='src is a tensor; reduce="add" takes index_put, which is deterministic if '
         "enabled",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="Where an index occurs several times, its factors are multiplied with atomics, in "
         "no fixed order.",
         alternatives=(
@@ -1450,8 +1328,6 @@ _INDEXING = (
         ),
         condition='reduce="prod"; the backward has such products, too',
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="Where an index occurs several times, its factors are multiplied with atomics, in "
         "no fixed order.",
         alternatives=(
@@ -1476,10 +1352,7 @@ _INDEXING = (
         nodes=("IndexReduceBackward0",),
         api=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
         calls=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
-        condition="",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="Where an index occurs several times, its values are multiplied or added with "
         "atomics, in no fixed order. It refuses amax and amin as well, which do not depend on "
         "the order.",
@@ -1491,23 +1364,17 @@ _INDEXING = (
             Alternative("prod: multiply by one slice for each place at a time", _INDEX_PROD),
         ),
         source=_NATIVE + "cuda/Indexing.cu",
-        usages=(
-            Usage(
-                ("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce")
-            ),
-        ),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.Tensor.resize_",
         alerts=("quantized_resize_cpu_",),
         overloads=("aten::resize_",),
-        nodes=(),
         api=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
         calls=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
         condition="a quantized tensor",
         direction="forward",
         devices=("cpu",),
-        silent=False,
         reason="A tensor that grows holds whatever was in memory. It refuses also where it "
         "shrinks.",
         alternatives=(Alternative("copy into a tensor of that size", _RESIZED),),
@@ -1581,13 +1448,10 @@ _SELECTION = (
         name="torch.bincount",
         alerts=("_bincount_cuda",),
         overloads=("aten::bincount",),
-        nodes=(),
         api=("torch.bincount", "torch.Tensor.bincount"),
         calls=("torch.bincount", "torch.Tensor.bincount"),
         condition="weights are given: plain counts are deterministic",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="The weights of a bin are added with atomics, in no fixed order.",
         alternatives=(Alternative("index_add, which is deterministic if enabled", _BINCOUNT),),
         source=_NATIVE + "cuda/SummaryOps.cu",
@@ -1600,37 +1464,29 @@ _SELECTION = (
         name="torch.histc",
         alerts=("_histc_cuda with floating point input", "_histc_cuda"),
         overloads=("aten::histc",),
-        nodes=(),
         api=("torch.histc", "torch.Tensor.histc"),
         calls=("torch.histc", "torch.Tensor.histc"),
         condition="a floating-point input; until torch 2.7 any input, as _histc_cuda",
         direction="forward",
         devices=("cuda", "meta"),
-        silent=False,
         reason="Its kernel adds floating-point ones with atomics, in no fixed order: exact while "
         "the counts are, but torch refuses any count.",
         alternatives=(
             Alternative("number the bins, and count the numbers: integers add up exactly", _HISTC),
         ),
         source=_NATIVE + "cuda/SummaryOps.cu",
-        usages=(
-            Usage(
-                ("torch.histc", "torch.Tensor.histc"), (Argument("input", 0, "perhaps floating"),)
-            ),
-        ),
+        usages=(Usage((), (Argument("input", 0, "perhaps floating"),)),),
     ),
     Operation(
         name="torch.median",
         alerts=("median CUDA with indices output",),
         overloads=("aten::median.dim", "aten::nanmedian.dim"),
-        nodes=(),
         api=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
         calls=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
         condition="dim is given; under torch.compile, which runs fake tensors, torch.mode refuses "
         "by this name, too",
         direction="forward",
         devices=("cuda", "meta"),
-        silent=False,
         reason="Where the median occurs several times, which of their indices it gives is open, "
         "and with it where the gradient goes.",
         alternatives=(
@@ -1651,30 +1507,22 @@ _SELECTION = (
         name="torch.kthvalue",
         alerts=("kthvalue CUDA",),
         overloads=("aten::kthvalue",),
-        nodes=(),
         api=("torch.kthvalue", "torch.Tensor.kthvalue"),
         calls=("torch.kthvalue", "torch.Tensor.kthvalue"),
-        condition="",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason="Where the value occurs several times, which of their indices it gives was open, "
         "and with it where the gradient goes.",
         alternatives=(Alternative("sort stably and select", _KTHVALUE),),
         until="2.10",
         source=_PULLS + "165762",
-        usages=(Usage(("torch.kthvalue", "torch.Tensor.kthvalue")),),
+        usages=(Usage(),),
     ),
     Operation(
         name="torch.topk",
-        alerts=(),
         overloads=("aten::topk",),
-        nodes=(),
         api=("torch.topk", "torch.Tensor.topk"),
-        calls=(),
         condition="equal values: which of them are chosen, and in what order",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason="Nothing orders equal values but the threads that reach them, and torch does not "
         "promise which it gives. Values are the same in each run, indices need not be, and with "
@@ -1722,15 +1570,12 @@ _ONE_PIECE = (
 _SCANS = (
     Operation(
         name="torch.cumprod",
-        alerts=(),
         overloads=("aten::cumprod", "aten::cumprod_"),
-        nodes=(),
         api=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
         calls=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
         condition="floating point, and dim holds all elements: one dimension; also within the "
         "backward of cumprod, and of prod, where the input holds a zero",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason=_ONE_PIECE + "Of the scans, only cumsum asks whether determinism is on.",
         alternatives=(
@@ -1740,14 +1585,11 @@ _SCANS = (
     ),
     Operation(
         name="torch.logcumsumexp",
-        alerts=(),
         overloads=("aten::logcumsumexp",),
-        nodes=(),
         api=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
         calls=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
         condition="dim holds all elements: one dimension; its backward has such scans, too",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason=_ONE_PIECE + "Of the scans, only cumsum asks whether determinism is on.",
         alternatives=(
@@ -1759,13 +1601,10 @@ _SCANS = (
         name="torch.cumsum",
         alerts=("cumsum_cuda_kernel",),
         overloads=("aten::cumsum", "aten::cumsum_"),
-        nodes=(),
         api=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
         calls=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
         condition="floating point or complex",
         direction="forward",
-        devices=("cuda",),
-        silent=False,
         reason=_ONE_PIECE + "torch refused any shape, until it got a scan in a fixed order.",
         alternatives=(
             Alternative("matrix products over blocks", _CUMSUM),
@@ -1775,22 +1614,18 @@ _SCANS = (
         source=_PULLS + "140887",
         usages=(
             Usage(
-                ("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
+                (),
                 (Argument("input", 0, "floating"),),
             ),
         ),
     ),
     Operation(
         name="torch.cumsum under torch.compile",
-        alerts=(),
         overloads=("aten::cumsum",),
-        nodes=(),
         api=("torch.cumsum", "torch.Tensor.cumsum"),
-        calls=(),
         condition="compiled by inductor for CUDA, floating point, and long enough for several "
         "blocks to share the scan; not when run without torch.compile",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason="The code that inductor generates groups the additions by how far other blocks "
         "have come, also with determinism on.",
@@ -1847,9 +1682,7 @@ def without_cudnn(module, *inputs):
 _LIBRARIES = (
     Operation(
         name="torch.sparse.mm",
-        alerts=(),
         overloads=("aten::_sparse_addmm", "aten::mm", "aten::addmm", "aten::mv", "aten::hspmm"),
-        nodes=(),
         api=(
             "torch.sparse.mm",
             "torch.sparse.addmm",
@@ -1859,11 +1692,9 @@ _LIBRARIES = (
             "torch.mv",
             "torch.hspmm",
         ),
-        calls=(),
         condition="a sparse matrix times a dense one, other than by bmm; transposed ones above "
         "all, as in the backward",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason="cuSPARSE promises the same bits in each run for some of its algorithms only, and "
         "torch asks for one of those in bmm alone.",
@@ -1875,15 +1706,11 @@ _LIBRARIES = (
     ),
     Operation(
         name="torch.nn.LSTM",
-        alerts=(),
         overloads=("aten::_cudnn_rnn",),
-        nodes=(),
         api=("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
-        calls=(),
         condition="dropout between two or more layers, in training, through cuDNN, in a run that "
         "goes on from a saved state of the generators",
         direction="forward",
-        devices=("cuda",),
         silent=True,
         reason="The masks come from a generator of cuDNN's, which torch seeds from its own when "
         "that was seeded or restored, and whose state it does not save. Two runs from one seed "
@@ -1896,12 +1723,17 @@ _LIBRARIES = (
     ),
 )
 
-OPERATIONS: tuple[Operation, ...] = (
-    *_POOLING,
-    *_IMAGES,
-    *_LOSSES,
-    *_INDEXING,
-    *_SELECTION,
-    *_SCANS,
-    *_LIBRARIES,
+
+def completed(rows: Iterable[Operation]) -> tuple[Operation, ...]:
+    """Rows with usages that say what is called."""
+    return tuple(
+        row._replace(
+            usages=tuple(each._replace(forms=each.forms or row.api) for each in row.usages)
+        )
+        for row in rows
+    )
+
+
+OPERATIONS = completed(
+    (*_POOLING, *_IMAGES, *_LOSSES, *_INDEXING, *_SELECTION, *_SCANS, *_LIBRARIES)
 )
