@@ -99,229 +99,128 @@ _TUNED = ("max-autotune", "max-autotune-no-cudagraphs")
 _FLASH_2 = ("flash_attention_2", "flash_attention_3")
 _HUGGING_FACES = ("training-arguments", "axolotl", "llama-factory")
 
+# What rows have in common.
+_TIMED = Row("DET301", (), (True,), _TIMES, _SET, good=False)
+_ALLOWED = Row("DET302", (), (False,), _ALLOWS, _SET, good=True)
+_OFF = Row("DET303", (), (False,), _SWITCHES_OFF, _SET, good=True)
+_ONLY_WARNS = Row("DET303", ("deterministic",), ("warn",), _WARNS, _RAISE, good=True)
+_COMPILED = Row("DET307", (), (True,), _COMPILES, _DEFAULT_MODE, beside=_compiles)
+_ASKED = Row("DET601", (), (True,), _FLASH, READS)
+_NULL = Row("DET103", ("seed",), (None,), _UNSEEDED, _FIXED, good=0, safe=False, deepest=1)
+
 ROWS = (
     # torch.backends.cudnn.benchmark under the names that programs give it: mmengine's env_cfg,
     # espnet2's tasks, detectron2's CUDNN_BENCHMARK, HRNet's CUDNN.BENCHMARK.
-    Row(
-        "DET301",
-        _either("cudnn_benchmark", "torch_", "use_", "enable_"),
-        (True,),
-        _TIMES,
-        _SET,
-        good=False,
-    ),
-    Row("DET301", _either("cudnn.benchmark", "torch_"), (True,), _TIMES, _SET, good=False),
+    _TIMED._replace(paths=_either("cudnn_benchmark", "torch_", "use_", "enable_")),
+    _TIMED._replace(paths=_either("cudnn.benchmark", "torch_")),
     # lightning.pytorch.trainer.connectors.accelerator_connector sets the flag.
-    *_of_trainer(Row("DET301", ("benchmark",), (True,), _TIMES, _SET, good=False)),
+    *_of_trainer(_TIMED._replace(paths=("benchmark",))),
     # main.py of latent diffusion hands it to Lightning's Trainer.
-    Row(
-        "DET301",
-        ("lightning.trainer.benchmark",),
-        (True,),
-        _TIMES,
-        _SET,
-        good=False,
-        flavours=("latent-diffusion",),
-        deepest=3,
+    _TIMED._replace(
+        paths=("lightning.trainer.benchmark",), flavours=("latent-diffusion",), deepest=3
     ),
     # torchtune.training.set_seed: "default" turns benchmark on.
-    Row(
-        "DET301",
-        ("cudnn_deterministic_mode",),
-        (0, "default"),
-        _TIMES,
-        'set it to 2 ("error")',
+    _TIMED._replace(
+        paths=("cudnn_deterministic_mode",),
+        values=(0, "default"),
+        advice='set it to 2 ("error")',
         good=2,
         flavours=("torchtune",),
     ),
     # recbole.utils.init_seed: benchmark is on unless it is to be reproducible.
-    Row("DET301", ("reproducibility",), (False,), _TIMES, _SET, good=True, flavours=("recbole",)),
-    Row(
-        "DET302",
-        _either("cudnn_deterministic", "torch_", "use_"),
-        (False,),
-        _ALLOWS,
-        _SET,
-        good=True,
-    ),
-    Row("DET302", _either("cudnn.deterministic", "torch_"), (False,), _ALLOWS, _SET, good=True),
+    _TIMED._replace(paths=("reproducibility",), values=(False,), good=True, flavours=("recbole",)),
+    _ALLOWED._replace(paths=_either("cudnn_deterministic", "torch_", "use_")),
+    _ALLOWED._replace(paths=_either("cudnn.deterministic", "torch_")),
     # As in Python: Trainer(deterministic=False).
-    *_of_trainer(Row("DET302", ("deterministic",), (False,), _SWITCHES_OFF, _SET, good=True)),
-    *_of_trainer(Row("DET303", ("deterministic",), ("warn",), _WARNS, _RAISE, good=True)),
+    *_of_trainer(_OFF._replace(code="DET302", paths=("deterministic",))),
+    *_of_trainer(_ONLY_WARNS),
     # ultralytics.utils.torch_utils.init_seeds; on is the default, with warn_only.
-    Row(
-        "DET303",
-        ("deterministic",),
-        (False,),
-        _SWITCHES_OFF,
-        _SET,
-        good=True,
-        flavours=("ultralytics",),
-    ),
-    Row("DET303", ("use_deterministic_algorithms",), (False,), _SWITCHES_OFF, _SET, good=True),
+    _OFF._replace(paths=("deterministic",), flavours=("ultralytics",)),
+    _OFF._replace(paths=("use_deterministic_algorithms",)),
     # torchtitan.distributed.utils.set_determinism.
-    Row(
-        "DET303",
-        ("deterministic_warn_only",),
-        (True,),
-        _WARNS,
-        _RAISE,
+    _ONLY_WARNS._replace(
+        paths=("deterministic_warn_only",),
+        values=(True,),
         good=False,
         flavours=("torchtitan",),
         beside=_in_deterministic,
     ),
-    Row(
-        "DET303",
-        ("cudnn_deterministic_mode",),
-        (1, "warn"),
-        _WARNS,
-        _RAISE,
-        good=2,
-        flavours=("torchtune",),
+    _ONLY_WARNS._replace(
+        paths=("cudnn_deterministic_mode",), values=(1, "warn"), good=2, flavours=("torchtune",)
     ),
     # transformers' TrainingArguments, accelerate's dynamo_config, and programs' own.
-    Row(
-        "DET307",
-        ("torch_compile_mode", "compile_mode", "dynamo_mode", "*compile*.mode"),
-        _TUNED,
-        _COMPILES,
-        _DEFAULT_MODE,
-        beside=_compiles,
+    _COMPILED._replace(
+        paths=("torch_compile_mode", "compile_mode", "dynamo_mode", "*compile*.mode"),
+        values=_TUNED,
     ),
-    Row(
-        "DET307",
-        (
-            "max_autotune",
-            "max_autotune_gemm",
-            "max_autotune_pointwise",
-            "coordinate_descent_tuning",
-        ),
-        (True,),
-        _COMPILES,
-        _DEFAULT_MODE,
-        beside=_compiles,
-    ),
-    Row(
-        "DET601",
-        ("attn_implementation", "_attn_implementation"),
-        _FLASH_2,
-        _FLASH,
-        MAY_READ,
+    _COMPILED._replace(paths=tuple(f"max_autotune{what}" for what in ("", "_gemm", "_pointwise"))),
+    _COMPILED._replace(paths=("coordinate_descent_tuning",)),
+    _ASKED._replace(
+        paths=("attn_implementation", "_attn_implementation"),
+        values=_FLASH_2,
+        advice=MAY_READ,
         good="sdpa",
         safe=False,
     ),
-    Row("DET601", ("use_flash_attention_2",), (True,), _FLASH, OLD_KEYWORD, beside=_has_backward),
-    Row(
-        "DET601",
-        ("use_flash_attn", "use_flash_attention"),
-        (True,),
-        _FLASH,
-        ANY_FLASH,
-        beside=_has_backward,
+    _ASKED._replace(paths=("use_flash_attention_2",), advice=OLD_KEYWORD, beside=_has_backward),
+    _ASKED._replace(
+        paths=("use_flash_attn", "use_flash_attention"), advice=ANY_FLASH, beside=_has_backward
     ),
     # axolotl's older name for attn_implementation.
-    Row("DET601", ("flash_attention",), (True,), _FLASH, READS, flavours=("axolotl",)),
+    _ASKED._replace(paths=("flash_attention",), flavours=("axolotl",)),
     # olmo.model calls flash_attn_func without `deterministic`.
-    Row(
-        "DET601",
-        ("model.flash_attention",),
-        (True,),
-        _FLASH,
-        "set it to {}, for PyTorch's attention, which can be told",
+    _ASKED._replace(
+        paths=("model.flash_attention",),
+        advice="set it to {}, for PyTorch's attention, which can be told",
         good=False,
         safe=False,
         flavours=("olmo",),
         deepest=2,
     ),
     # llamafactory.extras.constants.AttentionFunction.
-    Row(
-        "DET601",
-        ("flash_attn",),
-        ("fa2", *_FLASH_2),
-        _FLASH,
-        READS,
+    _ASKED._replace(
+        paths=("flash_attn",),
+        values=("fa2", *_FLASH_2),
         good="sdpa",
         safe=False,
         flavours=("llama-factory",),
     ),
     # swift.arguments: attn_impl becomes attn_implementation.
-    Row(
-        "DET601",
-        ("attn_impl",),
-        (*_FLASH_2, "flash_attn"),
-        _FLASH,
-        READS,
+    _ASKED._replace(
+        paths=("attn_impl",),
+        values=(*_FLASH_2, "flash_attn"),
         good="sdpa",
         safe=False,
         flavours=_HUGGING_FACES,
     ),
     # llmfoundry.models.layers.attention calls flash_attn_varlen_func without `deterministic`.
-    Row(
-        "DET601", ("attn_config.attn_impl",), ("flash",), _FLASH, ANY_FLASH, flavours=("composer",)
+    _ASKED._replace(
+        paths=("attn_config.attn_impl",),
+        values=("flash",),
+        advice=ANY_FLASH,
+        flavours=("composer",),
     ),
     # megatron.training.arguments: --attention-backend.
-    Row("DET601", ("attention_backend",), ("flash",), _FLASH, ANY_FLASH, flavours=("megatron",)),
-    # torchtune.training.set_seed draws a seed where it is None.
-    Row(
-        "DET103",
-        ("seed",),
-        (None,),
-        _UNSEEDED,
-        _FIXED,
-        good=0,
-        safe=False,
-        flavours=("torchtune",),
-        deepest=1,
+    _ASKED._replace(
+        paths=("attention_backend",), values=("flash",), advice=ANY_FLASH, flavours=("megatron",)
     ),
+    # torchtune.training.set_seed draws a seed where it is None.
+    _NULL._replace(flavours=("torchtune",)),
     # lightning.pytorch.cli.LightningCLI._set_seed; since release 2.5 null and true mean 0.
-    Row(
-        "DET103",
-        ("seed_everything",),
-        (False,),
-        _UNTOUCHED,
-        _FIXED,
-        good=0,
-        safe=False,
+    _NULL._replace(
+        paths=("seed_everything",),
+        values=(False,),
+        effect=_UNTOUCHED,
         flavours=("lightning",),
         deepest=2,
     ),
     # lightning-hydra-template's train.py: `if cfg.get("seed"): L.seed_everything(cfg.seed)`.
-    Row(
-        "DET103",
-        ("seed",),
-        (None,),
-        _UNTOUCHED,
-        _FIXED,
-        good=0,
-        safe=False,
-        flavours=("lightning-hydra",),
-        deepest=1,
-    ),
+    _NULL._replace(effect=_UNTOUCHED, flavours=("lightning-hydra",)),
     # mmengine.runner.utils.set_random_seed: sync_random_seed() draws one.
-    Row(
-        "DET103",
-        ("randomness.seed",),
-        (None,),
-        _UNSEEDED,
-        _FIXED,
-        good=0,
-        safe=False,
-        flavours=("mmengine",),
-    ),
+    _NULL._replace(paths=("randomness.seed",), flavours=("mmengine",), deepest=99),
     # detectron2.config.defaults: negative means random; so does every other number below 0.
-    Row(
-        "DET103",
-        ("seed",),
-        (-1,),
-        _UNSEEDED,
-        _FIXED,
-        good=0,
-        safe=False,
-        flavours=("detectron2",),
-        deepest=1,
-    ),
+    _NULL._replace(values=(-1,), flavours=("detectron2",)),
 )
-
 # Settings that turn deterministic algorithms, and a deterministic FlashAttention, on.
 DETERMINISM = frozenset(("full_determinism", "deterministic_mode", "use_deterministic_algorithms"))
 # Whose `deterministic` does.
