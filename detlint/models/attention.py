@@ -3,7 +3,7 @@ a model for answers."""
 
 from __future__ import annotations
 
-from detlint.models.names import words_of
+from detlint.models.names import says, words_of
 from detlint.models.training import BACKWARDS as GOES_BACK
 
 _PACKAGES = frozenset(("flash_attn", "flash_attn_interface", "flash_attn_3"))
@@ -95,11 +95,6 @@ _CLASS = frozenset(("decode", "decoding", "inference", "prefill", "prefilling"))
 _ANSWERS = _CLASS | {"generating", "infer", "inferring"}
 _TRAINS = frozenset(("training", "train"))
 _EVALUATES = _FUNCTION | {"eval", "evaluate", "evaluation"}
-_MEASURES = frozenset(
-    "bench benchmark benchmarks benchmarking speed speedup perf profile profiler profiling latency throughput".split()  # noqa: SIM905, E501
-)
-_ASIDE = frozenset(("ref", "reference", "teacher", "reward", "judge"))
-_REFERENCE = frozenset(("ref", "reference", "teacher"))
 # How many tokens are asked about at once: one, where a model decodes.
 _LENGTHS = frozenset(
     f"{of}{seq}{length}"
@@ -210,19 +205,19 @@ def evaluates(name: str) -> bool:
     return _says(name, _EVALUATES)
 
 
-def measures(name: str) -> bool:
-    """``bench_attention``."""
-    return _says(name, _MEASURES)
+# ``bench_attention``.
+measures = says(
+    """bench benchmark benchmarks benchmarking speed speedup perf profile profiler profiling
+    latency throughput"""
+)
 
 
-def is_aside(name: str) -> bool:
-    """Whether a model of this name is there to train another by, or beside it."""
-    return _says(name, _ASIDE)
+# Whether a model of this name is there to train another by, or beside it.
+is_aside = says("ref reference teacher reward judge")
 
 
-def is_reference(name: str) -> bool:
-    """``ref_model``, ``TeacherArguments``."""
-    return _says(name, _REFERENCE)
+# ``ref_model``, ``TeacherArguments``.
+is_reference = says("ref reference teacher")
 
 
 def condition_answers(name: str, *, holds: bool) -> bool:

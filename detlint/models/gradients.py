@@ -4,7 +4,7 @@ them where nothing else does."""
 from __future__ import annotations
 
 from detlint.models.model import words
-from detlint.models.names import words_of
+from detlint.models.names import says, words_of
 
 # What these give has no gradient, whatever they are given.
 MEASURES = words(
@@ -81,22 +81,13 @@ _TARGETS = words("gt groundtruth label labels target targets teacher tgt")
 _PICTURES = words("frame frames image images img imgs")
 _SOURCES = words("orig original raw ref src source")
 _BATCH = words("batch batches data example examples sample samples")
-_LOADERS = words("dataloader dataloaders loader loaders")
 _COMPUTED = words(
     """
     embedding embeddings fake fakes feat feats feature features fmap fmaps fts hidden hiddens
     latent latents logit logits pred prediction predictions preds
     """
 )
-_JUDGING = words("criterion discriminator loss losses penalty")
-_WHOLE = words(
-    """
-    count counts id ids idx index indices ind inds label labels len length lengths lens mask masks
-    position positions seq seqs tag tags target targets token tokens valid
-    """
-)
 _TRAINS = words("train trainer training")
-_STEPS = words("call epoch fit forward main run step train training")
 # Of functions, classes, files and folders: data or weights are got ready, or a model answers.
 _APART = words(
     """
@@ -128,9 +119,8 @@ def is_teacher(word: str, others: object) -> bool:
     return word.endswith("_t") and f"{word[:-1]}s" in beside
 
 
-def is_loader(word: str) -> bool:
-    """Whether what has this name gives data: ``train_loader``."""
-    return not _LOADERS.isdisjoint(words_of(word))
+# Whether what has this name gives data: ``train_loader``.
+is_loader = says("dataloader dataloaders loader loaders")
 
 
 def is_loaded(owner: str, key: object) -> bool:
@@ -146,14 +136,15 @@ def is_computed(word: str) -> bool:
     return not _COMPUTED.isdisjoint((*parts[:1], *parts[-1:])) and not is_target(word)
 
 
-def judges(name: str) -> bool:
-    """Whether a function, class or file judges what a model computed: a loss."""
-    return not _JUDGING.isdisjoint(words_of(name))
+# Whether a function, class or file judges what a model computed: a loss.
+judges = says("criterion discriminator loss losses penalty")
 
 
-def is_whole(word: str) -> bool:
-    """Whether what has this name is of whole numbers: ``input_ids``."""
-    return not _WHOLE.isdisjoint(words_of(word))
+# Whether what has this name is of whole numbers: ``input_ids``.
+is_whole = says(
+    """count counts id ids idx index indices ind inds label labels len length lengths lens mask
+    masks position positions seq seqs tag tags target targets token tokens valid"""
+)
 
 
 def is_permutation(word: str) -> bool:
@@ -161,9 +152,8 @@ def is_permutation(word: str) -> bool:
     return not {"perm", "permutation"}.isdisjoint(words_of(word))
 
 
-def steps(name: str) -> bool:
-    """Whether a function takes a step of training, or runs a model, by its name."""
-    return not _STEPS.isdisjoint(words_of(name))
+# Whether a function takes a step of training, or runs a model, by its name.
+steps = says("call epoch fit forward main run step train training")
 
 
 def is_tried(name: str) -> bool:

@@ -4,7 +4,7 @@ does."""
 from __future__ import annotations
 
 from detlint.models.model import words
-from detlint.models.names import words_of
+from detlint.models.names import says, words_of
 
 # Classes of torch.nn that have weights of their own, by how their names begin.
 _WEIGHTED = (
@@ -20,15 +20,6 @@ FUNCTIONS = words("torch.autograd.Function torch.autograd.function.Function")
 MOVES = words(
     """
     to cuda cpu eval train float half double bfloat16 apply requires_grad_ type compile share_memory
-    """
-)
-# Words of the names of what only computes, or prepares data.
-_WEIGHTLESS = words(
-    """
-    act activation aug augment augmentation dct denormalize drop dropout flatten gelu identity
-    interpolate interpolation loss mel normalise normalize normalizer pad padding pool pooling
-    preprocess preprocessor processor quantile relu rescale resize resizer scale shift sigmoid silu
-    softmax spec spectrogram stft tanh tokenizer transform transforms up upsample upsampling warp
     """
 )
 _LAYERS = words(
@@ -58,9 +49,14 @@ def has_weights(name: str) -> bool | None:
     return False if is_weightless(word) else None
 
 
-def is_weightless(name: str) -> bool:
-    """Whether a name is that of a layer or function without weights: ``MaxPool``."""
-    return not _WEIGHTLESS.isdisjoint(words_of(name))
+# Whether a name is that of a layer or function without weights: ``MaxPool``.
+is_weightless = says(
+    """act activation aug augment augmentation dct denormalize drop dropout flatten gelu identity
+    interpolate interpolation loss mel normalise normalize normalizer pad padding pool pooling
+    preprocess preprocessor processor quantile relu rescale resize resizer scale shift sigmoid
+    silu softmax spec spectrogram stft tanh tokenizer transform transforms up upsample
+    upsampling warp"""
+)
 
 
 def is_layer(name: str) -> bool:

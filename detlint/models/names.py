@@ -4,10 +4,56 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from detlint.models.model import words
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _says(name: str, known: frozenset[str]) -> bool:
+    """Whether one of the words of a name in snake case is known. A class of such a name does
+    something else: ``DropPath``, ``LogSoftmax``."""
+    return not known.isdisjoint(name.split("_"))
+
+
+def _ends(name: str, known: frozenset[str]) -> bool:
+    """Whether the last word of a name is, in any case: ``IDs``."""
+    return name.lower().rpartition("_")[2] in known
+
+
+def _holds(name: str, parts: tuple[str, ...]) -> bool:
+    """Whether a name holds one of some parts, in any case."""
+    lower = name.lower()
+    return any(each in lower for each in parts)
+
+
+def says(text: str) -> Callable[[str], bool]:
+    """Whether one of some words is in a name, in snake or camel case."""
+    known = words(text)
+    return lambda name: not known.isdisjoint(words_of(name))
+
+
+def ends_in(text: str) -> Callable[[str], bool]:
+    """Whether a name ends in one of some words."""
+    known = words(text)
+    return lambda name: _ends(name, known)
+
+
+def holds(text: str) -> Callable[[str], bool]:
+    """Whether a name holds one of some parts."""
+    parts = tuple(text.split())
+    return lambda name: _holds(name, parts)
+
+
 # Calls whose output is for people to read.
 _LOG_METHODS = frozenset(
     [
@@ -46,109 +92,8 @@ _WIDGETS = ("dropdown", "combobox", "listbox", "selectbox", "populatebox", "list
 DESCRIBING = frozenset(
     ["__format__", "__repr__", "__rich_repr__", "__str__", "_repr_html_", "extra_repr"]
 )
-# Each call leaves something to those that follow. What other verbs do, to upload, to save or to
-# check, is done to each element by itself as far as anyone can tell.
-_LEAVING = frozenset(
-    [
-        "add",
-        "append",
-        "concat",
-        "emit",
-        "enqueue",
-        "extend",
-        "feed",
-        "fit",
-        "ingest",
-        "insert",
-        "learn",
-        "merge",
-        "plugin",
-        "push",
-        "put",
-        "register",
-        "step",
-        "train",
-        "update",
-        "write",
-        "writelines",
-        "writer",
-        "writerow",
-        "writerows",
-        "writestr",
-        "yield",
-    ]
-)
 _DESCRIPTIONS = frozenset(
     ["describe", "description", "dump", "dumps", "format", "join", "message", "pformat", "summary"]
-)
-_TRAINING = frozenset(["fit", "ingest", "learn", "step", "train"])
-# What is in the order of all that these take at once: data, numbers of words, random draws.
-_TAKING = frozenset(
-    [
-        "append",
-        "array",
-        "asarray",
-        "batch",
-        "batches",
-        "choice",
-        "choices",
-        "collate",
-        "concat",
-        "concatenate",
-        "dataframe",
-        "dataset",
-        "datasets",
-        "dataloader",
-        "dump",
-        "dumps",
-        "embed",
-        "embedding",
-        "embeddings",
-        "encode",
-        "extend",
-        "feed",
-        "fit",
-        "fold",
-        "folds",
-        "frame",
-        "from",
-        "generate",
-        "hash",
-        "images",
-        "index",
-        "ingest",
-        "insert",
-        "kfold",
-        "learn",
-        "loader",
-        "md5",
-        "permutation",
-        "prompt",
-        "sample",
-        "sampler",
-        "samples",
-        "sequential",
-        "series",
-        "sha1",
-        "sha256",
-        "shuffle",
-        "shuffled",
-        "split",
-        "stack",
-        "step",
-        "subset",
-        "tensor",
-        "token",
-        "tokens",
-        "train",
-        "vocab",
-        "vocabulary",
-        "write",
-        "writelines",
-        "writer",
-        "writerow",
-        "writestr",
-    ]
 )
 _REMOVING = words("delete discard drop exclude ignore remove select")
 _BARS = frozenset(
@@ -169,26 +114,10 @@ _LOOKED_UP_ENDS = words("extensions suffixes module modules")
 _OF_MODULES = words("name names classes types")
 _DONE_TO = words("copy delete remove save")  # columns_to_remove
 _VALID_DATA = ("data", "dir", "file", "image", "label", "path", "set")  # of valid_files
-# What the name of a dict says of its values: `freq[x]` is the same for many, `order[x]` is not.
-_WEIGHTS = ("count", "freq", "score", "size", "length", "weight", "cnt", "total", "num")
-_TEXT = words("name filename path filepath text string word sentence url dirname key")
-_TEXTS = words(
-    """names filenames paths filepaths texts strings words sentences urls dirnames chars
-    characters files columns extensions suffixes prefixes modules imports vocab vocabulary
-    alphabet phonemes graphemes tags keywords keys fields attrs attributes tokens"""
-)
-_NUMBER = words(
-    """id ids idx idxs index indexes indices ind inds num number numbers nums count counts size
-    sizes len lens length lengths rank ranks step steps epoch epochs year years dim dims axis axes
-    offset offsets position positions label labels target targets y ys int ints bit bits gpu gpus
-    seed seeds port ports degree degrees channel channels shape shapes width widths height heights
-    scale scales t i j k n"""
-)
 _INEXACT = (
     *("grad", "loss", "weight", "param", "delta", "mean", "avg", "average", "error", "score"),
     *("reward", "logit", "feature", "energy"),
 )
-_FOLDER = words("dir directory folder path root")
 _APPLYING = words("map imap starmap")
 _DRAWS = frozenset(
     [
@@ -230,10 +159,6 @@ _NETWORKS = frozenset(
 # Code under these only traces, compiles or times: values do not matter there.
 _UNREAL = words("meta fake abstract warmup bench benchmark profile dryrun")
 _UNREAL_PAIRS = (("warm", "up"), ("dry", "run"))
-_UNREAL_BLOCK = (
-    *('"meta"', "'meta'", "fake", "meta_", "init_empty", "no_init", "cuda.graph(", "cudagraph"),
-    *("cuda.stream(", "profile"),
-)
 _CAPTURES = ("CUDAGraph", "cuda.graph", "make_graphed_callables", "FakeTensorMode")
 # out_features, num_classes, hidden_size: one number, by all conventions.
 _COUNT = words("in out num n")
@@ -248,7 +173,6 @@ _INITIALISING = (
     *("orthogonal_", "dirac_", "sparse_"),
 )
 
-_EVALUATION = words("dev eval evaluation infer inference predict test testing val valid validation")
 _SIZE = ("size", "ratio", "frac", "split", "percent", "test", "num")
 # What may follow the word in the name of a seed: `seed_value`, but not `seed_file`.
 _TAILS = words("""base int np num number numpy python seq sequence torch used val value""")
@@ -258,49 +182,22 @@ _LABELS = words(
 )
 _FILES = words("ckpt dir directory file filename folder path")
 _MADE_UP = frozenset(("id", "name", "path", "port", "tag", "uuid"))
-_IDENTIFIERS = words("""fingerprint fingerprints id ids name names nonce token tokens uuid uuids""")
 _ASIDE_FIRST = words("backoff delay dummy example sleep wait")
 _ASIDE_LAST = words(
     """address backoff color colors colour colours delay endpoint endpoints host nonce port ports
     proxies proxy retry sleep timeout uid url uuid wait"""
 )
-_USUAL = words("name prob rand random rank shuffle train training")
 _TURNING_ON = frozenset(
     ["activate", "config", "configure", "enable", "ensure", "force", "full", "init", "make"]
 ) | {"seed", "set", "setup", "turn", "use"}
 _GENERATORS = frozenset(("gen", "generator", "prng", "rng", "rs"))
-_NUMBERING = words("i id idx index j k key name number position rank uid")
-_OPTIONS = words(
-    """arg args arguments cfg cfgs conf config configs configuration flags hparams opt options
-    opts params"""
+
+
+# Whether what has this name holds the options of a program: ``train_args``, ``cfg``.
+holds_options = ends_in(
+    """arg args arguments cfg cfgs conf config configs configuration flags hparams opt options opts
+    params"""
 )
-
-
-def holds_options(name: str) -> bool:
-    """Whether what has this name holds the options of a program: ``train_args``, ``cfg``."""
-    return _ends(name, _OPTIONS)
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case: ``manualSeed``, ``manual_seed``."""
-    return [word.lower() for word in _WORD.findall(name)]
-
-
-def _says(name: str, known: frozenset[str]) -> bool:
-    """Whether one of the words of a name in snake case is known. A class of such a name does
-    something else: ``DropPath``, ``LogSoftmax``."""
-    return not known.isdisjoint(name.split("_"))
-
-
-def _ends(name: str, known: frozenset[str]) -> bool:
-    """Whether the last word of a name is, in any case: ``IDs``."""
-    return name.lower().rpartition("_")[2] in known
-
-
-def _holds(name: str, parts: tuple[str, ...]) -> bool:
-    """Whether a name holds one of some parts, in any case."""
-    lower = name.lower()
-    return any(each in lower for each in parts)
 
 
 def is_log(qualified: list[str], owner: str, word: str) -> bool:
@@ -340,9 +237,13 @@ def notes_failure(word: str) -> bool:
     return any(each.startswith(_FAILURES) for each in word.lower().split("_"))
 
 
-def leaves_something(word: str) -> bool:
-    """Whether calling a function once for each element shows their order: ``write_row``."""
-    return not _LEAVING.isdisjoint(words_of(word))
+# Whether calling a function once for each element shows their order: ``write_row``.
+# Each call leaves something to those that follow. What other verbs do, to upload, to save or to
+# check, is done to each element by itself as far as anyone can tell.
+leaves_something = says(
+    """add append concat emit enqueue extend feed fit ingest insert learn merge plugin push put
+    register step train update write writelines writer writerow writerows writestr yield"""
+)
 
 
 def writes(word: str) -> bool:
@@ -371,14 +272,20 @@ def describes(word: str) -> bool:
     return not _DESCRIPTIONS.isdisjoint(words) or word.endswith(("Error", "Exception", "Warning"))
 
 
-def trains(word: str) -> bool:
-    """``train_step``, ``partial_fit``."""
-    return not _TRAINING.isdisjoint(words_of(word))
+# ``train_step``, ``partial_fit``.
+trains = says("fit ingest learn step train")
 
 
-def takes_order(word: str) -> bool:
-    """Whether the order of a list that a function is given matters: ``train_on``."""
-    return not _TAKING.isdisjoint(words_of(word))
+# Whether the order of a list that a function is given matters: ``train_on``.
+# It is in the order of all that these take at once: data, numbers of words, random draws.
+takes_order = says(
+    """append array asarray batch batches choice choices collate concat concatenate dataframe
+    dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit
+    fold folds frame from generate hash images index ingest insert kfold learn loader md5
+    permutation prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled
+    split stack step subset tensor token tokens train vocab vocabulary write writelines writer
+    writerow writestr"""
+)
 
 
 def removes(word: str) -> bool:
@@ -409,24 +316,31 @@ def says_little(word: str) -> bool:
     return named or (len(parts) > 2 and above == ["to"] and last in _DONE_TO)
 
 
-def weighs(word: str) -> bool:
-    """Whether a table of this name holds the same for many keys."""
-    return _holds(word, _WEIGHTS)
+# Whether a table of this name holds the same for many keys.
+# `freq[x]` is the same for many, `order[x]` is not.
+weighs = holds("count freq score size length weight cnt total num")
 
 
-def is_number(word: str) -> bool:
-    """Whether what has this name is a number, or holds some."""
-    return _ends(word, _NUMBER)
+# Whether what has this name is a number, or holds some.
+is_number = ends_in(
+    """id ids idx idxs index indexes indices ind inds num number numbers nums count counts size
+    sizes len lens length lengths rank ranks step steps epoch epochs year years dim dims axis
+    axes offset offsets position positions label labels target targets y ys int ints bit bits
+    gpu gpus seed seeds port ports degree degrees channel channels shape shapes width widths
+    height heights scale scales t i j k n"""
+)
 
 
-def is_text(word: str) -> bool:
-    """Whether what has this name is a text."""
-    return _ends(word, _TEXT)
+# Whether what has this name is a text.
+is_text = ends_in("name filename path filepath text string word sentence url dirname key")
 
 
-def are_texts(word: str) -> bool:
-    """Whether what has this name holds texts."""
-    return _ends(word, _TEXTS)
+# Whether what has this name holds texts.
+are_texts = ends_in(
+    """names filenames paths filepaths texts strings words sentences urls dirnames chars characters
+    files columns extensions suffixes prefixes modules imports vocab vocabulary alphabet
+    phonemes graphemes tags keywords keys fields attrs attributes tokens"""
+)
 
 
 def seems_inexact(name: str) -> bool:
@@ -434,9 +348,8 @@ def seems_inexact(name: str) -> bool:
     return any(word.startswith(_INEXACT) for word in words_of(name.rpartition(".")[2]))
 
 
-def is_folder(word: str) -> bool:
-    """``data_dir``."""
-    return _ends(word, _FOLDER)
+# ``data_dir``.
+is_folder = ends_in("dir directory folder path root")
 
 
 def draws(word: str) -> bool:
@@ -475,9 +388,10 @@ def _marks_unreal(decorator: str) -> bool:
     return meta or _holds(decorator, ("fake", "abstract"))
 
 
-def enters_tracing(context: str) -> bool:
-    """The same of a block, by what it enters: ``torch.device("meta")``."""
-    return _holds(context, _UNREAL_BLOCK)
+# The same of a block, by what it enters: ``torch.device("meta")``.
+enters_tracing = holds(
+    """"meta" 'meta' fake meta_ init_empty no_init cuda.graph( cudagraph cuda.stream( profile"""
+)
 
 
 def counts(word: str) -> bool:
@@ -498,9 +412,8 @@ def initialises(word: str) -> bool:
     return word.endswith(_INITIALISING) or ("init" in word and not word.startswith("__"))
 
 
-def evaluates(name: str) -> bool:
-    """Whether a name says that something is evaluated on: ``val_loader``."""
-    return not _EVALUATION.isdisjoint(words_of(name))
+# Whether a name says that something is evaluated on: ``val_loader``.
+evaluates = says("dev eval evaluation infer inference predict test testing val valid validation")
 
 
 def is_size(name: str) -> bool:
@@ -551,14 +464,12 @@ def names_file(name: str) -> bool:
     return not _FILES.isdisjoint(words_of(name)) or "cache_name" in name
 
 
-def identifies(name: str) -> bool:
-    """Whether a name is that of what identifies something, and so has to differ."""
-    return not _IDENTIFIERS.isdisjoint(words_of(name))
+# Whether a name is that of what identifies something, and so has to differ.
+identifies = says("fingerprint fingerprints id ids name names nonce token tokens uuid uuids")
 
 
-def numbers(name: str) -> bool:
-    """Whether what has this name says which of several something is: ``index``, ``worker_id``."""
-    return _ends(name, _NUMBERING)
+# Whether what has this name says which of several something is: ``index``, ``worker_id``.
+numbers = ends_in("i id idx index j k key name number position rank uid")
 
 
 def is_generator(name: str) -> bool:
@@ -574,9 +485,8 @@ def is_aside(name: str) -> bool:
     return run or (bool(parts) and (parts[0] in _ASIDE_FIRST or parts[-1] in _ASIDE_LAST))
 
 
-def says_usual(name: str) -> bool:
-    """Whether what is asked holds for most calls, or whenever something is trained."""
-    return not _USUAL.isdisjoint(words_of(name))
+# Whether what is asked holds for most calls, or whenever something is trained.
+says_usual = says("name prob rand random rank shuffle train training")
 
 
 def turns_determinism_on(function: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detlint.models.names import words_of
+from detlint.models.names import says
 
 TUNERS = frozenset(
     (
@@ -43,8 +43,6 @@ TIMING_VARIABLES = tuple(f"TORCHINDUCTOR_{option.upper()}" for option in TIMING)
 TIMING_MODE = "max-autotune"
 MODES = ("mode", "torch_compile_mode")
 
-# Functions, files and folders, by the words of their names, that check or time something.
-_TRIALS = frozenset(("test", "tests", "bench", "benchmark", "benchmarks"))
 
 # Of torch, torch.nn.functional and tensors: none adds up, draws, or calls what it is given.
 _POINTWISE = frozenset(
@@ -73,9 +71,8 @@ _PLAIN = frozenset(
 )
 
 
-def tries(name: str) -> bool:
-    """Whether what has this name is a test or a benchmark: ``test_forward``."""
-    return not _TRIALS.isdisjoint(words_of(name))
+# Whether what has this name is a test or a benchmark: ``test_forward``.
+tries = says("test tests bench benchmark benchmarks")
 
 
 def is_pointwise(called: str) -> bool:
