@@ -99,8 +99,8 @@ SCATTER = completed(
             condition="sums and means",
             direction="forward",
             silent=True,
-            reason="Each warp adds its part of a segment with an atomic, and torch's switch does not "
-            "reach the kernel.",
+            reason="Each warp adds its part of a segment with an atomic, and torch's switch does "
+            "not reach the kernel.",
             alternatives=(
                 Alternative("segment_csr, which adds up each segment in one order", _SEGMENT),
             ),

@@ -154,7 +154,7 @@ def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
 
 def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outcome) -> Outcome:
     """What is left after fixes."""
-    from detlint.fixes.fixer import fix_files
+    from detlint.fixes.applying import fix_files
 
     fixes = fix_files(
         outcome.findings,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from detlint.finding import Edit, Finding
 
+    Lint = Callable[[Source], list[Finding]]
+
 # A fix that makes room for the next one is one pass; real files need two or three.
 _PASSES = 100
 # A fix that feeds on itself would double the file in each of them.
@@ -61,7 +63,7 @@ def choose_edits(
     return sorted(accepted, key=lambda each: (each.start, each.end, accepted[each])), applied
 
 
-def fix(source: Source, lint: Callable[[Source], list[Finding]], *, unsafe: bool) -> Fixed:
+def fix(source: Source, lint: Lint, *, unsafe: bool) -> Fixed:
     """Fix and lint again until nothing changes. A fix is left out if the file would no longer
     compile, have another docstring, or not hold the same text once encoded and read again."""
     findings = lint(source)
@@ -307,3 +309,42 @@ def _quoted(name: bytes) -> bytes:
         for byte in name
     )
     return b'"' + quoted + b'"\n'
+
+
+# Many files: which need a fix, what they become, what could not be written
+
+
+class FixedFiles(NamedTuple):
+    """How many findings were fixed; ``failures`` says which files stay as they were."""
+
+    fixed: int
+    patches: list[bytes]
+    failures: list[str]
+
+
+def fix_files(
+    findings: Sequence[Finding], lint: Lint, *, unsafe: bool, dry_run: bool
+) -> FixedFiles:
+    """Fix every file that has a finding to fix; with ``dry_run`` only make the patches."""
+    fixed, patches, failures = 0, [], []
+    offered = (each.path for each in findings if each.fixable and (each.safe or unsafe))
+    for path in dict.fromkeys(offered):
+        try:
+            result, patch = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
+        except OSError as error:  # noqa: PERF203 - a file takes longer than the block
+            failures.append(f"{path}: not fixed, and left as it was: {error.strerror}")
+        else:
+            patches.append(patch)
+            fixed += len(result.fixed)
+    return FixedFiles(fixed, patches, failures)
+
+
+def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
+    with open(path, "rb") as file:
+        source = decode(path, file.read())
+    result = fix(source, lint, unsafe=unsafe)
+    if dry_run:
+        return result, diff(path, source, result.source)
+    if result.fixed:
+        write(path, result.source.encode())
+    return result, b""
