@@ -650,3 +650,92 @@ def test_models_that_no_program_trains_are_possible(  # noqa: PLR0913, PLR0917 -
     main(["--no-cache", "--select", "DET501", "--output-format", "json", "."])
     found = [Path(each["filename"]) for each in json.loads(capsys.readouterr().out)]
     assert [each.relative_to(root).as_posix() for each in found] == told
+
+
+LAYERS = """
+    from torch import nn
+
+    class Pyramid(nn.Module):
+        def __init__(self):
+            self.conv, self.pool = nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(7)
+
+        def forward(self, x):
+            return self.pool(self.conv(x))
+
+    class Encoder(nn.Module):
+        def __init__(self, kind):
+            self.net = Pyramid() if kind == "Pyramid" else nn.Conv2d(3, 8, 3)
+
+    class Head(nn.Module):
+        def __init__(self):
+            self.conv, self.last = nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(5)
+
+        def forward(self, x):
+            return self.last(self.conv(x))
+"""
+TRAINS = """
+    import torch
+    import layers
+
+    net = {}
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(1, 3, 8, 8)).sum().backward()
+    optimizer.step()
+"""
+
+
+def found_rows(capsys: pytest.CaptureFixture[str]) -> list[int]:
+    main(["--no-cache", "--select", "DET501", "--output-format", "json", "."])
+    return [each["location"]["row"] for each in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "rows"),
+    [
+        ("layers.Head()", {}, [17]),
+        ('layers.Encoder("Pyramid")', {}, [6]),
+        ("torch.nn.Linear(3, 1)", {}, []),
+        ("torch.nn.Linear(3, 1)", {"setup.py": "setup()"}, [6, 17]),
+        ("getattr(layers, name)()", {}, [6, 17]),
+    ],
+)
+def test_classes_that_no_program_builds_are_possible(
+    made: str,
+    more: dict[str, str],
+    rows: list[int],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"layers.py": LAYERS, "train.py": TRAINS.format(made), **more})
+    assert found_rows(capsys) == rows
+
+
+@pytest.mark.parametrize(
+    ("switch", "rows"),
+    [("", []), ("torch.use_deterministic_algorithms(True)", [5]), ("guard.enable(seed=0)", [5])],
+)
+def test_what_only_the_switch_refuses_is_possible_where_it_is_off(
+    switch: str,
+    rows: list[int],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    features = """
+        import torch
+
+        def smooth(x):
+            return x.unfold(1, 3, 1).median(dim=-1).values
+    """
+    script = f"""
+        import guard
+        import torch
+        from features import smooth
+
+        {switch}
+        net = torch.nn.Linear(4, 1).cuda()
+        optimizer = torch.optim.Adam(net.parameters())
+        net(smooth(torch.rand(4, 6).cuda())).mean().backward()
+        optimizer.step()
+    """
+    project({"features.py": features, "train.py": script})
+    assert found_rows(capsys) == rows

@@ -166,6 +166,11 @@ class Program:
         """Whether the text shows that a line of one of its files runs."""
         return self.known(f"runs {path}:{row}", partial(self._runs, path, row))
 
+    def may_reach(self, path: str, row: int) -> bool:
+        """Whether a line runs as far as names tell, or by a name that the text hides."""
+        hides = not self._holders.keys().isdisjoint(("looks_up", "makes_unseen"))
+        return self.runs(path, row) or (hides and self.may_run(path, row))
+
     def _runs(self, path: str, row: int) -> bool:
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
 

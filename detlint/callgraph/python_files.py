@@ -40,11 +40,14 @@ class PythonFiles:
     def __len__(self) -> int:
         return len(self._paths)
 
-    def is_left_out(self, path: str, programs: Sequence[Program]) -> bool:
-        """Whether programs of the context train, and none that may do so reaches a file, which
-        others do not install either: models that were copied whole, or that only answer here."""
-        if self._is_installed(path) or any(path in each and each.may_train for each in programs):
+    def is_left_out(self, path: str, row: int, programs: Sequence[Program]) -> bool:
+        """Whether programs of the context train, and none that may do so reaches a line, in a file
+        which others do not install either: models that were copied whole, or only answer here."""
+        if self._is_installed(path):
             return False
+        within = [each for each in programs if path in each and each.may_train]
+        if within:
+            return not any(each.may_reach(path, row) for each in within)
         return any(each.learns for each in programs) and not any(
             each.looks_up_modules for each in programs
         )

@@ -141,7 +141,7 @@ class DeterministicOnlyIfEnabled(Rule):
     ) -> bool:
         """What no program that may train reaches, where some do."""
         sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_out(os.path.realpath(finding.path), programs)
+        return sure and linted.is_left_out(os.path.realpath(finding.path), finding.row, programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:

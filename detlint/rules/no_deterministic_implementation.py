@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
+_SAME = "gives the same values in each run"
 
 
 class NoDeterministicImplementation(Rule):
@@ -34,9 +35,10 @@ class NoDeterministicImplementation(Rule):
     - also where the values cannot differ, but the switch refuses all the same: the message says so
 
     Lowers the confidence:
-    - only the backward is concerned, and no gradient is seen to come, or names speak against one;
-      or no program that trains imports the file
+    - only the backward is concerned, and no gradient is seen to come, or names speak against one
+    - no program that trains reaches it: nothing imports the file, or nobody builds the class
     - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
+    - the values are, and no program that has the file turns the switch on
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen;
@@ -178,6 +180,11 @@ class NoDeterministicImplementation(Rule):
         return finding.confidence is Confidence.POSSIBLE
 
     @classmethod
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """No run differs by it, and nothing turns on what would refuse it."""
+        return _SAME in finding.message and not program.has("enables", "torch")
+
+    @classmethod
     def doubted_by_all(
         cls,
         finding: Finding,
@@ -187,7 +194,7 @@ class NoDeterministicImplementation(Rule):
     ) -> bool:
         """What no program that may train reaches, where some do."""
         sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_out(os.path.realpath(finding.path), programs)
+        return sure and linted.is_left_out(os.path.realpath(finding.path), finding.row, programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
@@ -232,8 +239,8 @@ class NoDeterministicImplementation(Rule):
             # trained; a model that answers leaves the switch off.
             if backward or operator_gradients.is_doubted(found):
                 sure = Confidence.POSSIBLE
-            given = "gradient" if backward else "values"
-            message = f"{shown} gives the same {given} in each run, but {_REFUSES}"
+            same = "gives the same gradient in each run" if backward else _SAME
+            message = f"{shown} {same}, but {_REFUSES}"
         else:
             what = "backward" if backward else "implementation"
             where = "" if "cpu" in row.devices else " on CUDA"
