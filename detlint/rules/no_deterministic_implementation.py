@@ -37,13 +37,12 @@ class NoDeterministicImplementation(Rule):
     Lowers the confidence:
     - only the backward is concerned, and no gradient is seen to come, or names speak against one
     - no program that trains reaches it: nothing imports the file, or nobody builds the class
-    - the gradient is the same in each run, and only the switch refuses it, as of `MaxPool3d(2)`
-    - the values are, and no program that has the file turns the switch on
+    - only the switch refuses it, as the values are the same and no program turns that on. Or the
+      gradient is, as of `MaxPool3d(2)`
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen;
-      sums of counts by `torch_scatter`
-    - tensors that visibly lie on the CPU, where only CUDA is concerned
+      sums of counts by `torch_scatter`; where only CUDA is concerned, tensors on the CPU
     - only the backward is concerned, and there visibly is none: integers, detached or fresh
       tensors, code without gradients, or that is called only from such
 
