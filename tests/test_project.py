@@ -433,6 +433,8 @@ def test_imports_are_read_as_they_run() -> None:
         Import("c", 0, ()),
         Import("", 1, ("e", "f")),
         Import("h.i", 2, ("j",)),
+        Import("k", 0, ("l",), typed=True),
+        Import("m", 0, ("n",), typed=True),
         Import("o", 0, ("p", "q")),
         Import("r", 0, ("*",)),
     ]

@@ -472,6 +472,7 @@ def test_code_in_several_files_is_found_as_in_one(each: Case, project: Project) 
     assert Counter(x[5:6] + x[12:13] for x in alone) == Counter(x[5:6] + x[12:13] for x in several)
 
 
+RENAMED = "from package.data import labels as told"
 MAKE = "from data import labels\n\nnumbers = {x: i for i, x in enumerate(labels(input()))}\n"
 
 
@@ -519,6 +520,67 @@ def test_imports_of_all_kinds_are_followed(imported: str, called: str, project: 
     packed = "package" in imported
     files["package/data" if packed else "data"] = LABELS
     assert [each.row for each in found_in(files, project)] == [3]
+
+
+# The files between one that gives a set and one that reads it, and how that calls it.
+WAYS = [
+    ("import package", "package.labels", {"package/__init__": "from .data import labels"}),
+    ("import package", "package.labels", {"package/__init__": "from .data import *"}),
+    ("from package import *", "labels", {"package/__init__": "from .data import *"}),
+    ("from package import told", "told", {"package/__init__": "from .data import labels as told"}),
+    ("import package", "package.data.labels", {"package/__init__": "from . import data"}),
+    ("from package import data", "data.labels", {"package/__init__": ""}),
+    ("import api", "api.data.labels", {"api": "import package.data as data"}),
+    ("from api import d", "d.labels", {"api": "from package import data as d"}),
+    ("import api", "api.told", {"api": "from again import told", "again": RENAMED}),
+]
+
+
+@pytest.mark.parametrize(("imported", "called", "between"), WAYS)
+def test_names_are_followed_through_the_files_that_hand_them_on(
+    imported: str, called: str, between: dict[str, str], project: Project
+) -> None:
+    files = {"package/data": LABELS, **between, "make": MAKE.replace("labels(", f"{called}(")}
+    files["make"] = files["make"].replace("from data import labels", imported)
+    (found,) = found_in(files, project)
+    assert (found.row, found.confidence.name) == (3, "CERTAIN")
+
+
+def test_more_files_than_a_few_may_import_a_name(project: Project) -> None:
+    others = {f"a{n}": "from data import labels\n\nprint(len(labels('')))\n" for n in range(20)}
+    (found,) = found_in({"data": LABELS, **others, "make": MAKE}, project)
+    assert "make.py" in found.message
+
+
+def test_what_only_type_checkers_import_names_a_class(project: Project) -> None:
+    imported = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from data import Table\n"
+    used = """
+def write(table: "Table", file):
+    for place, name in enumerate(table.names):
+        file.write(f"{place} {name}")
+"""
+    (found,) = found_in({"data": TABLE, "make": f"{imported}{used}"}, project)
+    assert found.row == 4
+    dotted = used.replace('"Table"', "data.Table")
+    (found,) = found_in({"data": TABLE, "make": f"import data\n{dotted}"}, project)
+    assert found.row == 4
+
+
+@pytest.mark.parametrize("imported", ["", "from kinds import Names", "import kinds"])
+@pytest.mark.parametrize(
+    "said",
+    ["List[Key]", "Optional[List[Key]]", "'list[Key]'", "List['Key'] | None", "list[Key]"],
+)
+def test_an_alias_of_types_stands_for_what_it_says(
+    said: str, imported: str, project: Project
+) -> None:
+    for key, count in (("str", 1), ("int", 0)):
+        kinds = f"from typing import List, Optional\n\nKey = {key}\nNames: TypeAlias = {said}\n"
+        name = "kinds.Names" if imported.startswith("import") else "Names"
+        use = f"\ndef f(names: {name}):\n    return {{x: i for i, x in enumerate(set(names))}}\n"
+        files = {"kinds": kinds, "use": imported + use} if imported else {"use": kinds + use}
+        found = found_in(files, project)
+        assert [each.confidence.name for each in found] == ["CERTAIN"] * count
 
 
 def test_what_a_set_holds_is_asked_of_other_files(project: Project) -> None:

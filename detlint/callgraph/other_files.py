@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 1_000  # files around one in which it is looked up who imports something
-_FEW = 6  # files that import a function are asked what they give it
+_MANY = 24  # files that have a function, which are asked what they give it
 
 
 class OtherFiles:
@@ -68,14 +68,8 @@ class OtherFiles:
             return []
         path = os.path.realpath(unit.source.path)
         definitions = self._definitions(self._root_of(path))
-        asked = [f"{module}:{last}"]
-        symbols = definitions.of(path, asked[0])
-        if symbols is None and module.startswith(".."):  # `from . import data`, then `data.Images`
-            module = module[1:]
-            asked.append(f"{module}:{last}")
-            symbols = definitions.of(path, asked[1])
-        for each in asked:
-            self._looked_at[path].update(definitions.looked_at(path, each))
+        symbols, looked_at = definitions.meant_by(path, name)
+        self._looked_at[path].update(looked_at)
         if symbols is None:
             home = definitions.module(path, module)
             self._looked_at[path].update(() if home is None else (home,))
@@ -95,26 +89,32 @@ class OtherFiles:
         return found
 
     def importing(self, unit: Unit, name: str, member: str = "") -> list[tuple[Unit, str, str]]:
-        """The files that import a function or class of a file, or the file itself; by which word
-        each of them calls it, and by which qualified name. Not more than a few.
+        """The files that have a function or class of a file, also by way of others; by which word
+        each of them calls it, and by which qualified name. Not more than some.
 
-        ``member``: a word that those have to hold that are of use. Then what is imported within
-        functions, by ``import a.b`` and by ``*`` counts, too.
+        ``member``: a word that those have to hold that are of use.
         """
         if self._alone:
             return []
-        home, found = os.path.realpath(unit.source.path), []
-        module = module_of(home)
-        for path in self._asked_for("importers", home, name):
-            self._looked_at[home].add(path)
-            if member and not _reads(self._index.source(path).text, name, member):
-                continue
-            other = self.unit(path)
-            ways = [*_meanings(other, name, module)]
-            known = {full for full, _ in ways}
-            further = self._further(path, name, module) if member else ()
-            ways += [each for each in dict.fromkeys(further) if each[0] not in known]
-            found += [(other, word, full) for full, word in ways if self._is_of(other, full, home)]
+        home = os.path.realpath(unit.source.path), name
+        found: list[tuple[Unit, str, str]] = []
+        held = [home]
+        for path, own in held:  # grows by those of which others may have it
+            for other in self._asked_for("importers", path, own):
+                self._looked_at[path].add(other)
+                text = self._index.source(other).text
+                last = own.rpartition(".")[2]
+                reads = _reads(text, last, last if member in ("", name) else member)
+                if not reads and not _hands_on(text, own, module_of(path)):
+                    continue
+                for full, chain in self._ways(other, own, module_of(path)):
+                    if (other, chain) in held or not self._is_of(self.unit(other), full, *home):
+                        continue
+                    held.append((other, chain))
+                    if reads:
+                        found.append((self.unit(other), chain.rpartition(".")[2], full))
+            if len(found) > _MANY:
+                break
         return found
 
     def _asked_for(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
@@ -132,11 +132,11 @@ class OtherFiles:
         return answers[question](home, *words)
 
     def _importing(self, home: str, name: str) -> list[str]:
-        """The files that may import something of a file, by their real paths: a few."""
-        importers = self._importers(self._around(home))
-        module = module_of(home)
-        asked = dict.fromkeys((*importers.get(name, ()), *importers.get(module, ())))
-        return list(itertools.islice(asked, _FEW))
+        """The files that may import something of a file, by their real paths."""
+        importers, module = self._importers(self._around(home)), module_of(home)
+        first = name.partition(".")[0]
+        asked = dict.fromkeys((*importers.get(first, ()), *importers.get(module, ())))
+        return [each for each in asked if each != home]
 
     def looked_at(self, path: str) -> tuple[list[str], list[tuple[str, ...]]]:
         """The files that what was told of one may depend on, and what `answer` was asked about
@@ -146,17 +146,34 @@ class OtherFiles:
             found += sorted(self._looked_at[each] - set(found))
         return found, [(q, each, *ws) for each in found for q, *ws in sorted(self._asked[each])]
 
-    def _further(self, path: str, name: str, module: str) -> Iterator[tuple[str, str]]:
-        """The same as ``_meanings`` of imports within functions, by a dotted name or by ``*``."""
-        for wanted in self._index.imports(path):
-            dotted = f"{'.' * wanted.level}{wanted.module}"
-            of_module = wanted.module.rpartition(".")[2] == module
-            if name in wanted.names or (of_module and not {*wanted.names} - {"*"}):
-                yield f"{dotted}.{name}", name
+    def _ways(self, path: str, name: str, module: str) -> Iterator[tuple[str, str]]:
+        """By which qualified names a file may mean what a module has by a name, and by which
+        names it has that itself."""
+        first, dot, rest = name.partition(".")
+        rest = dot + rest
+        for bound, meanings in self.unit(path).imported.items():
+            for each in meanings:
+                last = each.rpartition(".")[2]
+                if last == first:
+                    yield f"{each}{rest}", f"{bound}{rest}"
+                elif last == module:
+                    yield f"{each}.{name}", f"{bound}.{name}"
+        # Within functions, by `import a.b` and by `*`.
+        for wanted in self._index.all_imports(path):
+            dotted = f"{'.' * wanted.level}{wanted.module}."
+            if first in wanted.names or "*" in wanted.names:
+                yield f"{dotted}{name}", name
+            if module in wanted.names:
+                yield f"{dotted}{module}.{name}", name
+            if not wanted.names and wanted.module.rpartition(".")[2] == module:
+                yield f"{dotted}{name}", f"{dotted}{name}"
 
-    def _is_of(self, unit: Unit, name: str, home: str) -> bool:
-        """Whether what a file means by a name is of a file."""
-        return any(os.path.realpath(at.source.path) == home for at, _ in self.find(unit, name))
+    def _is_of(self, unit: Unit, full: str, home: str, name: str) -> bool:
+        """Whether a file means what another one has by a name."""
+        return any(
+            os.path.realpath(at.source.path) == home and part == name
+            for at, part in self.find(unit, full)
+        )
 
     def lacks(self, unit: Unit, library: str, release: str) -> bool:
         """Whether the project of a file asks for releases of a library that all come before one,
@@ -223,7 +240,7 @@ class OtherFiles:
         if len(files) > _MOST:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
-            imports = self._index.imports(path)
+            imports = self._index.all_imports(path)
             modules = (f"{'.' * _is_partial(x)}{x.module.rpartition('.')[2]}" for x in imports)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
@@ -244,24 +261,20 @@ class OtherFiles:
         return Definitions(self._index, self._modules(root))
 
 
-def _meanings(unit: Unit, name: str, module: str) -> Iterator[tuple[str, str]]:
-    """By which qualified names, and by which words, a file may mean what a module has by a
-    name."""
-    for bound, meanings in unit.imported.items():
-        for each in meanings:
-            last = each.rpartition(".")[2]
-            if last == name:
-                yield each, bound
-            elif last == module:
-                yield f"{each}.{name}", name
-
-
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
         return f".{member}" in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
     otherwise = f"{name} as ", f".{name}", "import *"
     return text.count(name) > 1 or any(each in text for each in otherwise)
+
+
+def _hands_on(text: str, name: str, module: str) -> bool:
+    """Whether a text does no more than import a name, or a module, so that others may have it."""
+    words = name.partition(".")[0], module
+    return "import *" in text or any(
+        text.count(word) == 1 or f"{word} as {word}" in text for word in words
+    )
 
 
 def _is_partial(wanted: Import) -> bool:

@@ -68,7 +68,8 @@ _HOLDERS = {
 
 
 def of(node: ast.AST | None, resolve: Callable[[str], Types]) -> Types:
-    """The types that an annotation says; ``resolve`` gives those of a class by its name."""
+    """The types that an annotation says; ``resolve`` gives those of a class, or of what another
+    name stands for, by its dotted name."""
     if isinstance(node, ast.Constant):
         return _of_constant(node, resolve)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
@@ -81,7 +82,7 @@ def of(node: ast.AST | None, resolve: Callable[[str], Types]) -> Types:
         known = _NAMES.get(word)
         if known is not None:
             return plain(known)
-        return resolve(word) if word not in _generic() else _of_generic(word, [], resolve)
+        return resolve(dotted(node)) if word not in _generic() else _of_generic(word, [], resolve)
     return ANY
 
 
@@ -135,6 +136,12 @@ def _is_ellipsis(node: ast.expr) -> bool:
 def _word(node: ast.AST) -> str:
     """The last word of a dotted name."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def dotted(node: ast.AST) -> str:
+    """A name with all that stands before it: ``data.Images``."""
+    above = f"{dotted(node.value)}." if isinstance(node, ast.Attribute) else ""
+    return f"{above}{_word(node)}"
 
 
 def is_vague(types: Types) -> bool:

@@ -113,15 +113,17 @@ class ImportedTypes:
         return self._origins.lineage(self._origins.object_of(*place))
 
     def object_of(self, word: str) -> Types:
-        """An object of a class by the name that an annotation or the type of a class has."""
-        names = self._unit.imported.get(word, ())
+        """An object of a class, or what another name stands for, by the name that an annotation or
+        the type of a class has."""
+        first, dot, rest = word.partition(".")
+        names = [f"{each}{dot}{rest}" for each in self._unit.imported.get(first, ())]
         places = [Place(*each) for name in names for each in self._meant(name)]
         places += [self._homes[word]] if word in self._homes else []
         return joined(
             *(
                 self._received(home.across.class_named(part), home, part)
                 for home, part in places
-                if part in home.classes
+                if part in home.classes or part in home.bound_names
             )
         )
 

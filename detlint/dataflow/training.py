@@ -160,7 +160,7 @@ class Training:
     @cached_property
     def _all_imported(self) -> frozenset[str]:
         """The libraries that the file imports, within functions, too."""
-        found = imports(self._unit.text)
+        found = [each for each in imports(self._unit.text) if not each.typed]
         return frozenset(each.module.partition(".")[0] for each in found if not each.level)
 
     # What has weights

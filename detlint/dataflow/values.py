@@ -105,6 +105,7 @@ _NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
 _NUMBER = joined(INTEGER, FLOAT)
+_ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
 
 
 class Values:
@@ -126,6 +127,7 @@ class Values:
         self._unsure: dict[Question, tuple[Types, float]] = {}
         self._outermost = math.inf
         self._settling = False
+        self._opened: set[str] = set()  # what was asked for as an alias of types
         self.class_named: Callable[[str], Types] = cache(self._class_named)
 
     # Names
@@ -673,12 +675,22 @@ class Values:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
             found = self.elsewhere.object_of(word) if self.elsewhere is not None else NOTHING
-            return found or self._imported_class(word)
+            return found or self._alias(word) or self._imported_class(word)
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER
         hashed = bases & _ENUMS or not self.unit.hashes_by_value(word)
         return frozenset((Type("instance" if hashed else "?value", (), f".{word}"),))
+
+    def _alias(self, word: str) -> Types:
+        """What a name of the module stands for in annotations: ``Names = set[str]``."""
+        bound = self.unit.module.bindings.get(word, ()) if self._may_bind(word) else ()
+        if len(bound) != 1 or word in self._opened:
+            return NOTHING
+        self._opened.add(word)  # one that is made of itself
+        made = bound[0].args[0] if bound[0].code == "declared" and bound[0].args else bound[0]
+        said = made.node if made.code in _ALIASES else None
+        return declared.of(said, self.class_named) if said is not None else NOTHING
 
     def _imported_class(self, word: str) -> Types:
         """A class of another file, as far as its name says that it is one and no alias."""

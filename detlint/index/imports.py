@@ -42,27 +42,29 @@ _INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
 
 
 class Import(NamedTuple):
-    """``from ..a.b import c, d``: module "a.b", level 2, names c and d."""
+    """``from ..a.b import c, d``: module "a.b", level 2, names c and d; ``typed``: only type
+    checkers read it."""
 
     module: str
     level: int
     names: tuple[str, ...]
+    typed: bool = False
 
 
 def imports(text: str) -> list[Import]:
-    """What a file imports when it runs, in order: not what only type checkers read, unless it
-    gives just that when it is asked."""
+    """What a file imports, in order; a module that gives, when it is asked, what it shows type
+    checkers, imports that itself."""
     if "import" not in text:
         return []
     hidden = list(_types_only(text))
     found = [
-        (any(start <= match.start() < end for start, end in hidden), each)
+        each._replace(typed=any(start <= match.start() < end for start, end in hidden))
         for match in _statements(text)
         for each in _read(match)
     ]
     chosen = _chosen(text) if "import_" in text else []
     lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
-    return [*(each for is_hidden, each in found if lazily or not is_hidden), *chosen]
+    return [*(each._replace(typed=each.typed and not lazily) for each in found), *chosen]
 
 
 def _chosen(text: str) -> list[Import]:

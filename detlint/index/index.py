@@ -141,16 +141,22 @@ class Index:
     # What it imports
 
     def imports(self, path: str) -> list[Import]:
-        """What a file imports."""
+        """What a file imports when it runs."""
         if path not in self._imports:
-            answers = self._of(path)
-            if "imports" not in answers:
-                found = imports(self.source(path).text)
-                self._learn(path, "imports", [[*each[:2], list(each.names)] for each in found])
-            self._imports[path] = [
-                Import(module, level, tuple(names)) for module, level, names in answers["imports"]
-            ]
+            self._imports[path] = [each for each in self.all_imports(path) if not each.typed]
         return self._imports[path]
+
+    def all_imports(self, path: str) -> list[Import]:
+        """The same, and what it imports for type checkers alone."""
+        answers = self._of(path)
+        if "imports" not in answers:
+            found = imports(self.source(path).text)
+            told = [[each.module, each.level, [*each.names], each.typed] for each in found]
+            self._learn(path, "imports", told)
+        return [
+            Import(module, level, tuple(names), typed)
+            for module, level, names, typed in answers["imports"]
+        ]
 
     def libraries(self, path: str) -> frozenset[str]:
         """The top-level modules that a file imports by their names."""

@@ -203,11 +203,10 @@ class Definitions:
             self._known[asked], self._looked_at[asked] = found, looked_at
         return found
 
-    def looked_at(self, path: str, name: str) -> Collection[str]:
-        """The files on which the answer depends, with the one that asks."""
+    def meant_by(self, path: str, qualified: str) -> tuple[list[Symbol] | None, Collection[str]]:
+        """The answer of ``meant``, and the files that it depends on, with the one that asks."""
         self._looking = [set()]
-        self.of(path, name)
-        return self._looking[0]
+        return self.meant(path, qualified), self._looking[0]
 
     def module(self, path: str, name: str) -> str | None:
         """The file of a module by the name that a file imports it by."""
@@ -219,10 +218,18 @@ class Definitions:
 
     def meant(self, path: str, qualified: str) -> list[Symbol] | None:
         """The same by the qualified name of a value, without a module of what is the file's."""
-        if qualified.startswith("."):
-            return [Symbol(path, qualified[1:])]
         module, _, last = qualified.rpartition(".")
-        return self.of(path, f"{module}:{last}") if module else [Symbol(path, last)]
+        own = qualified.removeprefix(".")
+        if not module or (own != qualified and own in self._index.outline(path).uses):
+            return [Symbol(path, own)]
+        found = self.of(path, f"{module}:{last}")
+        if found is None and module.startswith(".."):  # `from . import data`, then `data.Images`
+            return self.meant(path, qualified[1:])
+        # `import api`, then `api.data.Images`, where that imports data.
+        above, dot, inner = module.rpartition(".")
+        if not found and above.strip(".") and self.of(path, f"{above}:{inner}") == []:
+            found = self.of(path, f"{above}:{inner}{dot}{last}") or found
+        return found
 
     def lineage(self, symbol: Symbol) -> list[Symbol | None]:
         """A class and its bases; None stands for one that may call its methods, out of sight."""
