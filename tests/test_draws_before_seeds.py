@@ -79,6 +79,16 @@ def split(rows):
 """
 
 
+def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The draws that are told of the program as coming before its seed."""
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = [each for each in json.loads(capsys.readouterr().out) if " before " in each["message"]]
+    assert all(place_of(each).startswith("train.py") for each in found)
+    return [
+        place_told({**each, "message": each["message"].partition(" before ")[0]}) for each in found
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
@@ -109,8 +119,37 @@ def test_what_is_drawn_before_the_seed(
     project: Project, capsys: pytest.CaptureFixture[str], line: str, found: list[str]
 ) -> None:
     project({"train.py": TRAIN.format(line), "net.py": NET, "seeds.py": SEEDS})
-    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
-    told = [each for each in json.loads(capsys.readouterr().out) if " before " in each["message"]]
-    draws = [{**each, "message": each["message"].partition(" before ")[0]} for each in told]
-    assert [place_told(each) for each in draws] == found
-    assert all(place_of(each).startswith("train.py") for each in told)
+    assert told(capsys) == found
+
+
+DRAW = "import numpy as np\n\nSTART = np.random.rand(3)\n"
+SEED = "import numpy as np\nnp.random.seed(1)\n"
+TRIED = "try:\n    import inner\nexcept ImportError:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"net.py": DRAW}, ["net.py:3"]),
+        ({"net.py": "import numpy as np\n\nclass Net:\n    W = np.random.rand(3)\n"}, ["net.py:4"]),
+        ({"net.py": "from inner import START\n", "inner.py": DRAW}, ["inner.py:3"]),
+        ({"net.py": TRIED, "inner.py": DRAW}, ["inner.py:3"]),
+        ({"net.py": "import sys\nif sys.argv:\n    import inner\n", "inner.py": DRAW}, []),
+        ({"net.py": "def f():\n    import inner\n", "inner.py": DRAW}, []),
+        ({"net.py": DRAW.replace("START", "if __name__ == '__main__':\n    START")}, []),
+        ({"net.py": SEED + DRAW}, []),
+        ({"net.py": "import inner\n" + DRAW, "inner.py": SEED}, []),
+        ({"net.py": "", "other.py": DRAW}, []),
+    ],
+)
+def test_what_is_drawn_when_files_are_imported(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], found: list[str]
+) -> None:
+    project(
+        {
+            "train.py": TRAIN.format("seeds.fix(0); import other; net.Net"),
+            "seeds.py": SEEDS,
+            **files,
+        }
+    )
+    assert told(capsys) == found

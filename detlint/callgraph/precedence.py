@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,11 +11,12 @@ from detlint.callgraph.graph import METHOD
 from detlint.dataflow.idle_draws import may_not_run
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.unit import Unit
+from detlint.index.imports import Import
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.callgraph.graph import Graph
     from detlint.dataflow.ir import Function, Op
@@ -104,6 +106,35 @@ class Precedence:
         passage = Passage(lines, may_end, {})
         end = self._passes(unit, unit.module, passage, 0)
         return None if end is None else (end, passage)
+
+    def loads_before(self, path: str, row: int, passage: Passage) -> bool:
+        """Whether a line that runs with its file certainly does before the first of the lines is
+        met: the program imports it."""
+        unit = self._unit(path)
+        piece = unit.piece_at(unit.source.line_starts[row - 1])
+        if piece is None or piece.kind == "function":
+            return False
+        met = {self._start: passage.rows[self._start, ""]}
+        pending = [self._start]
+        for each in pending:  # grows
+            for at, found in self._imports(each):
+                if at < met[each] and found not in met:
+                    met[found] = _FOREVER
+                    pending.append(found)
+        return row < met.get(path, 0)
+
+    def _imports(self, path: str) -> Iterator[tuple[int, str]]:
+        """The files that a file certainly imports when it runs, and in which rows."""
+        nodes = {
+            op.node: None
+            for op in self._unit(path).module.ops
+            if op.code == "import" and not may_not_run(op)
+        }
+        for node in nodes:
+            for wanted in _wanted(node):
+                for found in self._definitions.files(path, wanted):
+                    if found in self._files:
+                        yield getattr(node, "lineno", 0), found
 
     def _passes(
         self, unit: Unit, function: Function, passage: Passage, depth: int
@@ -218,6 +249,14 @@ class Precedence:
                     found.add(target)
                     pending.append(target)
         return frozenset(found)
+
+
+def _wanted(node: ast.AST) -> Iterator[Import]:
+    """What an import statement imports."""
+    if isinstance(node, ast.ImportFrom):
+        yield Import(node.module or "", node.level, tuple(each.name for each in node.names))
+    elif isinstance(node, ast.Import):
+        yield from (Import(each.name, 0, ()) for each in node.names)
 
 
 def _holds(function: str, line: Line) -> bool:

@@ -29,7 +29,7 @@ from detlint.sources.kinds import NOTEBOOK, kind_of_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from detlint.callgraph.precedence import Precedence
+    from detlint.callgraph.precedence import Passage, Precedence
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
@@ -204,12 +204,26 @@ class Program:
             return None
         end, passage = found
         seed = next((each for each in seeds if (each.path, each.fact.row) == end), seeds[0])
+        parts = passage.parts
+        for path in self.paths:
+            parts.setdefault(path, set()).update(self._parts_at_import(path))
         for kind in kinds:
-            for each in self.facts(kind, library, within=passage.parts):
-                part = self._index.part_at(each.path, each.fact.row)
-                if not each.fact.doubt and passage.holds(each.path, part, each.fact.row):
+            for each in self.facts(kind, library, within=parts):
+                if not each.fact.doubt and self._is_passed(each, passage):
                     return each, kind, seed
         return None
+
+    def _is_passed(self, located: Located, passage: Passage) -> bool:
+        path, row = located.path, located.fact.row
+        part = self._index.part_at(path, row)
+        return passage.holds(path, part, row) or (
+            part in self._parts_at_import(path)
+            and self._precedence.loads_before(path, row, passage)
+        )
+
+    def _parts_at_import(self, path: str) -> Iterable[str]:
+        """The parts of a file that run with it: its statements and the bodies of its classes."""
+        return "", *self._index.outline(path).classes
 
     def processes(
         self, kind: str = "spawns"

@@ -208,6 +208,10 @@ class Definitions:
         self._looking = [set()]
         return self.meant(path, qualified), self._looking[0]
 
+    def files(self, path: str, wanted: Import) -> tuple[str, ...]:
+        """The files that run when a file imports something."""
+        return self._modules.files(path, wanted)
+
     def module(self, path: str, name: str) -> str | None:
         """The file of a module by the name that a file imports it by."""
         above = name.lstrip(".")

@@ -96,7 +96,7 @@ class UnseededGlobalRng(Rule):
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
-    - a draw that the program certainly gets to before it seeds
+    - a draw that the program certainly gets to before it seeds, also one of a file that it imports
     - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
     - another program, if its own file draws and it writes something, such as a file
     - one finding for each program and library: it names the first draw, in the program's own file
