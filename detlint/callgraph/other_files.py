@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections import defaultdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,6 +48,7 @@ class OtherFiles:
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._imported: Callable[[str], frozenset[str]] = cache(self._imports_of)
         self._required: Callable[[str], list[str]] = cache(self._requirements_in)
         self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
@@ -136,7 +136,13 @@ class OtherFiles:
         importers, module = self._importers(self._around(home)), module_of(home)
         first = name.partition(".")[0]
         asked = dict.fromkeys((*importers.get(first, ()), *importers.get(module, ())))
-        return [each for each in asked if each != home]
+        return [each for each in asked if each != home and home in self._imported(each)]
+
+    def _imports_of(self, path: str) -> frozenset[str]:
+        """The files that those run which a file imports."""
+        modules = self._modules(self._root_of(path))
+        wanted = self._index.imports(path, typed=True)
+        return frozenset(found for each in wanted for found in modules.files(path, each))
 
     def looked_at(self, path: str) -> tuple[list[str], list[tuple[str, ...]]]:
         """The files that what was told of one may depend on, and what `answer` was asked about
@@ -159,7 +165,7 @@ class OtherFiles:
                 elif last == module:
                     yield f"{each}.{name}", f"{bound}.{name}"
         # Within functions, by `import a.b` and by `*`.
-        for wanted in self._index.all_imports(path):
+        for wanted in self._index.imports(path, typed=True):
             dotted = f"{'.' * wanted.level}{wanted.module}."
             if first in wanted.names or "*" in wanted.names:
                 yield f"{dotted}{name}", name
@@ -240,7 +246,7 @@ class OtherFiles:
         if len(files) > _MOST:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
-            imports = self._index.all_imports(path)
+            imports = self._index.imports(path, typed=True)
             modules = (f"{'.' * _is_partial(x)}{x.module.rpartition('.')[2]}" for x in imports)
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
@@ -264,9 +270,19 @@ class OtherFiles:
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        return f".{member}" in text or re.search(rf"\bclass\b[^\n]*\b{name}\b", text) is not None
+        return f".{member}" in text or _derives(text, name)
     otherwise = f"{name} as ", f".{name}", "import *"
     return text.count(name) > 1 or any(each in text for each in otherwise)
+
+
+def _derives(text: str, name: str) -> bool:
+    """Whether a class of a text may have a base of that name."""
+    place = text.find(name)
+    while place >= 0:
+        if text[text.rfind("\n", 0, place) + 1 : place].lstrip().startswith("class "):
+            return True
+        place = text.find(name, place + 1)
+    return False
 
 
 def _hands_on(text: str, name: str, module: str) -> bool:

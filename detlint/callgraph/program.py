@@ -204,26 +204,27 @@ class Program:
             return None
         end, passage = found
         seed = next((each for each in seeds if (each.path, each.fact.row) == end), seeds[0])
-        parts = passage.parts
-        for path in self.paths:
-            parts.setdefault(path, set()).update(self._parts_at_import(path))
         for kind in kinds:
+            parts = passage.parts
+            for path in self.paths:
+                parts.setdefault(path, set()).update(self._parts_at_import(path, kind))
             for each in self.facts(kind, library, within=parts):
-                if not each.fact.doubt and self._is_passed(each, passage):
+                if not each.fact.doubt and self._is_passed(each, kind, passage):
                     return each, kind, seed
         return None
 
-    def _is_passed(self, located: Located, passage: Passage) -> bool:
+    def _is_passed(self, located: Located, kind: str, passage: Passage) -> bool:
         path, row = located.path, located.fact.row
         part = self._index.part_at(path, row)
         return passage.holds(path, part, row) or (
-            part in self._parts_at_import(path)
+            part in self._parts_at_import(path, kind)
             and self._precedence.loads_before(path, row, passage)
         )
 
-    def _parts_at_import(self, path: str) -> Iterable[str]:
-        """The parts of a file that run with it: its statements and the bodies of its classes."""
-        return "", *self._index.outline(path).classes
+    def _parts_at_import(self, path: str, kind: str) -> Iterable[str]:
+        """The parts of a file in which facts may hold that run with it: its statements, and of
+        draws the bodies of its classes, which have no layers."""
+        return "", *(self._index.outline(path).classes if kind == "draws" else ())
 
     def processes(
         self, kind: str = "spawns"

@@ -15,7 +15,7 @@ from detlint.journal import ended
 from detlint.models.loading import is_known, wraps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.dataflow.ir import Function
     from detlint.dataflow.unit import Unit
@@ -399,6 +399,10 @@ class Origins:
                 bases = (self._defined(place.unit, (name,))[0] for name in self.bases(place))
                 pending += [each for each in bases if each is not None]
         return found
+
+    def class_called(self, names: Iterable[str], unit: Unit) -> Place | None:
+        """The class of the project that one of some qualified names means in a file."""
+        return self._defined(unit, tuple(names))[0]
 
     @staticmethod
     def bases(place: Place) -> list[str]:

@@ -34,6 +34,7 @@ class Queues:
         self._values = references.values
         self._unit = references.unit
         self._find = find
+        self._origins = Origins(find)
 
     def is_queue(self, call: Op) -> bool:
         """Whether a call makes one."""
@@ -85,13 +86,18 @@ class Queues:
             for use in each.uses:
                 if use.code == "call" and each in use.args[1:]:
                     names = self._values.called(use)
-                    if names and not any(name[0] == "." or is_known(name) for name in names):
+                    if names and not any(self._is_seen(name) or is_known(name) for name in names):
                         yield use, each
+
+    def _is_seen(self, name: str) -> bool:
+        """Whether what a qualified name means is in the file, a class with its bases."""
+        own = name[1:]
+        derives = own in self._unit.classes and self._unit.has_unseen_base(own)
+        return name.startswith(".") and not derives
 
     def _is_filled_by(self, call: Op, queue: Op) -> bool:
         """Whether several workers fill a queue that a function of another file is given."""
-        assert self._find is not None  # noqa: S101 - where other files are open
-        for function in Origins(self._find).entered(call):
+        for function in self._origins.entered(call):
             taken = parameter_of(function, call, queue)
             if taken is not None and function.unit is not self._unit:
                 others = Queues(References(function.unit.values))
@@ -120,8 +126,9 @@ class Queues:
     def _starts_many(self, op: Op) -> bool:
         if op.code != "call" or not any(region.loops for region in op.region.around()):
             return False
-        word = word_of(op)
-        return any(map(models.starts_worker, (word, *self._unit.bases(word))))
+        word, place = word_of(op), self._origins.class_called(self._values.called(op), self._unit)
+        bases = self._origins.foreign(self._origins.object_of(*place)) if place is not None else ()
+        return any(map(models.starts_worker, (word, *(x.rpartition(".")[2] for x in bases))))
 
     @cached_property
     def _working(self) -> set[Function]:

@@ -56,7 +56,7 @@ class Index:
         self._stored: dict[str, tuple[os.stat_result, str]] = {}
         self._changed: set[str] = set()
         # What was made of the answers.
-        self._imports: dict[str, list[Import]] = {}
+        self._imports: dict[tuple[str, bool], list[Import]] = {}
         self._libraries: dict[str, frozenset[str]] = {}
         self._hints: dict[str, dict[str, list[int]]] = {}
         self._outlines: dict[str, Outline] = {}
@@ -86,8 +86,10 @@ class Index:
         self._stored.pop(path, None)
         self._changed.discard(path)
         self._cache.forget(path)
-        for made in (self._imports, self._libraries, self._hints, self._outlines, self._digests):
+        for made in (self._libraries, self._hints, self._outlines, self._digests):
             made.pop(path, None)
+        for typed in (False, True):
+            self._imports.pop((path, typed), None)
         self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
 
     @property
@@ -140,23 +142,20 @@ class Index:
 
     # What it imports
 
-    def imports(self, path: str) -> list[Import]:
-        """What a file imports when it runs."""
-        if path not in self._imports:
-            self._imports[path] = [each for each in self.all_imports(path) if not each.typed]
-        return self._imports[path]
-
-    def all_imports(self, path: str) -> list[Import]:
-        """The same, and what it imports for type checkers alone."""
-        answers = self._of(path)
-        if "imports" not in answers:
-            found = imports(self.source(path).text)
-            told = [[each.module, each.level, [*each.names], each.typed] for each in found]
-            self._learn(path, "imports", told)
-        return [
-            Import(module, level, tuple(names), typed)
-            for module, level, names, typed in answers["imports"]
-        ]
+    def imports(self, path: str, *, typed: bool = False) -> list[Import]:
+        """What a file imports when it runs; ``typed``: and what it does for type checkers alone."""
+        if (path, typed) not in self._imports:
+            answers = self._of(path)
+            if "imports" not in answers:
+                found = imports(self.source(path).text)
+                told = [[each.module, each.level, [*each.names], each.typed] for each in found]
+                self._learn(path, "imports", told)
+            self._imports[path, typed] = [
+                Import(module, level, tuple(names), only)
+                for module, level, names, only in answers["imports"]
+                if typed or not only
+            ]
+        return self._imports[path, typed]
 
     def libraries(self, path: str) -> frozenset[str]:
         """The top-level modules that a file imports by their names."""
