@@ -320,9 +320,11 @@ def test_judging_a_program_reads_no_file_that_it_does_not_import(
     for name in ("_of", "source", "imports", "libraries", "outline"):
         real = getattr(Index, name)
 
-        def noting(self: Index, path: str, real: Callable[..., object] = real) -> object:
+        def noting(
+            self: Index, path: str, real: Callable[..., object] = real, **how: bool
+        ) -> object:
             read.add(path)
-            return real(self, path)
+            return real(self, path, **how)
 
         monkeypatch.setattr(Index, name, noting)
     outside: set[str] = set()

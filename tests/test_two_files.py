@@ -552,6 +552,48 @@ def test_more_files_than_a_few_may_import_a_name(project: Project) -> None:
     assert "make.py" in found.message
 
 
+OWN = """
+class Own(Base):
+    def __init__(self, results):
+        super().__init__()
+        self.results = results
+
+    def run(self):
+        self.results.put(1)
+"""
+STARTS = """
+import multiprocessing
+
+def results(number):
+    queue = multiprocessing.Queue()
+    for _ in range(number):
+        Own(queue).start()
+    return [queue.get() for _ in range(number)]
+"""
+
+
+@pytest.mark.parametrize("base", ["Process", "Thread", "Sampler"])
+@pytest.mark.parametrize("between", [False, True])
+def test_a_worker_is_told_by_its_bases(base: str, between: bool, project: Project) -> None:
+    files = {"work": f"from multiprocessing import {base}\n\nclass Base({base}):\n    pass\n"}
+    if between:
+        files |= {
+            "data": f"from work import Base\n{OWN}",
+            "make": f"from data import Own\n{STARTS}",
+        }
+    else:
+        files["make"] = f"from work import Base\n{OWN}{STARTS}"
+    assert [each.code for each in found_in(files, project)] == ["DET205"] * (base != "Sampler")
+
+
+def test_a_queue_of_each_round_has_one_worker(project: Project) -> None:
+    made = "    queue = multiprocessing.Queue()\n"
+    starts = STARTS.replace(made, "").replace("        Own", f"    {made}        Own")
+    files = {"data": f"from threading import Thread as Base\n{OWN}"}
+    files["make"] = f"from data import Own\n{starts}"
+    assert found_in(files, project) == []
+
+
 def test_what_only_type_checkers_import_names_a_class(project: Project) -> None:
     imported = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from data import Table\n"
     used = """

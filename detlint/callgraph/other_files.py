@@ -92,7 +92,8 @@ class OtherFiles:
         """The files that have a function or class of a file, also by way of others; by which word
         each of them calls it, and by which qualified name. Not more than some.
 
-        ``member``: a word that those have to hold that are of use.
+        ``member``: a word that those have to hold that are of use. Then what is imported within
+        functions, by ``import a.b`` and by ``*`` counts, too.
         """
         if self._alone:
             return []
@@ -107,7 +108,9 @@ class OtherFiles:
                 reads = _reads(text, last, last if member in ("", name) else member)
                 if not reads and not _hands_on(text, own, module_of(path)):
                     continue
-                for full, chain in self._ways(other, own, module_of(path)):
+                ways = [*self._ways(other, own, module_of(path))]
+                ways += self._further(other, own, module_of(path)) if member else ()
+                for full, chain in ways:
                     if (other, chain) in held or not self._is_of(self.unit(other), full, *home):
                         continue
                     held.append((other, chain))
@@ -164,7 +167,10 @@ class OtherFiles:
                     yield f"{each}{rest}", f"{bound}{rest}"
                 elif last == module:
                     yield f"{each}.{name}", f"{bound}.{name}"
-        # Within functions, by `import a.b` and by `*`.
+
+    def _further(self, path: str, name: str, module: str) -> Iterator[tuple[str, str]]:
+        """The same of imports within functions, by a dotted name or by ``*``."""
+        first = name.partition(".")[0]
         for wanted in self._index.imports(path, typed=True):
             dotted = f"{'.' * wanted.level}{wanted.module}."
             if first in wanted.names or "*" in wanted.names:

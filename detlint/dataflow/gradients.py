@@ -34,6 +34,7 @@ NEEDED, UNKNOWN, SEEMS_NONE, NONE = "needed", "unknown", "seems none", "none"
 _NEEDED, _UNKNOWN, _SEEMS_NONE, _NONE = (
     frozenset((each,)) for each in (NEEDED, UNKNOWN, SEEMS_NONE, NONE)
 )
+_FEW = 6  # files; what one of many passes to a function says little of what another is given
 _UNOPENED = frozenset((UNKNOWN, "other files may tell"))
 _NOTHING: Facts = frozenset()
 _COMPUTING = frozenset(("augment", "binary", "call", "comprehension"))
@@ -51,7 +52,7 @@ class Files:
         self._known.setdefault(gradients.unit, gradients)
         return [
             (other, call)
-            for unit, word, full in self._others.importing(gradients.unit, name)
+            for unit, word, full in self._others.importing(gradients.unit, name)[:_FEW]
             for other in [self._of(unit)]
             for call in (
                 *other.calls.of_imported(word, full),

@@ -12,9 +12,9 @@ from detlint.models import completions as models
 from detlint.models.loading import is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.origins import Find
 
 # What gives the same object again.
@@ -116,15 +116,17 @@ class Queues:
         pending, seen = [queue], {queue}
         while pending:
             for use in pending.pop().uses:
-                if self._starts_many(use):
+                if self._starts_many(use, queue.region.around()):
                     return True
                 if use.code in _HOLDING and use not in seen:
                     seen.add(use)
                     pending.append(use)
         return False
 
-    def _starts_many(self, op: Op) -> bool:
-        if op.code != "call" or not any(region.loops for region in op.region.around()):
+    def _starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
+        """Whether a loop within some regions, those of the queue, starts workers."""
+        around = set(op.region.around()) - set(outer) if op.code == "call" else ()
+        if not any(region.loops for region in around):
             return False
         word, place = word_of(op), self._origins.class_called(self._values.called(op), self._unit)
         bases = self._origins.foreign(self._origins.object_of(*place)) if place is not None else ()
