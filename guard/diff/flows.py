@@ -122,7 +122,7 @@ class Flows:
         self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
-        self._drawers = [each for each in nodes if draws_file(each.statement)]
+        self._drawers = [each for each in nodes if draws_name(each.statement)]
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
         for run in (0, 1):
@@ -245,7 +245,8 @@ class Flows:
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
         found = found or self._of_opened(node) or self._from_elsewhere(node)
-        return found or self._of_drawn_names(node, _DEEP) or frozenset((node,))
+        found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
+        return found or frozenset((node,))
 
     def before(self, node: Node) -> Iterator[Node]:
         """Statements that what differs of a statement's inputs comes from, the surest first."""
@@ -260,6 +261,23 @@ class Flows:
     def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
         found = (self.written.last(key, until) for key in keys)
         yield from (each for each in found if each is not None)
+
+    def _of_chosen_part(self, node: Node) -> Origins:
+        """What chose the part that a statement changes, where but the whole differs after it: of
+        ``part = parts[at]; part += x``, ``part`` agrees and it is another one of ``parts``."""
+        wholes = {path for path, _ in self._changed(node)}
+        if not wholes or not wholes.issubset(node.statement.touches):
+            return NOTHING
+        for path in node.statement.gives:
+            made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+            if path in wholes or made is None or made.within is not node.within:
+                continue
+            read = {
+                each[:size] for each in made.statement.reads for size in range(1, len(each) + 1)
+            }
+            if path[:1] in made.statement.writes and not wholes.isdisjoint(read):
+                return made.origins or self.given(made) or frozenset((made,))
+        return NOTHING
 
     def _of_drawn_names(self, node: Node, deep: int) -> Origins:
         """What drew a name that a statement takes apart: the same stands for it in both runs, so
@@ -277,14 +295,20 @@ class Flows:
                 found = self._of_drawn_names(each, deep - 1)
                 if found:
                     return found
-        return NOTHING
+        return self._drawn_before(node) if deep == _DEEP else NOTHING
 
     def _of_sorted_names(self, node: Node) -> Origins:
         """What drew the names of files that are put in order as they are listed."""
         if "sorted" not in node.statement.calls:
             return NOTHING
-        before = [each for each in self._drawers if each.order <= node.ran.began]
-        return frozenset(before[-1:])
+        return self._drawn_before(node, files=True)
+
+    def _drawn_before(self, node: Node, *, files: bool = False) -> Origins:
+        """What drew a name last, where nothing of the program's binds it: a library does, or code
+        that it makes, such as the ``__init__`` of a dataclass."""
+        drew = draws_file if files else draws_name
+        before = (each for each in self._drawers if each.order <= node.ran.began)
+        return frozenset([each for each in before if drew(each.statement)][-1:])
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()

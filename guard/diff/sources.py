@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from detlint.models.listings import FUNCTIONS, METHODS
@@ -9,8 +10,6 @@ from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
 from guard.diff import Source
 
 if TYPE_CHECKING:
-    import ast
-
     from guard.observe.statements import Statement
 
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
@@ -37,7 +36,9 @@ VARYING: dict[Source, set[str]] = {
     Source.CLOCK: _of("the clock"),
     Source.LOAD: {
         *("os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg"),
-        *("cuda.mem_get_info", "shutil.disk_usage"),
+        *("psutil.swap_memory", "psutil.cpu_times", "psutil.disk_usage", "psutil.net_io_counters"),
+        *("memory_info", "memory_full_info", "memory_percent", "getrusage", "get_traced_memory"),
+        *("cuda.mem_get_info", "shutil.disk_usage", "statvfs"),
     },
     Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
     Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed"},
@@ -48,6 +49,17 @@ VARYING: dict[Source, set[str]] = {
         *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
     },
 }
+# Files in which the system tells something else in each run; the first that a name begins with.
+_OF_THE_SYSTEM = {
+    **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), Source.ENTROPY),
+    **dict.fromkeys(("/proc/", "/sys/"), Source.LOAD),
+}
+# What gives up after some time, where it is given one; numbers by place mean that in the second.
+_WAITING = {
+    *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
+    *("select", "communicate", "get_message"),
+}
+_WAITING_BY_PLACE = {"join", "result"}
 # What writes all of the tensor that it is given, whatever that held.
 _FILLING = {
     *("recv", "irecv", "broadcast", "scatter", "gather", "all_gather", "all_gather_into_tensor"),
@@ -134,6 +146,23 @@ def fills(statement: Statement) -> bool:
 def allocates(statement: Statement) -> bool:
     """Whether a statement gives memory that nothing has written."""
     return any(source_of(each) is Source.UNWRITTEN_MEMORY for each in statement.calls)
+
+
+def told_by(name: str) -> Source | None:
+    """What a file of the system tells, that is another in each run."""
+    return next((each for start, each in _OF_THE_SYSTEM.items() if name.startswith(start)), None)
+
+
+def is_limited(call: ast.Call, name: str) -> bool:
+    """Whether a call waits for another thread or process, and for a limited time only."""
+    last = name.rpartition(".")[2]
+    given = [each.value for each in call.keywords if each.arg == "timeout"]
+    if last in _WAITING_BY_PLACE:
+        given += call.args[:1]
+        return any(isinstance(getattr(each, "value", ""), (int, float)) for each in given)
+    is_plain = all(isinstance(each, ast.Constant) for each in call.args)
+    limited = any(not isinstance(each, ast.Constant) or each.value is not None for each in given)
+    return last in _WAITING and limited and (is_plain or last in ("wait", "wait_for", "select"))
 
 
 def takes_any(call: ast.Call, name: str) -> bool:

@@ -173,11 +173,15 @@ class Frame:
             self._paused = self.statement
         self._finish(frame)
         tracer.digests.place = (self._code.place, "returned")
+        tracer.digests.traits = 0
         digest = tracer.digests.of(value)
         states = tracer.look(anew=True)
         thread, now = tracer.thread(), time.monotonic_ns()
         tracer.stream.add(("r", thread, self.number, now, digest, states))
-        tracer.leave(self)
+        traits = tracer.traits_of((self._code.place, "returned"), [value])
+        around = tracer.leave(self)
+        if around is not None:  # what a call gives may have no name there: list(f())
+            around.read_traits |= traits
 
 
 _INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -353,13 +357,15 @@ class Tracer:
         stack.append(frame)
         return 0 if above is None else above.line
 
-    def leave(self, frame: Frame) -> None:
-        """It ends, or pauses; out of all of them what there is is written."""
+    def leave(self, frame: Frame) -> Frame | None:
+        """It ends, or pauses; out of all of them what there is is written. The frame around it."""
         stack: list[Frame] = getattr(self._local, "stack", [])
         while stack and stack.pop() is not frame:
             pass
         if not stack:
             self.stream.flush()
+            return None
+        return stack[-1]
 
     def digest(
         self, paths: tuple[Path, ...], frame: FrameType, at: object, *, whole: bool = False
@@ -374,10 +380,15 @@ class Tracer:
         of = self.digests.of_whole if whole else self.digests.of
         self.digests.place = at
         values = [value_of(path, held, around) for path in paths]
+        self.traits_of(at, [each for each in values if each is not MISSING])
+        return tuple([0 if each is MISSING else of(each) for each in values])
+
+    def traits_of(self, at: object, values: list[Any]) -> int:
+        """What values are made of, with what was seen of them so far; the first times alone."""
         self._counted[at] = self._counted.get(at, 0) + 1
         if self._counted[at] <= _TIMES:
-            self.digests.traits |= traits_of(each for each in values if each is not MISSING)
-        return tuple([0 if each is MISSING else of(each) for each in values])
+            self.digests.traits |= traits_of(values)
+        return self.digests.traits
 
     def note_traits(self, code: int, line: int, traits: Traits) -> None:
         """What the values of a statement are made of; told when more is known than before."""

@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guard.digests.generators import NONE
@@ -142,6 +142,11 @@ class Call:
         """Of the function."""
         return self.file, self.name, self.first_line
 
+    @property
+    def is_lambda(self) -> bool:
+        """Whether it is one expression, of which no statement is recorded."""
+        return self.name.endswith("<lambda>")
+
 
 @dataclass(eq=False, slots=True)
 class Thread:
@@ -254,12 +259,18 @@ class _Builder:
     def _close(self, stack: list[Call], thread: Thread) -> None:
         """The innermost call is over: it hangs below the statement that made it."""
         call = stack.pop()
-        for each in self._pending.pop(id(call), []):
-            _at_end(call, each)
-        if stack:
-            self._pending.setdefault(id(stack[-1]), []).append(call)
+        below = self._pending.pop(id(call), [])
+        if call.is_lambda:  # it has no statements: what it calls, the one around calls
+            around = [replace(each, at=call.at) for each in below]
         else:
-            thread.calls.append(call)
+            around = []
+            for each in below:
+                _at_end(call, each)
+        for each in (*around, call):
+            if stack:
+                self._pending.setdefault(id(stack[-1]), []).append(each)
+            else:
+                thread.calls.append(each)
 
 
 def _at_end(call: Call, below: Call) -> None:

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Suspect
 from guard.diff.differences import Confidence, Explanation, Source
-from guard.diff.sources import DOES, LISTING, UNSEEDED, VALUES, source_of, takes_any
+from guard.diff.sources import (
+    DOES,
+    LISTING,
+    UNSEEDED,
+    VALUES,
+    is_limited,
+    source_of,
+    takes_any,
+    told_by,
+)
 from guard.digests.traits import OBJECTS, SETS, STRINGS
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
@@ -92,6 +101,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     for source, name in sorted(sources, key=lambda each: each[0] is not Source.CLOCK):
         if source is not None and source not in _BY_ITS_VALUES:
             yield Origin(source, f"{name}()")
+    yield from _of_the_system(statement.text)
     yield from _of_hashes(node, traits.read | traits.gave, circumstance)
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
@@ -108,6 +118,17 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.THREAD_ORDER, f"{shown} {does} in several threads")
     if node.draws:
         yield Origin(Source.GENERATOR, f"{shown} draws from it")
+
+
+def _of_the_system(text: str) -> Iterator[Origin]:
+    """What a file of the system tells; whether something came within a limited time."""
+    for each in _parts(text):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            told = told_by(each.value)
+            if told is not None:
+                yield Origin(told, f"{each.value} in `{text}`")
+        elif isinstance(each, ast.Call) and is_limited(each, name := ast.unparse(each.func)):
+            yield Origin(Source.READINESS, f"{name}() waits for a limited time")
 
 
 def _of_hashes(node: Node, held: int, circumstance: str) -> Iterator[Origin]:
@@ -151,6 +172,13 @@ _OF_REASONS = {
     FROM_A_THREAD: Source.THREAD_ORDER,
     KEPT: Source.STATE,
     SAVED: Source.STATE,
+}
+# What a line may depend on, where the runs differ in equal circumstances: an order by hashes that
+# does not hang on the seed of these hangs on addresses.
+_IN_EQUAL_CIRCUMSTANCES: dict[Source | None, Source | None] = {
+    Source.STRING_HASH: Source.OBJECT_ADDRESS,
+    Source.LISTING: None,
+    Source.UNWRITTEN_MEMORY: None,
 }
 _OF_OPERATORS = {
     Cause.KERNEL: Source.KERNEL,
@@ -284,6 +312,8 @@ def _of_differing(known: Known) -> Explanation | None:
 def _of_text(known: Known) -> Explanation | None:
     for each in known.suspects[:1]:
         source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
+        if known.circumstance == NONE:
+            source = _IN_EQUAL_CIRCUMSTANCES.get(source, source)
         if source is not None:
             return Explanation(source, Confidence.POSSIBLE, each.message)
     return None

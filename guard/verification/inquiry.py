@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from guard.diff import Cause, Comparison, Confidence, examine
+from guard.diff import Cause, Comparison, Confidence, Source, examine
 from guard.diff.situations import for_kernels
 from guard.errors import GuardError
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
@@ -203,7 +203,9 @@ def with_findings(
     if comparison is None:
         return verdict
     found = found or Entry()
-    shown = settled(bisection, difference, verdict.circumstance, text)
+    begun = _shown(found, verdict.circumstance)
+    line = Source.NOT_SHOWN if begun is None else begun.source
+    shown = settled(bisection, difference, verdict.circumstance, text, line)
     notes = comparison.notes
     if shown is None and bisection.culprit is not None:
         notes = (*notes, _THREADED.format(bisection.culprit.operator.name))
@@ -225,7 +227,7 @@ def with_findings(
     others = with_possibilities(by_rules, replace(asked, difference=refined))
     lines = led_by(found, others)
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
-    known = Known(refined, shown, verdict.circumstance, lines, _shown(found, verdict.circumstance))
+    known = Known(refined, shown, verdict.circumstance, lines, begun)
     cause = explanation(known)
     if cause.confidence is Confidence.CERTAIN and cause.source in REMEDIES:
         refined = replace(refined, advice=REMEDIES[cause.source])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause
+from guard.diff import Cause, Source
 from guard.diff.names import listed
 from guard.diff.slices import done_in_one, sets_only, sets_values
 from guard.verification.attribution import NONE
@@ -74,13 +74,19 @@ def drawn_in_threads(difference: Difference, text: Text) -> Difference:
 
 
 def settled(
-    bisection: Bisection, difference: Difference, circumstance: str, text: Text
+    bisection: Bisection,
+    difference: Difference,
+    circumstance: str,
+    text: Text,
+    line: Source = Source.NOT_SHOWN,
 ) -> Culprit | None:
     """What recording in detail shows, beside what else is known.
 
     A generator that differs comes before what it makes differ. Memory that nothing has written
     is told where something speaks for it: its circumstance, an allocation before, the text.
     None where it was given what threads of the program made, whose operators are not recorded.
+
+    line  what the line reads that was found by running
     """
     shown = bisection.culprit
     if shown is None or shown.cause in (Cause.KERNEL, Cause.GENERATOR):
@@ -91,8 +97,11 @@ def settled(
         return shown
     if text.shares and not shown.is_number and circumstance != MEMORY.name:
         return None
-    held = not shown.is_number and (shown.allocates or text.allocates)
-    if circumstance == MEMORY.name or (held and circumstance in ("", NONE)):
+    # Memory of a library's holds the same where the circumstances are.
+    held = text.allocates or (shown.allocates and circumstance != NONE)
+    held = held and not shown.is_number and circumstance in ("", NONE)
+    held = held and line in (Source.NOT_SHOWN, Source.UNWRITTEN_MEMORY)
+    if circumstance == MEMORY.name or held:
         why = READ.format(shown.operator.name)
         return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
     return shown

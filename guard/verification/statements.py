@@ -132,7 +132,7 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     if rank is not None:
         notes.append(_OF_RANK.format(rank))
     found = find(flows, seen)
-    if not found.origins or _is_kernel(seen, found.origins[0]):
+    if not found.origins or _is_kernel(seen, found.origins[0]) or _is_late(seen, found):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
     decided = cause_of(flows, found.origins[0], seen.cause, _hyperparameters(ran[0]))
     shows = found.entered if seen.cause in _ENTERS else decided and decided.setting
@@ -161,6 +161,13 @@ def _is_kernel(difference: Difference, origin: Node) -> bool:
     """Whether all that was found is the call of what computes: operators tell more."""
     place = difference.place
     return difference.cause is Cause.KERNEL and place is not None and origin.stands_at(place)
+
+
+def _is_late(difference: Difference, found: Found) -> bool:
+    """Whether all that was found is what a model computes, which was another one before."""
+    names = (each.within.call.name.rpartition(".")[2] for each in found.origins[0].around())
+    is_seen = difference.cause is not Cause.INITIALISATION or found.entered is not None
+    return not is_seen and "forward" in names
 
 
 def _hyperparameters(process: Process) -> set[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
-from guard.verification.texts import Line, Text, setters, states
+from guard.verification.texts import Line, Text, setters, states, timed_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -311,8 +311,10 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         lost = difference.lost
         rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
         for each in text.kept.get(path, ()):
-            what = f"{each.name} changes here, nothing of that name is saved, and line {each.begun}"
-            yield Line(rank, each.line, f"{what} begins it anew in a resumed run", KEPT)
+            does = "is drawn from" if each.is_drawn else "changes"
+            what = f"{each.name} {does} here, nothing of that name is saved, and line {each.begun}"
+            at = 0 if each.is_drawn and lost == ("batch",) else rank
+            yield Line(at, each.line, f"{what} begins it anew in a resumed run", KEPT)
     elif cause in (Cause.GENERATOR, *_DATA):
         yield from _fit(text.threads.draws(tree, difference.generators), FROM_A_THREAD)
     if asked.circumstance in _SAYS:
@@ -323,6 +325,10 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         yield from _fit(handed, Source.THREAD_ORDER.value, 0 if sure else _SURE)
     elif cause in _COMPUTED and not asked.is_known:
         yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
+    if cause in (Cause.INITIALISATION, *_COMPUTED):
+        yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
+    if cause is not Cause.STATE:
+        yield from _fit(timed_conditions(tree), Source.CLOCK.value, _SURE)
 
 
 def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:

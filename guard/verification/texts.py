@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.diff import Source
 from guard.diff.sources import LISTING, source_of, takes_any
+from guard.observe.statements import inner_path
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _PROCESSES = ("Process", "spawn", "start_new_thread")
 _PUTS = ("put", "put_nowait", "append", "appendleft", "extend", "add", "send")
 _TAKES = ("get", "get_nowait", "recv")
 _QUEUES = ("Queue", "SimpleQueue", "LifoQueue", "PriorityQueue", "JoinableQueue")
+_SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
+_TOGETHER = "changes what several processes share, in the order in which they come to it"
 _UNORDERED = ("as_completed", "imap_unordered")
 # How a draw from a generator of the whole process begins, by the first letters of the name that a
 # trace has for it.
@@ -49,6 +52,7 @@ _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "p
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CLIPS = ("clip_grad_norm", "clip_grad_value", "clip_gradients", "clip_grads_with_norm")
+_GENERATORS = {"default_rng", "RandomState", "Random"}
 _DEEP = 3  # dictionaries, one in the other
 _IN_PLACE = {"mul_", "div_", "add_", "sub_", "copy_", "clamp_", "zero_", "fill_", "clip_"}
 # What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
@@ -96,13 +100,15 @@ class Line(NamedTuple):
 class Kept(NamedTuple):
     """A value that changes as the program runs.
 
-    line   where it changes
-    begun  where it is made
+    line      where it changes
+    begun     where it is made
+    is_drawn  whether it is a generator
     """
 
     name: str
     line: int
     begun: int
+    is_drawn: bool = False
 
 
 class Text:
@@ -278,6 +284,7 @@ class Threads:
     handing   in processes as well
     queues    whether it makes queues
     others    whether it takes what is ready first in another way
+    shares_memory  whether processes of its own have memory in common
     """
 
     def __init__(self, trees: Collection[ast.AST]) -> None:
@@ -288,6 +295,7 @@ class Threads:
         self.queues = any(name in _QUEUES for _, name in named)
         self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
         self.others |= any(takes_any(call, name) for call, name in every)
+        self.shares_memory = any(name in _SHARING for _, name in named)
 
     def __bool__(self) -> bool:
         """Whether something can come first or last."""
@@ -316,6 +324,19 @@ class Threads:
                 if target and target not in own:
                     what = f"{target} grows in threads, in the order they come to it"
                     yield Line(0, node.lineno, what)
+
+    def written_together(self, tree: ast.AST) -> Iterator[Line]:
+        """Where processes change what lies in memory that they share."""
+        for function in _functions(tree, self.handing) if self.shares_memory else ():
+            for call, name in calls(function):
+                holder, _, method = name.rpartition(".")
+                if method == "step" and holder.rpartition(".")[2].startswith("opt"):
+                    yield Line(0, call.lineno, f"{name}() {_TOGETHER}")
+            given = {each.arg for each in _all(function.args, ast.arg)}
+            for node in _all(function, ast.AugAssign):
+                path = inner_path(node.target)
+                if path is not None and path[0] in given:
+                    yield Line(0, node.lineno, f"{'.'.join(path)} {_TOGETHER}")
 
     def draws(self, tree: ast.AST, generators: Iterable[str] = ()) -> Iterator[Line]:
         """Draws of threads from a generator of the whole process.
@@ -384,6 +405,19 @@ def _own(function: ast.FunctionDef) -> set[str]:
     shared = {name for n in _all(function, ast.Global, ast.Nonlocal) for name in n.names}
     names = _all(function, ast.Name)
     return {each.id for each in names if isinstance(each.ctx, ast.Store)} - shared
+
+
+# The clock
+
+
+def timed_conditions(tree: ast.AST) -> Iterator[Line]:
+    """Where the clock decides what is done, but for what only raises an error."""
+    names = imported(tree)
+    for node in _all(tree, ast.While, ast.If):
+        asked = (dotted(call, names) for call, _ in calls(node.test))
+        is_timed = any(source_of(each) is Source.CLOCK for each in asked)
+        if is_timed and not isinstance(node.body[0], ast.Raise):
+            yield Line(0, node.lineno, f"`{ast.unparse(node.test)}` is decided by the clock")
 
 
 # Checkpoints
@@ -464,6 +498,30 @@ def _attributes(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
                 start, _, key = name.partition(".")
                 if start == "self" and key in made and key not in saved:
                     yield Kept(name, line, made[key])
+        yield from _drawn_attributes(owner, first, saved)
+
+
+def _drawn_attributes(
+    owner: ast.ClassDef, first: Collection[ast.AST], saved: Collection[str]
+) -> Iterator[Kept]:
+    """Generators of NumPy's or Python's that a class makes once, and draws from in its methods."""
+    stores = [
+        (target.attr, value, target.lineno)
+        for target, value in _assigned(owner)
+        if isinstance(target, ast.Attribute)
+    ]
+    once = {name for name, _, _ in stores if sum(name == other for other, _, _ in stores) == 1}
+    made = {
+        name: line
+        for name, value, line in stores
+        if name in once and isinstance(value, ast.Call) and last_name(value.func) in _GENERATORS
+    }
+    for method in (each for each in owner.body if each not in first):
+        for call, called in calls(method):
+            start, _, rest = called.partition(".")
+            name = rest.partition(".")[0]
+            if start == "self" and name in made and name not in saved:
+                yield Kept(f"self.{name}", call.lineno, made[name], is_drawn=True)
 
 
 def _variables(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:

@@ -78,6 +78,36 @@ CASES = {
     ),
     "in a comprehension": ("a = [os.urandom(4) for _ in range(3)]\nb = a[0]", 3, {2}),
     "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {3}),
+    "what a lambda calls": (
+        "def f():\n    return os.urandom(4)\ng = lambda: f()\na = g()\nb = a",
+        6,
+        {3},
+    ),
+    "a part that is chosen": (
+        (
+            "a = os.urandom(4)\nparts = [[], []]\npart = parts[a[0] > LIMIT]\n"
+            "part.append(1)\nb = repr(parts)"
+        ),
+        6,
+        {2},
+    ),
+    "a part that is chosen again": (
+        (
+            "s = os.urandom(1)\na = [0, s[0] > LIMIT, 0]\nparts = [[], []]\nfor each in a:\n"
+            "    part = parts[each]\n    part += [each * 0]\nb = repr(parts)"
+        ),
+        8,
+        {2},
+    ),
+    "a name that generated code draws": (
+        (
+            "import uuid\nfrom dataclasses import dataclass, field\n@dataclass\nclass R:\n"
+            "    key: str = field(default_factory=lambda: uuid.uuid4().hex)\n"
+            "r = R()\na = int(r.key[:6], 16)\nb = a"
+        ),
+        9,
+        {6},
+    ),
     "a generator": (
         "def g():\n    yield 1\n    yield os.urandom(4)\nfor each in g():\n    b = each",
         6,

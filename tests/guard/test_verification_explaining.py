@@ -24,6 +24,10 @@ from guard.diff import (
 )
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
+from guard.diff.statements import Calling, Node
+from guard.digests.traits import Traits
+from guard.observe.statements import statements
+from guard.trace.statements import Call
 from guard.verification import perturbations
 from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of
 from guard.verification.operators import Culprit
@@ -55,6 +59,11 @@ PROGRAMS = {
     "addresses": ("a = sorted(samples, key=id)", "b = numbers(a)", Source.OBJECT_ADDRESS),
     "hashes": ("a = [hash(each) % 7 for each in samples]", "b = repr(a)", Source.OBJECT_ADDRESS),
     "a set": ("a = list(set(samples))", "b = numbers(a)", Source.OBJECT_ADDRESS),
+    "a set that a call gives": (
+        "f = lambda: set(samples)\ndef g():\n    return f()\na = list(g())",
+        "b = numbers(a)",
+        Source.OBJECT_ADDRESS,
+    ),
     "a weak set": (
         "kept = weakref.WeakSet(samples)\na = [each.number for each in kept]",
         "b = repr(a)",
@@ -215,6 +224,16 @@ CONFIDENCES = {
         "STRING_HASH",
         "possible",
     ),
+    "the linter alone, of a set, where hashes agree": (
+        known(suspects=(Suspect("DET204", "a set", "train.py", 3),), circumstance="none"),
+        "OBJECT_ADDRESS",
+        "possible",
+    ),
+    "the linter alone, where listings agree": (
+        known(suspects=(Suspect("DET203", "a list", "train.py", 3),), circumstance="none"),
+        "NOT_SHOWN",
+        "possible",
+    ),
     "the text alone": (
         known(suspects=(Suspect("", "id() is", "train.py", 3, "addresses of objects"),)),
         "OBJECT_ADDRESS",
@@ -265,6 +284,29 @@ def test_what_a_call_reads() -> None:
     found = [source_of(each) for each in called]
 
     assert found == [Source.CLOCK] * 2 + [Source.PROCESS, Source.OBJECT_ADDRESS, None, None]
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("with open('/proc/self/statm') as file:", Source.LOAD),
+        ("a = open('/dev/urandom', 'rb').read(4)", Source.ENTROPY),
+        ("a = open('/proceedings/a.txt').read()", Source.NOT_SHOWN),
+        ("a = resource.getrusage(0).ru_maxrss", Source.LOAD),
+        ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
+        ("thread.join(0.5)", Source.READINESS),
+        ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
+        ("a = requests.get(url, timeout=3)", Source.NOT_SHOWN),
+        ("a = ', '.join(names)", Source.NOT_SHOWN),
+    ],
+)
+def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None:
+    text = f"{line}\n    pass\n" if line.endswith(":") else line
+    statement = statements(text)[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert origin_of(node, Traits()).source is source
 
 
 def test_threads_that_write_in_place_are_told(tmp_path: Path) -> None:

@@ -42,6 +42,41 @@ threading.Thread(target=add)
 """
 
 
+HOGWILD = """\
+def work(model, seen):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer.step()
+    seen[0] += 1
+model = Net().share_memory()
+Process(target=work, args=(model, seen))
+"""
+CLOCK = """\
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    search()
+if time.monotonic() > end:
+    raise TimeoutError
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "lines"),
+    [
+        (HOGWILD, Cause.INITIALISATION, [3, 4]),
+        (HOGWILD.replace(".share_memory()", ""), Cause.INITIALISATION, []),
+        (CLOCK, Cause.OUTSIDE, [2]),
+        (CLOCK, Cause.STATE, []),
+    ],
+    ids=["shared", "not shared", "clock", "resumed"],
+)
+def test_lines_that_processes_or_the_clock_decide(
+    text: str, cause: Cause, lines: list[int], tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", text))
+    found = lines_of((), cause, "none", [path])
+    assert [each.line for each in found] == lines
+
+
 def test_what_the_linter_finds_comes_first_if_it_fits(tmp_path: Path) -> None:
     path = str(write(tmp_path / "train.py", HANDED))
     fits, general = (Suspect(code, "m", path, 9) for code in ("DET101", "DET304"))

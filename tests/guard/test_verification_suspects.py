@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.diff import Cause, Difference, Link
+from guard.diff import Cause, Difference, Link, Source
 from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import program_files, suspects
@@ -197,11 +197,12 @@ OTHER_SUM = ("aten.sum.default", b"x", b"c")
         ((), ("", "torch.Tensor(3)"), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
         ((), ("", "torch.Tensor([3])"), Cause.KERNEL, Cause.OUTSIDE),
         (("aten.empty.memory_format",), ("", ""), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
+        (("aten.empty.memory_format",), ("none", ""), Cause.KERNEL, Cause.OUTSIDE),
         (("aten.empty_like.default", "aten.zero_.default"), ("", ""), Cause.KERNEL, Cause.OUTSIDE),
         ((), ("", "torch.empty(3)"), Cause.GENERATOR, Cause.GENERATOR),
     ],
-    ids=["nothing", "circumstance", "another", "text", "Tensor", "list", "operator", "filled",
-         "generator"],
+    ids=["nothing", "circumstance", "another", "text", "Tensor", "list", "operator", "same",
+         "filled", "generator"],
 )  # fmt: skip
 def test_unwritten_memory_is_told_where_something_speaks_for_it(
     before: tuple[str, ...], said: tuple[str, str], cause: Cause, expected: Cause, tmp_path: Path
@@ -213,6 +214,9 @@ def test_unwritten_memory_is_told_where_something_speaks_for_it(
     found = settled(shown, difference, said[0], text)
     assert found is not None
     assert found.cause is expected
+    found = settled(shown, difference, said[0], text, Source.OBJECT_ADDRESS)
+    assert found is not None
+    assert (found.cause is Cause.UNWRITTEN_MEMORY) == (said[0] == "memory")
 
 
 def test_a_loader_that_shuffles_is_no_suspect_where_torch_is_seeded(tmp_path: Path) -> None:
