@@ -41,8 +41,8 @@ class NoDeterministicImplementation(Rule):
       gradient is, as of `MaxPool3d(2)`
 
     Not reported:
-    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen;
-      sums of counts by `torch_scatter`; where only CUDA is concerned, tensors on the CPU
+    - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen.
+      Where only CUDA is concerned, tensors that visibly lie on the CPU
     - only the backward is concerned, and there visibly is none: integers, detached or fresh
       tensors, code without gradients, or that is called only from such
 
