@@ -63,6 +63,15 @@ _READS = frozenset(
 )
 # Libraries whose functions yield to a window how far they are.
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
+# Methods by which a table is written out or shown with the names of its columns, by which others
+# find these.
+_WRITING = frozenset(
+    f"to_{each}"
+    for each in (
+        *("csv", "excel", "feather", "hdf", "html", "json", "latex", "markdown", "parquet"),
+        *("sql", "string"),
+    )
+)
 # Methods of a table that take its columns by their names.
 _BY_COLUMN = frozenset(("drop", "get", "groupby", "pop", "query", "set_index"))
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
@@ -285,6 +294,9 @@ class Orders:
             return  # `a, b = x, y` makes no tuple
         if flow.keyed:
             yield from self.follow(use, flow.held)
+        elif flow.columns and all("pandas.concat" in self.values.called(x) for x in use.uses):
+            for each in use.uses:
+                yield from self.follow(each, flow)
         elif all(each.code in ("return", "yield") for each in use.uses) and use.uses:
             yield from self.escape(use, "returned", flow)
         else:
@@ -306,7 +318,15 @@ class Orders:
                 for made in use.uses:
                     yield from self.follow(made, flow.held)
             else:
-                yield from self.escape(use, "stored", flow)
+                yield from self._kept_by(key, self.escape(use, "stored", flow))
+
+    def _kept_by(self, key: object, uses: Iterator[Use]) -> Iterator[Use]:
+        """What holds an order by a key: only a file or a report shows it where all that the file
+        looks up by that key is made a set, counted or told."""
+        for use in uses:
+            reads = list(self.references.reads_of_key(key)) if isinstance(key, str) and key else []
+            harmless = bool(reads) and not any(self.first(each, PLAIN) for each in reads)
+            yield use._replace(assumed=use.assumed or harmless)
 
     def _in_change(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value:
@@ -332,7 +352,8 @@ class Orders:
             ):
                 if flow.keyed:
                     yield from self.follow(use, flow.held)
-                yield from self.escape(use, f"assigned to {spoken(container)}[…]", flow)
+                how = f"assigned to {spoken(container)}[…]"
+                yield from self._kept_by(word, self.escape(use, how, flow))
 
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value:
@@ -532,7 +553,7 @@ class Orders:
         for each in use.uses:
             if each.code == "attr" and each.name == "values" and each.uses:
                 yield Use(each, "read into an array")
-        for found in self.follow(use, flow):
+        for found in self.follow(use, flow._replace(columns=True)):
             asked = found.how.startswith("asked for")
             if not asked or found.how.startswith("asked for .to_"):
                 yield found
@@ -727,7 +748,8 @@ class Orders:
         elif word in _OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
-            yield Use(attribute, f"asked for .{word}")
+            named = flow.columns and word in _WRITING
+            yield Use(attribute, f"asked for .{word}", assumed=named)
         else:
             yield from self._popped(call, attribute)
 

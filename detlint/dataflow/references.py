@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
+_LOOKING_UP = frozenset(("get", "pop", "setdefault"))
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
@@ -57,6 +58,12 @@ class References:
                 for op in each.reads("attr", name):
                     if not is_self(op.args[0]) and self.values.owner(op.args[0]) in classes:
                         yield op
+
+    def reads_of_key(self, key: str) -> Iterator[Op]:
+        """Where the file looks up what something holds by a key, and not only to add to it."""
+        for function in self.unit.functions_naming(key):
+            for each in function.everything():
+                yield from (op for op in each.ops if _looks_up(op, key) and not _only_filled(op))
 
     def reads_again(self, stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,
@@ -188,6 +195,23 @@ def _attributes_read(node: ast.AST | None) -> set[str]:
         and isinstance(each.ctx, ast.Load)
         and id(each) not in added_to
     }
+
+
+def _looks_up(op: Op, key: str) -> bool:
+    """``state["done"]``, ``state.get("done", [])``."""
+    taken = op.args[1] if len(op.args) > 1 else None
+    if taken is None or (taken.code, taken.name) != ("const", key):
+        return False
+    function = op.args[0]
+    called = op.code == "call" and function.code == "attr"
+    return op.code == "item" or (called and function.name in _LOOKING_UP)
+
+
+def _only_filled(read: Op) -> bool:
+    return all(
+        use.code == "change" or (use.code == "attr" and use.name in CHANGING - GIVING)
+        for use in read.uses
+    )
 
 
 def is_self(op: Op) -> bool:

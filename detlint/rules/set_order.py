@@ -54,7 +54,8 @@ class SetOrder(Rule):
     - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by
       their order, else *possible*
     - strings where a script or an image sets `PYTHONHASHSEED`; a file that asks a model for answers
-      and trains none
+      and trains none.
+      What is kept by a key that the file only counts, or makes a set of; columns of a saved table
 
     Not reported:
     - sets of numbers, whose hashes do not change

@@ -1224,7 +1224,7 @@ def as_array(frame):
 
 
 def written(frame):
-    frame[list(set(frame.columns) - {"target"})].to_csv("a.csv")  # DET204
+    frame[list(set(frame.columns) - {"target"})].to_csv("a.csv")  # possible DET204
 
 
 def learned(frame, model):
@@ -1436,7 +1436,7 @@ class HoldsDicts:
 
 
 def table_of_columns(tags: set[str], path):
-    pd.DataFrame({tag: [1, 2] for tag in tags}).to_csv(path)  # DET204
+    pd.DataFrame({tag: [1, 2] for tag in tags}).to_csv(path)  # possible DET204
 
 
 def table_of_rows(tags: set[str], n: int, path):
@@ -1445,7 +1445,7 @@ def table_of_rows(tags: set[str], n: int, path):
 
 
 def table_of_records(tags: set[str], path):
-    pd.DataFrame.from_records([dict.fromkeys(tags, 0)]).to_csv(path)  # DET204
+    pd.DataFrame.from_records([dict.fromkeys(tags, 0)]).to_csv(path)  # possible DET204
 
 
 def table_with_columns_given(tags: set[str], path):
@@ -1460,3 +1460,53 @@ def table_asked_for_a_column(tags: set[str], key: str):
 def table_as_an_array(tags: set[str]):
     table = pd.DataFrame({tag: [1, 2] for tag in tags})  # DET204
     return torch.tensor(table.values)
+
+
+def tables_joined(left, right, path):
+    shared = list(set(left.columns) & set(right.columns))  # possible DET204
+    pd.concat([left[shared], right[shared]]).to_csv(path)
+
+
+def tables_joined_and_read(left, right):
+    shared = list(set(left.columns) & set(right.columns))  # DET204
+    return pd.concat([left[shared], right[shared]]).values
+
+
+# What is kept by a key
+
+
+def resumed(names: list[str], load, save):
+    finished = set(load()["finished"])
+    for name in names:
+        if name not in finished:
+            finished.add(name)
+            save({"finished": list(finished)})  # possible DET204
+
+
+def resumed_by_a_state(names: list[str], state, save):
+    over = set(state.get("over", []))
+    for name in names:
+        over.add(name)
+        state["over"] = list(over)  # possible DET204
+        save(state)
+
+
+def reported(found: set[str]):
+    return {"citations": list(found), "size": len(found)}  # possible DET204
+
+
+def say(report):
+    print("too few" if len(report["citations"]) < 3 else "fine", report["citations"])
+
+
+def kept_and_numbered(found: set[str], save):
+    save({"vocabulary": list(found)})  # DET204
+
+
+def numbered_by_what_was_kept(state):
+    return {word: index for index, word in enumerate(state["vocabulary"])}
+
+
+def kept_and_filled(found: set[str], report, save):
+    report["additions"].append("x")
+    save({"additions": list(found)})  # DET204
