@@ -586,6 +586,43 @@ def test_a_worker_is_told_by_its_bases(base: str, between: bool, project: Projec
     assert [each.code for each in found_in(files, project)] == ["DET205"] * (base != "Sampler")
 
 
+IMAGES = """
+import numpy as np
+from torch.utils.data import Dataset
+
+class Images(Dataset):
+    def __init__(self, images):
+        self.images, self.noise = images, Noise(0)
+
+    def __getitem__(self, index):
+        return self.noise(self.images[index])
+
+class Noise:
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, image):
+        return image + self.rng.normal(size=3)
+"""
+
+
+@pytest.mark.parametrize("looked_up", ["KINDS[kind]", "KINDS.get(kind)", "KINDS.get(kind, Images)"])
+@pytest.mark.parametrize("kinds", ["{'images': Images}", "dict(images=Images)"])
+def test_a_table_of_classes_says_which_one_is_made(
+    looked_up: str, kinds: str, project: Project
+) -> None:
+    make = f"""
+from torch.utils.data import DataLoader
+from kinds import KINDS, Images
+
+def load(kind, images):
+    return DataLoader({looked_up}(images), num_workers=4)
+"""
+    files = {"data": IMAGES, "kinds": f"from data import Images\n\nKINDS = {kinds}\n", "make": make}
+    (found,) = found_in(files, project)
+    assert (found.code, found.confidence.name) == ("DET201", "CERTAIN")
+
+
 def test_a_queue_of_each_round_has_one_worker(project: Project) -> None:
     made = "    queue = multiprocessing.Queue()\n"
     starts = STARTS.replace(made, "").replace("        Own", f"    {made}        Own")

@@ -7,6 +7,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from detlint.dataflow import lattice
 from detlint.dataflow.callers import given
 from detlint.dataflow.declared import classes
 from detlint.dataflow.ir import Op
@@ -462,6 +463,10 @@ class Origins:
         if function.code == "attr" and function.name == "manual_seed" and not names:
             yield function.args[0], frame, keys  # torch.Generator().manual_seed(0)
             return
+        held = list(_of_dict(op, names, keys))
+        if held:
+            yield from ((each, frame, inner) for each, inner in held)
+            return
         for callee in self.of(function, frame):
             if callee is None or callee.called:
                 yield self.made(names, op, frame) if names else None
@@ -535,6 +540,22 @@ class Origins:
 def owner_of(method: Made) -> Made | None:
     """The object that a method was looked up on; None of a function."""
     return method.frame.owner if method.frame is not None and not method.called else None
+
+
+def _of_dict(call: Op, names: tuple[str, ...], keys: _Keys) -> Iterator[tuple[Op, _Keys]]:
+    """What a dict holds that ``dict(a=x)`` makes, or ``get`` looks up, and by which keys."""
+    method, given = call.args[0], list(call.arguments())
+    if "builtins.dict" in names:
+        for name, each in given:
+            if name in (None, "*", "**"):
+                yield each, keys
+            elif not keys or keys[-1] in (None, name):
+                yield each, keys[:-1]
+    elif method.code == "attr" and method.name == "get" and given:
+        owner = method.args[0]
+        if lattice.are(owner.function.unit.across.types(owner), "dict"):
+            yield owner, (*keys, _constant(given[0][1]))
+            yield from ((each, keys) for _, each in given[1:])
 
 
 def _depth(frame: Frame | None) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.entropy import Entropy
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Origins
     from detlint.dataflow.unit import Unit
     from detlint.finding import Edit
 
@@ -112,14 +112,14 @@ class SeedPlaces:
             elif key and keyword in (None, "default"):
                 yield Place(value, node, f"`{key}`", key)
 
-    def handed(self, call: Op, find: Find | None = None) -> Iterator[Place]:
-        """What a call gives a function that seeds with it, of the file, or of another one that
-        ``find`` opens."""
-        values = call.function.unit.values
-        callee = values.callee(call) or (_imported(call, find) if find is not None else None)
-        if callee is not None:
+    def handed(self, call: Op, origins: Origins | None = None) -> Iterator[Place]:
+        """What a call gives a function that seeds with it, of the file, or of another one where
+        ``origins`` open it."""
+        own = call.function.unit.values.callee(call)
+        entered = origins.entered(call) if own is None and origins is not None else [own]
+        for each in filter(None, entered):
             for place, value in self._unnamed(call):
-                taken = parameter_of(callee, call, value)
+                taken = parameter_of(each, call, value)
                 if taken is not None and self._seeds(taken):
                     yield place
 
@@ -145,17 +145,6 @@ class SeedPlaces:
         if parameter not in self._seeding:
             self._seeding[parameter] = any(map(_is_seed, _followed(parameter)))
         return self._seeding[parameter]
-
-
-def _imported(call: Op, find: Find) -> Function | None:
-    """The function of another file that a call leads to, or the constructor of a class."""
-    unit = call.function.unit
-    for name in unit.values.called(call):
-        for home, part in find(unit, name):
-            found = home.defined("__init__", part) if part in home.classes else home.defined(part)
-            if found is not None:
-                return found
-    return None
 
 
 def _is_seed(value: Op) -> bool:

@@ -215,15 +215,15 @@ class EntropySeed(Rule):
         for place in sorted(self._places.named(functions), key=Place.start):
             self._check(place)
         calls = (op for function in functions for op in function.coded("call"))
-        find = self.others.find if self.others is not None else None
+        opened = Origins(self.others.find) if self.others is not None else None
         elsewhere: list[Place] = []
         for call in sorted(calls, key=lambda op: (op.node.lineno, op.node.col_offset)):  # type: ignore[attr-defined]
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
             elif not self._states.is_undone(call):
-                for place in (*self._places.given(call), *self._places.handed(call, find)):
+                for place in (*self._places.given(call), *self._places.handed(call, opened)):
                     self._check(place)
-                elsewhere += self._places.handed_on(call) if find is None else ()
+                elsewhere += self._places.handed_on(call) if opened is None else ()
         for place in elsewhere:
             self._check(place, _ELSEWHERE)
         stores = (op for function in functions for op in function.coded("store_attr"))
