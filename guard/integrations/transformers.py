@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
 from guard.errors import MissingDependencyError, SettingsError
+from guard.observe import places
 from guard.randomness.rng_states import restore, rng_state
 from guard.settings import load
 from guard.setup import activation
 
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import TypeAlias
 
     from guard.settings import Settings
@@ -161,12 +161,8 @@ def _put_back() -> None:
 
 def _is_under_way(state: State) -> bool:
     """Whether the trainer whose state it is waits for the training that begins now."""
-    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - the documented way to a frame
-    while frame is not None:
-        if getattr(frame.f_locals.get("self"), "state", None) is state:
-            return True
-        frame = frame.f_back
-    return False
+    frames = places.outward(sys._getframe())  # noqa: SLF001 - the documented way to a frame
+    return any(getattr(frame.f_locals.get("self"), "state", None) is state for frame in frames)
 
 
 def _encoded(state: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -22,6 +22,7 @@ _keys = torch._C._TorchDispatchModeKey  # noqa: SLF001
 _transforms = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001 - of torch.func
 _DispatchMode: Any = TorchDispatchMode
 Result = TypeVar("Result")
+_NODES = 4  # that one operator makes, at most: one in place makes one for the copy it keeps, too
 
 
 class Mode(_DispatchMode):  # type: ignore[misc]  # torch gives it no types
@@ -97,6 +98,27 @@ def is_traced() -> bool:
     if not modes():
         return False
     return any(_mode(each) is not None for each in (_keys.FAKE, _keys.PROXY, _keys.FUNCTIONAL))
+
+
+class Nodes(Generic[Result]):
+    """Where the nodes of autograd's graph were made, as their backward has no line of its own."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Result] = {}
+        self._last = -1
+
+    def note(self, here: Callable[[], Result]) -> None:
+        """Where the program is now, for the nodes that it has made since the last time."""
+        made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
+        if made != self._last and torch.is_grad_enabled():
+            at = here()
+            for each in range(max(self._last + 1, made - _NODES), made + 1):
+                self._made[each] = at
+            self._last = made
+
+    def of(self, node: Any) -> Result | None:  # noqa: ANN401
+        """Where a node was made."""
+        return self._made.get(node._sequence_nr())  # noqa: SLF001
 
 
 class Run(NamedTuple):

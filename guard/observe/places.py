@@ -73,7 +73,7 @@ class Trail(NamedTuple):
 def here(outside: str = "") -> Trail | None:
     """The user's line that is running now, outside of some file; None if all of the stack is
     torch's."""
-    return _trail(_outward(sys._getframe(1)), outside)  # noqa: SLF001 - the documented way
+    return _trail(_lines(sys._getframe(1)), outside)  # noqa: SLF001 - the documented way
 
 
 def of_error(error: BaseException) -> Trail | None:
@@ -89,7 +89,7 @@ def of_error(error: BaseException) -> Trail | None:
     if not entries:
         return None
     inward = [(entry.tb_frame, entry.tb_lineno) for entry in reversed(entries)]
-    return _trail([*inward, *_outward(entries[0].tb_frame.f_back)])
+    return _trail([*inward, *_lines(entries[0].tb_frame.f_back)])
 
 
 def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -98,10 +98,15 @@ def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
-def _outward(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+def outward(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame, and those that called it."""
     while frame is not None:
-        yield frame, frame.f_lineno
+        yield frame
         frame = frame.f_back
+
+
+def _lines(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    return ((each, each.f_lineno) for each in outward(frame))
 
 
 def _trail(frames: Any, outside: str = "") -> Trail | None:  # noqa: ANN401
@@ -174,13 +179,11 @@ def _place(frame: FrameType) -> Place | None:
 def own() -> Place | None:
     """The innermost line of the user's own files; where there is none, of an installed library."""
     installed: Place | None = None
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
-    while frame is not None:
+    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
         found = calling(frame)
         if found is not None and not is_installed(found.filename):
             return found
         installed = installed or found
-        frame = frame.f_back
     return installed
 
 
@@ -188,15 +191,13 @@ def making(kind: type) -> Place | None:
     """The line of the user's own files that makes an object: the innermost one outside of the
     ``__init__`` of objects of a kind, which make others within."""
     found: Place | None = None
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
-    while frame is not None:
+    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
         if frame.f_code.co_name == "__init__" and issubclass(type(local(frame, "self")), kind):
             found = None
         elif found is None:
             place = calling(frame)
             own_file = place is not None and not is_installed(place.filename)
             found = place if own_file else None
-        frame = frame.f_back
     return found
 
 

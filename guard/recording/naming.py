@@ -10,12 +10,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from guard.digests.tensors import unlike
-from guard.observe.places import local
+from guard.observe.places import local, outward
 from guard.recording.events import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
+    from types import CodeType
 
     from torch.nn import Module
 
@@ -171,13 +171,11 @@ def _holder(module: Module) -> Module:
     """The module whose method calls a part of itself, as Lightning's ``training_step`` does."""
     import torch
 
-    frame: FrameType | None = sys._getframe(3)  # noqa: SLF001 - the documented way to a frame
     found = module
-    while frame is not None:
+    for frame in outward(sys._getframe(3)):  # noqa: SLF001 - the documented way to a frame
         owner = local(frame, "self")
         if isinstance(owner, torch.nn.Module) and any(each is module for each in owner.modules()):
             found = owner
-        frame = frame.f_back
     return found
 
 

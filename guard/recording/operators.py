@@ -10,12 +10,10 @@ from torch.utils import _python_dispatch
 
 from guard.digests.structures import fingerprint, summary_of
 from guard.observe import places
-from guard.observe.modes import Mode, guarded
+from guard.observe.modes import Mode, Nodes, guarded
 from guard.recording.events import source
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from torch._ops import OpOverload
 
     from guard.observe.places import Place
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from guard.recording.session import Session
     from guard.trace.model import Phase
 
-_NODES = 4  # that one operator makes, at most
 _UNWRITTEN = bytes(16)
 _ALLOCATING = ("empty", "new_empty", "resize_")
 
@@ -93,8 +90,7 @@ class _Mode(Mode):
         self.sink: Session = recorder.sink
         self.operators = operators
         self.is_on = True
-        self._made: dict[int, _Made] = {}
-        self._last = -1
+        self._nodes: Nodes[_Made] = Nodes()
 
     def leave(self) -> None:
         """Leave the stack of modes, if the program's own have left it."""
@@ -123,14 +119,10 @@ class _Mode(Mode):
         node = torch._C._current_autograd_node()  # noqa: SLF001
         self.backward = node is not None and not torch.is_grad_enabled()
         if self.backward:
-            return self._made.get(node._sequence_nr(), _Made(None, "", not self.operators.module))  # noqa: SLF001
+            return self._nodes.of(node) or _Made(None, "", not self.operators.module)
         modules = self.operators.modules
         here = _Made(_line(), modules[-1] if modules else "", self.operators.inside)
-        made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
-        if made != self._last and torch.is_grad_enabled():
-            for each in range(max(self._last + 1, made - _NODES), made + 1):
-                self._made[each] = here
-            self._last = made
+        self._nodes.note(lambda: here)
         return here
 
     @guarded
@@ -161,10 +153,5 @@ def _number(given: tuple[Any, ...]) -> float | None:
 
 def _line() -> Place | None:
     """The innermost line that is not torch's."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to a frame
-    while frame is not None:
-        found = places.calling(frame)
-        if found is not None:
-            return found
-        frame = frame.f_back
-    return None
+    frames = places.outward(sys._getframe(2))  # noqa: SLF001 - the documented way to a frame
+    return next(filter(None, map(places.calling, frames)), None)

@@ -151,12 +151,10 @@ def _is_stood_in(name: str) -> bool:
 
 
 def _asked_by_program() -> bool:
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
-    while frame.f_back is not None:
+    for frame in places.outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
         name = frame.f_code.co_filename
         if name != __file__ and not name.startswith("<frozen"):
             return not places.is_installed(name) and not places.is_library(name)
-        frame = frame.f_back
     return False
 
 

@@ -16,6 +16,7 @@ import time
 import uuid
 from collections import Counter
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -356,14 +357,11 @@ def _is_of_library(name: str) -> bool:
 
 def _is_aside() -> bool:
     """Whether one of Python's own modules calls, for itself, or a library that is imported."""
-    frame: FrameType | None = _caller()
-    name = "" if frame is None else frame.f_code.co_filename
+    caller = _caller()
+    name = caller.f_code.co_filename
     if not _is_of_library(name):
         return False
     if not places.is_of_package(name):
         return places.is_installed(name)
-    while frame is not None and _is_of_library(frame.f_code.co_filename):
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
+    names = (each.f_code.co_filename for each in places.outward(caller))
+    return any(each.startswith("<frozen importlib") for each in takewhile(_is_of_library, names))

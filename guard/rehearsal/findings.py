@@ -154,19 +154,8 @@ class Report(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; docs/preflight.md describes the keys."""
-        return {
-            "format": FORMAT,
-            "torch": self.torch,
-            "steps": self.steps,
-            "operators": self.operators,
-            "complete": self.complete,
-            "counts": self.counts(),
-            "findings": [_plain(each) for each in self.findings],
-            "sources": [_plain(each) for each in self.sources],
-            "attention": [_plain(each) for each in self.attention],
-            "limits": list(self.limits),
-            "unjudged": list(self.unjudged),
-        }
+        plain = {name: _plain(value) for name, value in self._asdict().items()}
+        return {"format": FORMAT, "counts": self.counts(), **plain}
 
     def __str__(self) -> str:
         from io import StringIO
@@ -178,24 +167,23 @@ class Report(NamedTuple):
 
 def from_dict(data: dict[str, Any]) -> Report:
     """The report that ``as_dict`` took apart."""
-    return Report(
-        findings=tuple(Finding(**_placed(each)) for each in data["findings"]),
-        sources=tuple(OtherSource(**_placed(each)) for each in data["sources"]),
-        attention=tuple(Attention(**_placed(each)) for each in data["attention"]),
-        limits=tuple(data["limits"]),
-        unjudged=tuple(data["unjudged"]),
-        steps=data["steps"],
-        operators=data["operators"],
-        torch=data["torch"],
-        complete=data["complete"],
-    )
+    fields: dict[str, Any] = {
+        name: tuple(_entry(name, each) for each in value) if isinstance(value, list) else value
+        for name, value in data.items()
+        if name in Report._fields
+    }
+    return Report(**fields)
 
 
-def _plain(entry: Finding | OtherSource | Attention) -> dict[str, Any]:
-    where = entry.where
-    return {**entry._asdict(), "where": None if where is None else where._asdict()}
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field, or an entry of one
+    if hasattr(value, "_asdict"):
+        return {name: _plain(each) for name, each in value._asdict().items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _placed(entry: dict[str, Any]) -> dict[str, Any]:
-    where = entry["where"]
-    return {**entry, "where": None if where is None else Where(**where)}
+def _entry(name: str, data: Any) -> Any:  # noqa: ANN401
+    kind = {"findings": Finding, "sources": OtherSource, "attention": Attention}.get(name)
+    if kind is None:
+        return data
+    where = data["where"]
+    return kind(**{**data, "where": where and Where(**where)})

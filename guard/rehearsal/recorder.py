@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from guard.observe import places
+from guard.observe.modes import Nodes
 from guard.rehearsal import verdicts
 from guard.rehearsal.draws import Draws
 from guard.rehearsal.findings import (
@@ -121,7 +122,6 @@ def _places_elements(name: str) -> bool:
     return any(each in name for each in ("index", "scatter", "put", "slice", "masked_fill", "tri"))
 
 
-_NODES = 4  # that one operator makes, at most
 _QUIET = {"aten::detach", "aten::lift_fresh", "prim::device", "prim::layout"}  # no kernel runs
 
 
@@ -160,9 +160,8 @@ class Recorder:
         self.finish: Callable[[], None] = lambda: None
         self.starts: Callable[[], None] = lambda: None
         self._counts: Counter[_Key] = Counter()
-        self._made: dict[int, places.Trail | None] = {}
+        self._nodes: Nodes[places.Trail | None] = Nodes()
         self._models: dict[int, Any] = {}
-        self._last = -1
 
     def enter(self, node: Node) -> None:
         """The backward of a node begins."""
@@ -175,13 +174,7 @@ class Recorder:
 
     def mark(self) -> None:
         """Note the line that runs now for the nodes of the graph that it has made."""
-        made = torch._C._autograd._get_sequence_nr() - 1  # noqa: SLF001
-        if made != self._last and torch.is_grad_enabled():
-            here = self.here()
-            # An operator in place makes a node for the copy that it keeps as well.
-            for each in range(max(self._last + 1, made - _NODES), made + 1):
-                self._made[each] = here
-            self._last = made
+        self._nodes.note(self.here)
 
     def after(self, run: Run, result: Any) -> None:  # noqa: ANN401
         """An operator has run: count it."""
@@ -208,7 +201,7 @@ class Recorder:
             if self.node is None and trail is not None and trail.modules:
                 self._models[id(trail.modules[0])] = trail.modules[0]
             return trail
-        return self._made.get(self.node._sequence_nr())  # noqa: SLF001
+        return self._nodes.of(self.node)
 
     def guessed(self, what: str) -> int:
         """A value that the program reads is not known. How often that was so at its line."""

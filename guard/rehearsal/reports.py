@@ -73,7 +73,7 @@ def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
         yield grid(_attention_row(each) for each in report.attention)
     if report.sources:
         yield heading("not operators")
-        yield grid(_rows(report.sources, _source_row, _SOURCE_AT, _is_any, verbose=verbose))
+        yield grid(_rows(report.sources, _source_row, _SOURCE_AT, lambda _: True, verbose=verbose))
     if report.limits:
         yield heading("not seen")
         for limit in report.limits:
@@ -141,10 +141,6 @@ def _several(lines: list[str]) -> str:
 
 def _is_harmless(entry: Finding) -> bool:
     return entry.verdict in (REPAIRED, SWITCH)
-
-
-def _is_any(_: OtherSource) -> bool:
-    return True
 
 
 def _row(each: Finding) -> tuple[tuple[str, str], ...]:
@@ -280,12 +276,12 @@ def _artifact(path: str) -> Object:
 
 
 def _told_of(finding: Finding) -> str:
-    where = finding.where
-    module = f" in module {where.module} ({where.kind})" if where and where.module else ""
+    named = bool(finding.where and finding.where.module)
+    inside = f" in module {module(finding.where)}" if named else ""
     condition = f", {finding.condition}" if finding.condition else ""
     advice = f" Instead: {finding.alternative}." if finding.alternative else ""
     name = finding.name or finding.operator
-    return f"{finding.verdict}: {finding.direction} of {name}{module}{condition}.{advice}"
+    return f"{finding.verdict}: {finding.direction} of {name}{inside}{condition}.{advice}"
 
 
 def _told(source: OtherSource) -> str:

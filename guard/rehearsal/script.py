@@ -251,7 +251,7 @@ class Rehearsal:
             rehearsing(self._told["gpu"], max(1, self._told["ranks"]), seeded=False)
         )
         scripted.install(stack, self._recorder, mode, self._enough, self._told["ranks"])
-        self._recorder.finish = self.done
+        self._recorder.finish = lambda: self._end("")
         self._written = side_effects.Written(self._told["scratch"])
         side_effects.guard_files(stack, self._written)
         arguments.follow_counts(stack)
@@ -310,10 +310,6 @@ class Rehearsal:
         os.write(descriptor, text.encode("utf-8", "surrogateescape"))
         os.close(descriptor)
         return 0
-
-    def done(self) -> NoReturn:
-        """All steps are done."""
-        self._end("")
 
 
 def _without_ours(error: BaseException) -> tuple[Any, BaseException, Any]:
