@@ -67,7 +67,7 @@ class Answering:
 
     @cached_property
     def _calls_and_names(self) -> list[str]:
-        names = [each.name.rpartition(".")[2] for each in self._functions]
+        names = [each.word for each in self._functions]
         return names + [inference.last_word(op) for op in _calls(self._functions)]
 
     @cached_property
@@ -115,7 +115,7 @@ class Answering:
 
 def is_test(function: Function) -> bool:
     """Whether a function is a test, by its name."""
-    return words_of(function.name.rpartition(".")[2])[:1] == ["test"]
+    return words_of(function.word)[:1] == ["test"]
 
 
 def _calls(functions: Iterable[Function]) -> Iterator[Op]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.settings import names_tested
+from detlint.dataflow.slices import ahead
 from detlint.models import atomics as rows
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _is_integer(op: Op, seen: set[Op]) -> bool:
     if op in seen:
         return True
     seen.add(op)
-    values = op.function.unit.values
+    values = op.values
     number = values.constant(op)
     if isinstance(number, (int, float)):
         return float(number).is_integer()
@@ -82,7 +83,7 @@ def slot(call: Op) -> str:
         taken = taken.uses[0]
     if not taken.uses:
         return ""
-    computed = _computed_from(taken)
+    computed = set(ahead([taken], _COMPUTING, _MOST))
     for place, value in _stored(call):
         if (place in computed) is not (value in computed):
             return names[0]
@@ -91,23 +92,12 @@ def slot(call: Op) -> str:
 
 def _stored(call: Op) -> Iterator[tuple[Op | None, Op | None]]:
     """Places and values of the stores of a kernel."""
-    values = call.function.unit.values
+    values = call.values
     for op in call.function.ops:
         if op.code == "store_item":
             yield op.args[1], op.args[2]
         elif op.code == "call" and rows.STORE in values.called(op):
             yield op.given("pointer", 0), op.given("value", 1)
-
-
-def _computed_from(start: Op) -> set[Op]:
-    """A value, and those that are computed from it."""
-    found, pending = {start}, [start]
-    for each in pending:  # grows
-        for use in each.uses if len(pending) < _MOST else ():
-            if use.code in _COMPUTING and use not in found:
-                found.add(use)
-                pending.append(use)
-    return found
 
 
 def is_chosen(op: Op) -> bool:

@@ -67,13 +67,8 @@ class Callers:
         """The calls of what the file imports, by a qualified name; by which word it calls that."""
         key = word, name
         if key not in self._imported:
-            self._imported[key] = [
-                call
-                for outer in self._unit.functions_naming(word)
-                for inner in outer.everything()
-                for call in inner.coded("call")
-                if name in self._unit.values.called(call)
-            ]
+            calls = self._unit.ops_naming(word)
+            self._imported[key] = [x for x in calls if name in self._unit.values.called(x)]
         return self._imported[key]
 
     def partials(self, function: Function) -> list[Op]:
@@ -113,17 +108,13 @@ class Callers:
     def _reads(self, owner: str, name: str, function: Function | None) -> Iterator[Op]:
         """Where code names it."""
         inner = function is not None and function.outer is not None and not owner
-        for outer in self._unit.functions_naming(name):
-            for each in outer.everything():
-                if owner:
-                    yield from each.reads("attr", name)
-                    continue
-                read = each.globals.get(name)
-                if read is not None and (inner or read.code == "global"):
-                    yield read
-                if inner:
-                    made = each.coded("function")
-                    yield from (op for op in made if op.name is function)
+        if not inner:
+            yield from self._unit.reads("attr" if owner else "global", name)
+            return
+        for each in self._unit.all_naming(name):
+            read = each.globals.get(name)
+            yield from () if read is None else [read]
+            yield from (op for op in each.coded("function") if op.name is function)
 
 
 class AllCallers:
@@ -161,12 +152,12 @@ def is_own(function: Function) -> bool:
 
 def _asks(use: Op) -> bool:
     """``super(Name, self)``, ``isinstance(x, Name)``."""
-    called = use.function.unit.values.called(use)
+    called = use.called
     return any(each in ("builtins.super", "builtins.isinstance") for each in called)
 
 
 def _is_plain(decorator: Op) -> bool:
-    names = decorator.function.unit.values.qualified(decorator)
+    names = decorator.values.qualified(decorator)
     return stops(decorator) or not _PLAIN.isdisjoint(names)
 
 

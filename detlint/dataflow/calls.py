@@ -25,6 +25,12 @@ def written(call: Op) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+def said(call: Op) -> str:
+    """What a call calls, as the source says it."""
+    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+    return ast.unparse(call.node.func)
+
+
 def owner_word(call: Op) -> str:
     """The last word of what a method is called on; "" of a function."""
     function = call.args[0]
@@ -103,5 +109,5 @@ def parameter_of(function: Function | None, call: Op, value: Op) -> Op | None:
 
 def _is_bound(function: Function) -> bool:
     """Whether a method gets its object as its first argument."""
-    decorators = getattr(function.node, "decorator_list", [])
+    decorators = function.decorators
     return not any(isinstance(x, ast.Name) and x.id == "staticmethod" for x in decorators)

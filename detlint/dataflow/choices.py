@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import given
+from detlint.dataflow.defaults import default_of
 from detlint.dataflow.settings import entries, merged_entries
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 Constants = frozenset[object]
 _NOTHING: Constants = frozenset()
 _UNKNOWN: Constants = frozenset((...,))
-_FIELDS = frozenset(("field", "Field", "attrib"))
 
 
 class Choices(Backwards[Constants]):
@@ -33,7 +33,7 @@ class Choices(Backwards[Constants]):
         return _NOTHING.union(*parts)
 
     def judge(self, op: Op) -> Constants:
-        found = op.function.unit.values.constant(op)
+        found = op.constant
         return super().judge(op) if found is ... else frozenset((found,))
 
     def _of_param(self, op: Op) -> Constants:
@@ -50,7 +50,7 @@ class Choices(Backwards[Constants]):
         owner = unit.values.owner(op.args[0])
         if not owner:
             return _UNKNOWN
-        held = [_held(each) for each in unit.stored(owner, name)]
+        held = [_held(each) for each in unit.held(owner, name)]
         if any(each.code == "declared" for each in unit.stored(owner, name)):  # of a dataclass
             told = (each.given(name) for each in self._calls.of_class(owner).calls)
             held += [each for each in told if each is not None]
@@ -58,17 +58,14 @@ class Choices(Backwards[Constants]):
 
     def _of_item(self, op: Op) -> Constants:
         """``MODES[name]``, ``self.options["mode"]``: of dicts that are written out."""
-        values = op.function.unit.values
+        values = op.values
         key = values.constant(op.args[1])
         held = (entries if key is ... else merged_entries)(values, op.args[0])
         return self.joined(each.value for each in held if key in (..., each.name)) or _UNKNOWN
 
 
-def _held(stored: Op) -> Op:
+def _held(value: Op) -> Op:
     """What an attribute is bound to; ``field(default=2)`` → ``2``."""
-    value = stored.args[1] if stored.code == "store_attr" else stored
     if value.code == "declared" and value.args:
         value = value.args[0]
-    if value.code == "call" and value.args[0].name in _FIELDS:
-        return value.given("default", 0) or value
-    return value
+    return default_of(value)

@@ -6,6 +6,7 @@ import ast
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import said
 from detlint.dataflow.ir import DECORATORS
 from detlint.dataflow.settings import (
     entries,
@@ -14,7 +15,6 @@ from detlint.dataflow.settings import (
     keywords,
     names_tested,
     options_at,
-    said,
 )
 from detlint.models import tuning
 
@@ -158,8 +158,8 @@ def is_trial(op: Op) -> bool:
     around = [os.path.splitext(file)[0], os.path.basename(folder)]
     function: Function | None = op.function.decorated or op.function
     while function is not None:
-        around.append(function.name.rpartition(".")[2])
-        decorators = getattr(function.node, "decorator_list", ())
+        around.append(function.word)
+        decorators = function.decorators
         around += (ast.unparse(each).partition("(")[0] for each in decorators)
         function = function.outer
     return any(map(tuning.tries, around))

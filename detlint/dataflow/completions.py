@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.order import Orders
 from detlint.dataflow.queues import Queues, same
+from detlint.dataflow.slices import ahead
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import completions as models
 from detlint.models import names
@@ -59,10 +60,8 @@ class Completions:
 
     def of_function(self, function: Function) -> Iterator[Found]:
         """Those of a function, and of the functions in it."""
-        for each in function.everything():
-            for op in each.ops:
-                if op.code == "call":
-                    yield from self._judged(op)
+        for call in function.all_coded("call"):
+            yield from self._judged(call)
 
     def _judged(self, call: Op) -> Iterator[Found]:
         completion = self.completion(call)
@@ -175,19 +174,15 @@ def _returned(call: Op) -> Iterator[Use]:
     somebody may put it in its place."""
     told = [each for each in call.uses if each.code == "unpack"]
     numbered = any(names.numbers(name) for each in told for name in each.function.names_of(each))
-    pending = [call, *told]
-    for each in pending:  # grows
-        for use in each.uses:
-            if use.code == "return":
-                yield Use(use, "returned", assumed=numbered)
-            elif use.code in _HANDED_ON and use not in pending:
-                pending.append(use)
+    for each in ahead([call, *told], _HANDED_ON):
+        returned = (use for use in each.uses if use.code == "return")
+        yield from (Use(use, "returned", assumed=numbered) for use in returned)
 
 
 def _calls_of(made: Op) -> Iterator[Op]:
     """``Parallel(…)(jobs)``, or ``parallel(jobs)`` of the local that holds it."""
     for each in same(made):
-        yield from (use for use in each.uses if use.code == "call" and use.args[0] is each)
+        yield from each.calls
 
 
 def _done_of(waited: Op) -> Iterator[Op]:

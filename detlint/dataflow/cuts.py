@@ -76,7 +76,7 @@ class _Follower:
             return []
         if name in rows.MEASURES:
             return []
-        called = [each for each in use.uses if each.code == "call" and each.args[0] is use]
+        called = use.calls
         if called:
             cuts = name in tensors.INTEGERS
             self.ended |= cuts

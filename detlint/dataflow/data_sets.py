@@ -6,17 +6,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.models import loading
 from detlint.models.names import is_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
 
 _MOST = 30  # calls and branches behind a data set
-_JOINS = frozenset(("await", "boolean", "declared", "free", "phi"))
 
 
 def sampled(call: Op, origins: Origins) -> str:
@@ -39,9 +39,8 @@ def sampled(call: Op, origins: Origins) -> str:
 def is_frame(op: Op, origins: Origins) -> bool:
     """Whether a value is a table of pandas, or is made of one by its methods and by choosing, some
     of which nothing else has."""
-    pending, seen = [op], {op}
-    for each in pending:  # grows
-        if lattice.may_be_of(each.function.unit.values.types(each), loading.FRAME):
+    for each in closure([op], _made_of):
+        if lattice.may_be_of(each.values.types(each), loading.FRAME):
             return True
         looked_up = each.args[0] if each.code == "call" else each
         if looked_up.code == "attr" and looked_up.name in loading.OF_FRAMES:
@@ -50,9 +49,6 @@ def is_frame(op: Op, origins: Origins) -> bool:
             made is not None and loading.FRAME in made.names for made in origins.of(each)
         ):
             return True
-        fresh = [inner for inner in _made_of(each) if inner not in seen]
-        seen.update(fresh)
-        pending += fresh
     return False
 
 
@@ -61,8 +57,8 @@ def _made_of(op: Op) -> Iterable[Op]:
         return op.args[:1]
     if op.code == "call":
         return op.args[0].args[:1] if op.args[0].code == "attr" else ()
-    if op.code in _JOINS:
-        return op.args
+    if op.code in SAME:
+        return alternatives(op)
     return _applied_by(op) if op.code == "param" else ()
 
 
@@ -143,26 +139,17 @@ def _is_data_set(op: Op, origins: Origins) -> bool:
 
 def _chain(op: Op) -> Iterator[Op]:
     """What a value is made of by methods of data sets, and by choosing a part."""
-    pending, seen = [op], {op}
-    for each in pending:  # grows
-        yield each
-        if len(pending) > _MOST:
-            return
-        inner: list[Op] = []
-        if each.code == "call":
-            function = each.args[0]
-            chained = function.code == "attr" and function.name in loading.CHAINED
-            inner = [function] if chained else []
-        elif each.code == "item" or (each.code == "attr" and each.name in loading.CHAINED):
-            inner = [each.args[0]]
-        elif each.code in _JOINS:
-            inner = each.args
-        elif each.code == "choice":
-            inner = each.args[1:]
-        for value in inner:
-            if value not in seen:
-                seen.add(value)
-                pending.append(value)
+    return closure([op], _chained, _MOST)
+
+
+def _chained(op: Op) -> Sequence[Op]:
+    if op.code == "call":
+        return op.args[:1] if _is_chained(op.args[0]) else ()
+    return op.args[:1] if op.code == "item" or _is_chained(op) else alternatives(op)
+
+
+def _is_chained(op: Op) -> bool:
+    return op.code == "attr" and op.name in loading.CHAINED
 
 
 def _looks_like_one(call: Op) -> bool:

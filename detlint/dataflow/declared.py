@@ -146,7 +146,7 @@ def dotted(node: ast.AST) -> str:
 
 def is_vague(types: Types) -> bool:
     """Whether something in it is left open."""
-    return any(one == lattice.UNKNOWN or any(map(is_vague, one.holds)) for one in types)
+    return lattice.holds(types, lambda one: one == lattice.UNKNOWN)
 
 
 __all__ = ["Type", "is_vague", "of"]

@@ -35,10 +35,10 @@ def _fields(function: Function, names: Collection[str]) -> Iterator[Setting]:
             value = op.args[0] if op.code == "declared" and op.args else op
             if value.code == "phi" or (op.code == "declared" and not op.args):
                 continue
-            yield Setting(name, "field", _held(value), value, op.node)
+            yield Setting(name, "field", default_of(value), value, op.node)
 
 
-def _held(value: Op) -> Op:
+def default_of(value: Op) -> Op:
     """``field(default=True)`` → ``True``."""
     if value.code == "call" and value.args[0].name in _FIELDS:
         return value.given("default", 0) or value
@@ -47,7 +47,7 @@ def _held(value: Op) -> Op:
 
 def _of_call(op: Op, names: Collection[str]) -> Iterator[Setting]:
     method = op.args[0].name
-    values = op.function.unit.values
+    values = op.values
     given = [value for name, value in op.arguments() if name is None]
     if method in _DECLARING:
         default = op.given("default")

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
 from detlint.dataflow.calls import path_of, word_of
-from detlint.dataflow.ir import CHANGING, GIVING
-from detlint.dataflow.references import is_self
+from detlint.dataflow.references import is_only_changed
 from detlint.dataflow.round_calls import Calls
-from detlint.dataflow.round_containers import ADDING, Containers
+from detlint.dataflow.round_containers import Containers
 from detlint.dataflow.round_variables import Variables
-from detlint.dataflow.rounds import SEEDING, Round, is_name_of, is_same, looped, readers
+from detlint.dataflow.rounds import SEEDING, Round, is_name_of, is_same, looped
+from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
-from detlint.models import names
+from detlint.models import names, randomness
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
@@ -29,22 +29,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.order import Orders
     from detlint.dataflow.values import Values
 
-_DRAWS = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
-_NO_DRAWS = frozenset(
-    [
-        "random.seed",
-        "random.getstate",
-        "random.setstate",
-        "random.Random",
-        "numpy.random.seed",
-        "numpy.random.default_rng",
-        "numpy.random.RandomState",
-        "numpy.random.get_state",
-        "numpy.random.set_state",
-        "numpy.random.Generator",
-        "numpy.random.SeedSequence",
-    ]
-)
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
 _CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Functions that call each other for an element.
@@ -84,17 +68,10 @@ class Effects:
         """Whether a dict counts something: ``counts[word] += 1``."""
         if lattice.may_be(self._values.types(container), "counter"):
             return True
-        pending, seen = [container], {container}
-        while pending:
-            each = pending.pop()
-            if each.code == "store_item" and each.args[2].code == "augment":
-                return True
-            more = each.args if each.code == "phi" else each.args[:1]
-            if each.code in _CHANGED:
-                fresh = [op for op in more if op not in seen]
-                seen.update(fresh)
-                pending += fresh
-        return False
+        return any(
+            each.code == "store_item" and each.args[2].code == "augment"
+            for each in closure([container], _states_before)
+        )
 
     def is_read(self, value: Op, bound: Op | None = None) -> bool:
         """Whether anything but a test or a message takes a value, also through joints; as what a
@@ -226,7 +203,7 @@ class Effects:
         return None
 
     def _draws(self, call: Op, called: list[str], region: Region) -> bool:
-        if any(name.startswith(_DRAWS) and name not in _NO_DRAWS for name in called):
+        if any(map(randomness.draws, called)):
             return True
         function = call.args[0]
         if function.code != "attr":
@@ -401,17 +378,12 @@ class Effects:
             made = self.made(made.args[0])
         if made.code not in ("comprehension", "dict", "list"):
             return False
-        pending, seen = [made], {made}
-        while pending:
-            each = pending.pop()
-            for use in each.uses:
-                kept = use.code in ("phi", "store_item", "change", "item") and use.args[0] is each
-                if not kept and use.code not in ("phi", "drop"):
-                    return False
-                if use not in seen:
-                    seen.add(use)
-                    pending.append(use)
-        return True
+        return all(
+            use.code in ("phi", "drop")
+            or (use.code in ("store_item", "change", "item") and use.args[0] is each)
+            for each in closure([made], lambda op: op.uses)
+            for use in each.uses
+        )
 
     def reads_held(self, container: Op) -> bool:
         """Whether anything but a message reads what a dict holds, and not only its keys."""
@@ -454,9 +426,9 @@ class Effects:
     def _is_read_in_any_order(self, field: Op) -> bool:
         """Whether methods read an attribute, and none of them shows its order."""
         key = field.function.class_name, str(field.name)
-        if is_self(field.args[0]) and key not in self._read_in_any_order:
+        if field.args[0].is_self and key not in self._read_in_any_order:
             reads = self._orders.references.reads_of_field(*key)
-            used = [each for each in reads if not _is_only_changed(each)]
+            used = [each for each in reads if not is_only_changed(each)]
             shown = any(self._orders.first(each, _FILLED) for each in used)
             self._read_in_any_order[key] = bool(used) and not shown
         return self._read_in_any_order.get(key, False)
@@ -670,51 +642,20 @@ def _tests_of(op: Op) -> Iterator[Op]:
             yield from _tests_of(use)
 
 
-def _root(op: Op) -> Op:
-    seen = 0
-    while (
-        op.code in ("attr", "item", "change", "store_item", "phi", "augment")
-        and op.args
-        and seen < 50
-    ):
-        if op.code == "attr" and op.args[0].code in ("param", "global"):
-            return op
-        op = op.args[0]
-        seen += 1
-    return op
-
-
-def _adds_outside(op: Op) -> bool:
-    """``found.append(x)``, to what a function is given or an object holds."""
-    if op.code != "change" or op.name not in ADDING | {"update", "setdefault"}:
-        return False
-    return _root(op.args[0]).code in ("param", "global", "attr")
+def _states_before(op: Op) -> list[Op]:
+    if op.code not in _CHANGED:
+        return []
+    return op.args if op.code == "phi" else op.args[:1]
 
 
 def is_made_of(op: Op, head: Op) -> bool:
-    pending, seen = [op], set()
-    while pending:
-        each = pending.pop()
-        if each is head:
-            return True
-        if each not in seen and each.place > head.place:
-            seen.add(each)
-            pending += each.args
-    return False
+    return head in closure([op], lambda each: each.args if each.place > head.place else ())
 
 
 def _written(container: Op) -> str:
     """How a container is written: ``self.names``, ``names["train"]``."""
     node = container.node
     return ast.unparse(node) if isinstance(node, ast.Subscript) else path_of(container)
-
-
-def _is_only_changed(value: Op) -> bool:
-    """Whether nothing is done with a container but what changes it."""
-    return all(
-        use.code == "change" or (use.code == "attr" and use.name in CHANGING - GIVING)
-        for use in value.uses
-    )
 
 
 def _uses(round_: Round) -> Iterator[Use]:

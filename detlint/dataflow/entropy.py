@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.seeding import drawn_from
+from detlint.dataflow.slices import ahead
 from detlint.models import names, randomness
 from detlint.models.tables import METHODS
 
@@ -83,14 +84,14 @@ def source(op: Op, origins: Origins) -> Entropy | None:
     """What a call draws from, if it makes something that differs in each run; also what a
     function draws from that is handed on to be called."""
     if op.code in ("attr", "global", "import"):
-        handed = map(randomness.ENTROPY.get, op.function.unit.values.qualified(op))
+        handed = map(randomness.ENTROPY.get, op.values.qualified(op))
         what = next(filter(None, handed), None)
         return Entropy(op, what) if what is not None else None
     if op.code != "call":
         return None
     if reseeds_torch(op, origins):
         return Entropy(op, _SYSTEM)
-    called = op.function.unit.values.called(op)
+    called = op.called
     what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
     if what is not None:
         return Entropy(op, what)
@@ -102,7 +103,7 @@ def source(op: Op, origins: Origins) -> Entropy | None:
 
 def reseeds_torch(call: Op, origins: Origins) -> bool:
     """Whether a call is ``torch.seed()`` or its kin, or ``.seed()`` of a torch generator."""
-    values, function = call.function.unit.values, call.args[0]
+    values, function = call.values, call.args[0]
     if len(call.args) > 1:
         return False
     if not randomness.TORCH_RESEEDING.isdisjoint(values.called(call)):
@@ -120,9 +121,9 @@ def reseeds(call: Op, origins: Origins) -> bool:
     given = [value for _, value in call.arguments()]
     if len(given) > 1 or call.unpacks:
         return False
-    if given and not (given[0].code == "const" and given[0].name is None):
+    if given and not (given[0].is_none):
         return False
-    if not randomness.RESEEDING.isdisjoint(call.function.unit.values.called(call)):
+    if not randomness.RESEEDING.isdisjoint(call.called):
         return True
     function = call.args[0]
     return (
@@ -134,7 +135,7 @@ def reseeds(call: Op, origins: Origins) -> bool:
 
 def replaces_seeding(store: Op) -> bool:
     """``np.random.seed = 0``: a number in the place of the function that seeds."""
-    values, (owner, given) = store.function.unit.values, store.args
+    values, (owner, given) = store.values, store.args
     named = {f"{each}.{store.name}" for each in values.qualified(owner)}
     if randomness.SEEDING.isdisjoint(named):
         return False
@@ -154,23 +155,20 @@ def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
 
 def _is_text(call: Op) -> bool:
     """Whether what is hashed is a string or bytes, or holds one: its hash is salted."""
-    types = call.function.unit.values.types(call.args[1])
-    return (bool(lattice.hash_varies(types)) and _is_salted(types)) or names_text(call)
+    types = call.values.types(call.args[1])
+    salted = lattice.holds(types, lambda one: one.name in ("str", "bytes"))
+    return (bool(lattice.hash_varies(types)) and salted) or names_text(call)
 
 
 def names_text(call: Op) -> bool:
     """Whether what a call is given first, or a part of it, is a text by its name alone."""
     assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-    values, given = call.function.unit.values, call.args[1]
+    values, given = call.values, call.args[1]
     node = call.node.args[0] if call.node.args else None
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     ops = given.args if given.code == "tuple" else [given]
     pairs = zip(parts, ops, strict=False)
     return any(not lattice.is_known(values.types(op)) and _names_text(node) for node, op in pairs)
-
-
-def _is_salted(types: lattice.Types) -> bool:
-    return any(one.name in ("str", "bytes") or any(map(_is_salted, one.holds)) for one in types)
 
 
 def _names_text(node: ast.AST | None) -> bool:
@@ -211,9 +209,9 @@ def _parts(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
 
 
 def _of_call(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
-    callee = op.function.unit.values.callee(op)
+    callee = op.values.callee(op)
     if callee is not None and len(calls) < _DEEPEST:
-        yield from ((each.args[0], (op, *calls)) for each in callee.returns if each.args)
+        yield from ((each, (op, *calls)) for each in callee.returned)
         return
     function = op.args[0]
     if function.code == "attr":  # a method may hand on anything: sha256(text).hexdigest()
@@ -232,14 +230,13 @@ def _of_attribute(op: Op) -> Iterator[Op]:
             given = owner.given(str(op.name))
             yield from [given] if given is not None else []
         elif unit.values.owner(owner):
-            stored = unit.stored(unit.values.owner(owner), str(op.name))
-            yield from (each.args[1] if each.code == "store_attr" else each for each in stored)
+            yield from unit.held(unit.values.owner(owner), str(op.name))
         else:
             yield owner
 
 
 def _is_source(call: Op) -> bool:
-    called = call.function.unit.values.called(call)
+    called = call.called
     return any(each in randomness.ENTROPY for each in called) or bool(drawn_from(call))
 
 
@@ -256,16 +253,10 @@ def _given(param: Op, call: Op) -> Op | None:
 def kept_as(value: Op) -> set[str]:
     """The attributes, variables of the module and functions that hand a value to other code."""
     found: set[str] = set()
-    pending, seen = [value], {value}
-    for each in pending:  # grows
+    for each in ahead([value], _WHOLE | {"attr", "call", "choice"}, _FEW):
         for use in each.uses:
             if use.code in ("store_attr", "store_global") and use.args[-1] is each:
                 found.add(str(use.name))
             elif use.code == "return":
-                found.add(use.function.name.rpartition(".")[2])
-            elif use not in seen and (use.code in _WHOLE or use.code in ("attr", "call", "choice")):
-                seen.add(use)
-                pending.append(use)
-        if len(pending) > _FEW:
-            break
+                found.add(use.function.word)
     return found

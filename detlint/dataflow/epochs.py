@@ -46,11 +46,8 @@ class OwnCalls:
 
     def _find(self, function: Function) -> Iterator[Op]:
         owner, _, name = function.name.rpartition(".")
-        for outer in self._unit.functions_naming(owner if name == "__init__" else name):
-            for each in outer.everything():
-                for op in each.ops:
-                    if op.code == "call" and self.callee(op) is function:
-                        yield op
+        calls = self._unit.ops_naming(owner if name == "__init__" else name)
+        return (call for call in calls if self.callee(call) is function)
 
 
 class Epochs:
@@ -78,14 +75,10 @@ class Epochs:
         """Whether a loop gives the object itself to other code: ``callback.on_epoch(self)``."""
         return any(
             op.code == "call"
-            and any(_is_self(each) for _, each in op.arguments())
+            and any(each.is_self for _, each in op.arguments())
             and self._own.callee(op) is None
             for op in loop.ops()
         )
-
-
-def _is_self(op: Op) -> bool:
-    return op.code == "param" and str(op.name[1]) == "self"
 
 
 def is_loop(region: Region) -> bool:
@@ -103,7 +96,7 @@ def _runs_once(region: Region) -> bool:
     over = region.head.args[0] if region.head is not None else None
     if over is None or over.code != "call" or len(over.args) != 2:
         return False
-    values = over.function.unit.values
+    values = over.values
     return "builtins.range" in values.called(over) and values.constant(over.args[1]) in (0, 1)
 
 

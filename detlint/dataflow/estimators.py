@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import closure
 from detlint.models import estimators
 from detlint.models.names import is_generator
 
@@ -38,7 +39,7 @@ def _matches(call: Op, key: str, values: frozenset[str]) -> bool | None:
     given = call.given(name, int(place) if place else None)
     if given is None:
         return None
-    value = call.function.unit.values.constant(given)
+    value = call.values.constant(given)
     if "several" in values:
         return value not in (None, 0, 1)
     if not isinstance(value, (bool, int, float, str, type(None))):
@@ -63,15 +64,11 @@ class Estimators:
         return self._is_seeded(made)
 
     def _is_seeded(self, start: Op) -> bool:
-        pending, seen = [start], {start}
-        for value in pending:  # grows
-            for use in value.uses:
-                if self._seeds(use, value):
-                    return True
-                if self._holds(use) and use not in seen:
-                    seen.add(use)
-                    pending.append(use)
-        return False
+        return any(
+            self._seeds(use, value)
+            for value in closure([start], lambda op: filter(self._holds, op.uses))
+            for use in value.uses
+        )
 
     def _seeds(self, use: Op, value: Op) -> bool:
         """Whether something done with an estimator, or with what holds it, seeds it."""
@@ -97,7 +94,7 @@ class Estimators:
         if known and not any(map(estimators.seeds_arguments, called)):
             return False
         return any(
-            each is not value and (is_generator(name or "") or is_generator(_name(each)))
+            each is not value and (is_generator(name or "") or is_generator(each.word))
             for name, each in call.arguments()
         )
 
@@ -114,10 +111,8 @@ class Estimators:
         return self._known[name]
 
     def _reads(self, name: str) -> Iterator[Op]:
-        for outer in self._unit.functions_naming(name):
-            for function in outer.everything():
-                yield from function.reads("attr", name)
-                yield from function.reads("global", name)
+        yield from self._unit.reads("attr", name)
+        yield from self._unit.reads("global", name)
 
 
 def _names_state(call: Op) -> bool:
@@ -136,10 +131,3 @@ def _within(call: Op) -> Iterator[Op]:
 
 def _ends_in_state(op: Op) -> bool:
     return op.code == "const" and isinstance(op.name, str) and op.name.endswith(_STATE)
-
-
-def _name(op: Op) -> str:
-    """What a value that is read is called."""
-    if op.code == "param":
-        return str(op.name[1])
-    return str(op.name) if op.code in ("attr", "free", "global") else ""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from detlint.dataflow.slices import behind, closure
+from detlint.models import listings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,30 +17,10 @@ if TYPE_CHECKING:
 
 _MATCHING = ("glob", "iglob", "rglob")
 _WILD = re.compile("[*?\\[\1]")
-# What a variable is called that may hold a wildcard.
-_PATTERN = re.compile(
-    r"pattern|glob|wild|regex|expr|search|match|mask|template|query|(?:^|_)(?:names|files|paths)$",
-    re.IGNORECASE,
-)
-# What is saved again and again while a model trains.
-_SAVED = re.compile(
-    r"best|ckpt|checkpoint|epoch|iter|last|model|param|run|snapshot|step|weight"
-    r"|(?:^|\.|_)(?:bin|gguf|h5|hdf5|index|keras|meta|msgpack|npz|onnx|pickle|pkl|pth?|safetensors"
-    r"|tar|zip)$",
-    re.IGNORECASE,
-)
-_LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
-# `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
-_TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
-# Where programs are installed, that is: what a machine has, and no data.
-_INSTALLED = re.compile(
-    r"[\\/](?:dev|proc|sys)[\\/]"
-    r"|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
-)
 _KINDS = ("os.path.isdir", "os.path.isfile")
-_OPENING = re.compile(r"(?:^|_)(?:im)?(?:open|load|read)", re.IGNORECASE)
 _SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
 _HOLE = "\0"  # what a variable gives, in a text that is put together
+_MOST = 50  # operations behind a text
 _ANY = "\1"  # the same, where it may be a wildcard
 
 
@@ -85,7 +69,7 @@ def _named(values: Values, op: Op) -> str:
             wild = any(_WILD.search(t) for each in base.args for t in texts(values, each, 2))
             return _ANY if wild else _HOLE
         return _named(values, base)
-    return _ANY if not found or any(map(_PATTERN.search, found)) else _HOLE
+    return _ANY if not found or any(map(listings.may_be_pattern, found)) else _HOLE
 
 
 def _word(call: Op) -> str:
@@ -151,21 +135,21 @@ def expects_one(values: Values, call: Op) -> bool:
     if call.code != "call":
         return False
     below = _below(call)
-    if any(_TEMPORARY.search(name) for each in below for name in _names(each)):
+    if any(listings.is_temporary(name) for each in below for name in _names(each)):
         return True  # what was unpacked or written there is known to the code around
     if not matches(values, call):
         return False
     tail = texts(values, call.args[1])[0]
     found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail)
-    library = _LIBRARY.search(tail) is not None
-    return library or (found is not None and not _SAVED.search(found[1]))
+    library = listings.is_library(tail)
+    return library or (found is not None and not listings.is_saved(found[1]))
 
 
 def is_installed(values: Values, call: Op) -> bool:
     """``glob("/sys/devices/*/cpu*")``: what a machine has, or has installed, and not data."""
     written = [text for each in call.args[1:] for text in texts(values, each)]
     below = [each.name for each in _below(call) if each.code == "const"]
-    return any(_INSTALLED.match(text) for text in [*written, *below] if isinstance(text, str))
+    return any(listings.is_installed(text) for text in [*written, *below] if isinstance(text, str))
 
 
 def _names(op: Op) -> Iterator[str]:
@@ -177,12 +161,7 @@ def _names(op: Op) -> Iterator[str]:
 
 
 def _below(op: Op) -> Iterator[Op]:
-    pending, seen = list(op.args[1:]), 0
-    while pending and seen < 50:
-        each = pending.pop()
-        seen += 1
-        yield each
-        pending += each.args
+    return islice(behind(*op.args[1:]), _MOST)
 
 
 def _tests(call: Op) -> Iterator[tuple[Op, Op]]:
@@ -239,14 +218,11 @@ def _whole(op: Op) -> Op:
 
 
 def _speaks_of_saved(op: Op) -> bool:
-    pending = [op]
-    while pending:
-        each = pending.pop()
-        if each.code == "const" and isinstance(each.name, str) and _SAVED.search(each.name):
-            return True
-        if each.code not in ("iter", "global", "param"):
-            pending += each.args
-    return False
+    given = ("iter", "global", "param")
+    return any(
+        each.code == "const" and isinstance(each.name, str) and listings.is_saved(each.name)
+        for each in closure([op], lambda op: () if op.code in given else op.args)
+    )
 
 
 def asks_kind(values: Values, op: Op) -> bool:
@@ -278,7 +254,7 @@ def _call_asks(values: Values, use: Op) -> bool:
         return True
     if "os.path.splitext" in called:
         return all(map(_takes_suffix, use.uses))
-    if _OPENING.search(_word(use)) and use.uses:
+    if listings.opens(_word(use)) and use.uses:
         return all(x.code == "attr" and x.name in _SIZES for x in use.uses)
     joins = {"os.path.join", "pathlib.Path", "builtins.str"}
     return bool(called & joins) and asks_kind(values, use)

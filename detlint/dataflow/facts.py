@@ -12,7 +12,6 @@ from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
 from detlint.dataflow.path_conditions import Paths
-from detlint.dataflow.references import is_self
 from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
@@ -126,7 +125,7 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
 
 def _seed_of(call: Op) -> Op | None:
     """The seed of a generator that is made."""
-    called = call.function.unit.values.called(call)
+    called = call.called
     keyword = next((randomness.SEED_PARAMETER.get(name) for name in called), None)
     return call.given(keyword, 0) if keyword else None
 
@@ -156,7 +155,7 @@ def _seeded_by(call: Op) -> str:
 
 def _takes_none(seed: Op) -> bool:
     """Whether a call that seeds takes None, and then seeds by the operating system."""
-    called = seed.function.unit.values.called(seed)
+    called = seed.called
     return not randomness.RESEEDING.isdisjoint(called)
 
 
@@ -471,7 +470,7 @@ class _Reader:
             called = self._values.called(given)
             partial = "functools.partial" in called and given.args[1:]
             return self._meant(given.args[1]) if partial else called
-        if given.code == "attr" and is_self(given.args[0]) and given.function.class_name:
+        if given.code == "attr" and given.args[0].is_self and given.function.class_name:
             return [f".{given.function.class_name}.{given.name}"]
         return self._values.qualified(given)
 

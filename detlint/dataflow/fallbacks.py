@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _CONVERTING = frozenset(("binary", "call", "unary"))
-_DEEPEST = 6  # conversions around a value
+_MOST = 60  # conversions around a value
 
 
 class Fallback(NamedTuple):
@@ -57,13 +58,8 @@ def _missing(region: Region) -> ast.expr | None:
 
 def _around(op: Op) -> Iterator[tuple[Op, Op]]:
     """What takes a value, and what converts it before."""
-    pending = [(op, 0)]
-    for value, depth in pending:  # grows
-        for use in value.uses:
-            if use.code in _CONVERTING:
-                yield use, value
-                if depth < _DEEPEST:
-                    pending.append((use, depth + 1))
+    for value in ahead([op], _CONVERTING, _MOST):
+        yield from ((use, value) for use in value.uses if use.code in _CONVERTING)
 
 
 def _default_of(pair: tuple[Op, Op]) -> str:

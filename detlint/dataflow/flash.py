@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import inference
+from detlint.dataflow.calls import written
 from detlint.dataflow.settings import keywords
 from detlint.models import attention as rows
 
@@ -95,7 +96,7 @@ class Flash:
 
     def _behind(self, op: Op) -> Sequence[Op] | str | None:
         """The name of a value, or the values that it may be; None if it is not seen."""
-        if op.code == "const" and op.name is None:
+        if op.is_none:
             return ()  # until a function imports it
         if op.code in _JOINS and op.args:
             return op.args[1:] if op.code == "choice" else op.args
@@ -127,8 +128,7 @@ class Flash:
     def _of_attribute(self, op: Op) -> Sequence[Op] | str | None:
         owner = self._values.owner(op.args[0])
         if owner and op.name in rows.TAKEN:
-            stored = self._unit.stored(owner, str(op.name))
-            return [each.args[1] if each.code == "store_attr" else each for each in stored] or None
+            return self._unit.held(owner, str(op.name)) or None
         hub = self._hub(op.args[0]) if op.name in rows.TAKEN else ""
         return f"hub:{hub}.{op.name}" if hub else None
 
@@ -145,7 +145,7 @@ class Flash:
             name = self._values.constant(repository) if repository is not None else None
             return name if isinstance(name, str) and rows.is_hub_kernel(name) else ""
         function = self._values.callee(op)
-        given = [each.args[0] for each in function.returns if each.args] if function else []
+        given = function.returned if function is not None else ()
         return next(filter(None, (self._hub(each, depth + 1) for each in given)), "")
 
     # Calls
@@ -173,7 +173,7 @@ class Flash:
         """
         named = (each.value for each in keywords(self._values, op) if each.name == "deterministic")
         found = next(named, None)
-        if found is not None or function not in rows.BACKWARDS or _unpacks(op):
+        if found is not None or function not in rows.BACKWARDS or op.unpacks:
             return found
         given = [value for name, value in op.arguments() if name is None]
         windows = [index for index, each in enumerate(given) if each.code == "tuple"]
@@ -226,16 +226,13 @@ class Flash:
     def _tells_any(self) -> bool:
         """Whether a call in the file gives ``deterministic``."""
         return any(
-            self.told(each, "") is not None
-            for outer in self._unit.functions_naming("deterministic")
-            for function in outer.everything()
-            for each in function.coded("call")
+            self.told(each, "") is not None for each in self._unit.ops_naming("deterministic")
         )
 
     def _are_settled(self, calls: Sequence[Op]) -> bool:
         return any(
             self.meaning(each.args[0]) is not None
-            or _unpacks(each)
+            or each.unpacks
             or self.told(each, "") is not None
             for each in calls
         ) or all(inference.has_no_backward(each) or inference.only_answers(each) for each in calls)
@@ -251,11 +248,10 @@ class Flash:
         attribute."""
         if outer not in self._calls:
             found = self._calls[outer] = {}
-            for function in outer.everything():
-                for op in function.coded("call"):
-                    called = op.node.func if isinstance(op.node, ast.Call) else None
-                    key = _word(called), isinstance(called, ast.Attribute)
-                    found.setdefault(key, []).append(op)
+            for op in outer.all_coded("call"):
+                called = op.node.func if isinstance(op.node, ast.Call) else None
+                key = written(op), isinstance(called, ast.Attribute)
+                found.setdefault(key, []).append(op)
         return self._calls[outer]
 
     def _is_read(self, target: str) -> bool:
@@ -279,16 +275,8 @@ class _Keeps(NamedTuple):
     how: str
 
 
-def _word(node: ast.AST | None) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
 def _of_hub(name: str) -> str:
     return name.rpartition(".")[2] if name.startswith("hub:") else ""
-
-
-def _unpacks(op: Op) -> bool:
-    return any(name in ("*", "**") for name, _ in op.arguments())
 
 
 def _keeps(function: Function) -> Iterator[_Keeps]:
@@ -304,17 +292,14 @@ def _keeps(function: Function) -> Iterator[_Keeps]:
         elif op.code == "return" and isinstance(node, ast.Return) and node.value is not None:
             yield _Keeps(op, op.args[0], node.value, "", "returned")
         elif op.code == "call" and _hands_on(op):
-            call = node
-            assert isinstance(call, ast.Call)  # noqa: S101 - what operations are made of
-            given = [*call.args, *(each.value for each in call.keywords)][0]
-            yield _Keeps(op, op.args[1], given, _assigned_to(op), "handed on")
+            yield _Keeps(op, op.args[1], op.given_nodes[0], _assigned_to(op), "handed on")
     yield from _variables(function)
 
 
 def _hands_on(op: Op) -> bool:
     if not op.args[1:] or op.name[0] == "*":
         return False
-    if not rows.APPLIES.isdisjoint(op.function.unit.values.called(op)):
+    if not rows.APPLIES.isdisjoint(op.called):
         return True
     word = inference.last_word(op)
     return word[:1].isupper() and word.endswith(rows.SHARES)

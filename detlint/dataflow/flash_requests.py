@@ -11,6 +11,7 @@ from detlint.dataflow.answering import is_test
 from detlint.dataflow.defaults import defaults
 from detlint.dataflow.made_models import fate_of
 from detlint.dataflow.settings import Setting, options
+from detlint.dataflow.slices import closure
 from detlint.documents.flash import asked
 from detlint.documents.training import may_be_trained_by
 from detlint.models import attention as rows
@@ -111,26 +112,18 @@ class Requests:
         return any(
             variables.get(each.name) == each.known_text
             for name in variables
-            for outer in self._unit.functions_naming(name)
-            for function in outer.everything()
+            for function in self._unit.all_naming(name)
             for each in options(function, variables)
         )
 
     def _says(self, option: str) -> bool:
         """Whether an option is on, or a function of its name is called."""
-        for outer in self._unit.functions_naming(option):
-            for function in outer.everything():
-                if any(each.constant is True for each in options(function, (option,))):
-                    return True
-        return False
+        functions = self._unit.all_naming(option)
+        said = (each for function in functions for each in options(function, (option,)))
+        return any(each.constant is True for each in said)
 
     def _calls(self, word: str) -> bool:
-        return any(
-            op.code == "call" and inference.last_word(op) == word
-            for outer in self._unit.functions_naming(word)
-            for function in outer.everything()
-            for op in function.ops
-        )
+        return any(inference.last_word(each) == word for each in self._unit.ops_naming(word))
 
     @cached_property
     def _settles_hugging_face(self) -> bool:
@@ -224,7 +217,7 @@ class Requests:
             each.place > op.place
             and each.region.kind == "function"
             and _target(each) == target
-            and op.function.unit.values.constant(each.args[1]) in _OFF
+            and op.values.constant(each.args[1]) in _OFF
             for each in op.function.stores.get(str(op.name), ())
         )
 
@@ -253,7 +246,7 @@ class Requests:
     def _makes_reference(self, function: Function) -> bool:
         """``def build_ref_model(…)``, ``class TeacherArguments``, which learn nothing."""
         around = list(inference.functions_around(function))
-        names = [each.name.rpartition(".")[2] for each in around]
+        names = [each.word for each in around]
         if not any(map(rows.is_reference, [*names, function.class_name])):
             return False
         return not any(map(inference.steps, self._siblings(around[-1])))
@@ -401,13 +394,15 @@ def _is_given_as_reference(call: Op) -> bool:
 
 def _moved(call: Op) -> Iterator[Op]:
     """What is asked of a model as it is made: ``load(…).cuda().eval()``."""
-    pending = [call]
-    for each in pending:  # grows
-        for use in each.uses:
-            moves = use.code == "attr" and use.name in rows.MOVES
-            if moves and _end(each.node) == _end(getattr(use.node, "value", None)):
-                yield use
-                pending += [x for x in use.uses if x.code == "call"]
+    for each in closure([call], lambda op: (x for use in _moves(op) for x in use.uses)):
+        yield from _moves(each)
+
+
+def _moves(made: Op) -> Iterator[Op]:
+    for use in made.uses:
+        moves = use.code == "attr" and use.name in rows.MOVES
+        if moves and _end(made.node) == _end(getattr(use.node, "value", None)):
+            yield use
 
 
 def _end(node: ast.AST | None) -> tuple[int, int]:

@@ -44,7 +44,7 @@ def _ends(value: Op, call: Op, *, draws: bool) -> bool:
             continue
         if value.code != "call":
             return False
-        converts = not _CONVERSIONS.isdisjoint(value.function.unit.values.called(value))
+        converts = not _CONVERSIONS.isdisjoint(value.called)
         if converts and len(value.args) > 1:
             value = value.args[1]
         elif value.args[0].code == "attr":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.seeding import has_seed
+from detlint.dataflow.slices import ahead, closure
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
 
@@ -79,16 +80,13 @@ class Generators:
 
     def _followed(self, starts: list[Op]) -> Fate:
         fate = Fate()
-        pending, seen = list(starts), set(starts)
-        for value in pending:  # grows
+        followed = closure(
+            starts, lambda op: (x for use in op.uses for x in self._step(use, op, fate))
+        )
+        for value in followed:
             if isinstance(value.function.node, ast.ClassDef):
                 for name in value.function.names_of(value):
                     self._keep("attr", name, fate)
-            for use in value.uses:
-                for each in self._step(use, value, fate):
-                    if each not in seen:
-                        seen.add(each)
-                        pending.append(each)
         return fate
 
     def _step(self, use: Op, value: Op, fate: Fate) -> Iterator[Op]:
@@ -120,13 +118,8 @@ class Generators:
         key = code, name
         if key not in self._kept:
             self._kept[key] = Fate()
-            self._kept[key] = self._followed(list(self._reads(code, name)))
+            self._kept[key] = self._followed(list(self._unit.reads(code, name)))
         return self._kept[key]
-
-    def _reads(self, code: str, name: str) -> Iterator[Op]:
-        for outer in self._unit.functions_naming(name):
-            for function in outer.everything():
-                yield from function.reads(code, name)
 
     def _given(self, call: Op, value: Op, fate: Fate) -> Iterator[Op]:
         called = self._unit.values.called(call)
@@ -156,10 +149,7 @@ def is_seeded(fate: Fate) -> bool:
 
 def is_shared(fate: Fate) -> bool:
     """Whether a generator goes into a variable of a graph, which a caller seeds."""
-    return any(
-        not randomness.SHARED.isdisjoint(call.function.unit.values.called(call))
-        for call, _ in fate.given
-    )
+    return any(not randomness.SHARED.isdisjoint(call.called) for call, _ in fate.given)
 
 
 # Draws
@@ -188,14 +178,9 @@ def nearest_names(value: Op) -> list[str]:
     return next((names for each in _converted(value) if (names := names_given(each))), [])
 
 
-def _converted(value: Op) -> list[Op]:
+def _converted(value: Op) -> Iterator[Op]:
     """A value and what arithmetic, conversions and methods make of it, nearest first."""
-    found = [value]
-    for each in found:  # grows
-        found += [use for use in each.uses if use.code in _CONVERTING and use not in found]
-        if len(found) > _MOST:
-            break
-    return found
+    return ahead([value], _CONVERTING, _MOST)
 
 
 def names_given(value: Op) -> list[str]:
@@ -216,8 +201,8 @@ def names_given(value: Op) -> list[str]:
 def _identifies(draw: Op) -> bool:
     """Whether what is drawn goes into a text, or stands where a name says what it makes."""
     function = draw.function
-    around = [function.class_name, function.name.rpartition(".")[2]]
-    made = _converted(draw)
+    around = [function.class_name, function.word]
+    made = list(_converted(draw))
     if any(map(identifies, [*around, *(name for each in made for name in names_given(each))])):
         return True
     return any(_is_formatted(use) for each in made for use in each.uses)
@@ -225,7 +210,7 @@ def _identifies(draw: Op) -> bool:
 
 def _is_formatted(use: Op) -> bool:
     if use.code == "call":
-        called = use.function.unit.values.called(use)
+        called = use.called
         return not _FORMATTING.isdisjoint(called) or word_of(use) in _FORMATTING_METHODS
     if use.code == "binary":
         return isinstance(use.args[0].name, str) and use.args[0].code == "const"

@@ -9,8 +9,9 @@ from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.effects import is_aligned, made_of
 from detlint.dataflow.imported_orders import may_be_of_project
 from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
+from detlint.dataflow.slices import closure
 from detlint.dataflow.use import Flow, Use, surest
-from detlint.models import names
+from detlint.models import containers, names
 from detlint.models.libraries import DISTANCES
 from detlint.models.loading import FRAME
 from detlint.models.model import Order
@@ -34,32 +35,8 @@ _BY_ORDER = {
     Order.DRAWS: "_if_drawn",
     Order.READS: "_if_read",
 }
-SET_METHODS = frozenset(
-    [
-        "difference",
-        "difference_update",
-        "intersection",
-        "intersection_update",
-        "isdisjoint",
-        "isin",
-        "issubset",
-        "issuperset",
-        "symmetric_difference",
-        "symmetric_difference_update",
-        "union",
-        "discard",
-        "assertCountEqual",
-        "assertIn",
-        "assertNotIn",
-        "assertSetEqual",
-        "assertTrue",
-        "assertFalse",
-    ]
-)
-_ASSERTING = frozenset(["assertEqual", "assertListEqual", "assertNotEqual", "assertSequenceEqual"])
 _SORTING = "argsort"
 _ADDING = frozenset(["append", "appendleft", "insert", "setdefault"])
-_POSITIONS = frozenset(["argmax", "argmin", "argsort", "index", "nanargmax", "nanargmin"])
 
 
 class GivenOrders:
@@ -98,13 +75,15 @@ class GivenOrders:
     def _by_name(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         word, method = word_of(call), call.args[0].code == "attr"
         updates = word == "update" and keyword is None
-        if (word in _POSITIONS and self.finds_only(call, value)) or self._is_sort_key(call):
+        if (word in containers.POSITIONS and self.finds_only(call, value)) or self._is_sort_key(
+            call
+        ):
             return
-        if word in _ASSERTING and len(call.args) > 2:
+        if word in containers.ASSERTING and len(call.args) > 2:
             yield from self._asserted(call, value, flow)
         elif word == "join" and method:
             yield from self._joined(call, flow)
-        elif word in SET_METHODS or names.removes(word) or updates:
+        elif word in containers.OF_SETS or names.removes(word) or updates:
             return
         elif word in ("extend", "extendleft") and method:
             yield from self._extended(call, flow)
@@ -219,16 +198,13 @@ class GivenOrders:
     def only_compared(self, table: Op) -> bool:
         """Whether what a table gives to its keys only stands for them in two rows of which the
         edit distance is asked."""
-        pending, seen, compared = [table], {table}, False
-        for each in pending:  # grows
-            for use in each.uses:
-                if not DISTANCES.isdisjoint(self._values.called(use)):
-                    compared = True
-                elif not self._stands_for(use, each):
+        stands = closure([table], lambda op: (x for x in op.uses if self._stands_for(x, op)))
+        compared = False
+        for use, value in ((use, each) for each in stands for use in each.uses):
+            if not self._stands_for(use, value):
+                if DISTANCES.isdisjoint(self._values.called(use)):
                     return False
-                elif use not in seen:
-                    seen.add(use)
-                    pending.append(use)
+                compared = True
         return compared
 
     def _stands_for(self, use: Op, value: Op) -> bool:
@@ -271,7 +247,7 @@ class GivenOrders:
             if each.code in ("test", "not"):
                 return True
             if each.code == "compare":
-                return any(other.code == "const" and other.name is None for other in each.args)
+                return any(other.is_none for other in each.args)
             return each.code in ("boolean", "phi") and self.only_tested(each)
 
         used = [each for each in op.uses if each.code != "drop"]
@@ -391,7 +367,7 @@ class GivenOrders:
             key = key.args[1]
         sorting = _sorting(key)
         key = sorting or key
-        if key.code != "call" or word_of(key) not in _POSITIONS:
+        if key.code != "call" or word_of(key) not in containers.POSITIONS:
             return False
         over = _over(key)
         if over is None or (sorting is not None and leaves_ties_among(self._values, over)):

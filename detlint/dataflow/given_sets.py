@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.imported_orders import may_be_of_project
 from detlint.dataflow.imported_types import given_as, givers
 from detlint.dataflow.importers import Importers
-from detlint.dataflow.references import is_self
-from detlint.dataflow.sets import STATES, Sets, defines, read_at
+from detlint.dataflow.sets import STATES, Sets, defines, read_at, stays_empty
 
 if TYPE_CHECKING:
     import ast
@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.lattice import Types
     from detlint.dataflow.sets import Reading
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
-_FROZEN = "builtins.frozenset"
 _FARTHEST = 30  # steps back to what makes a set
 _NAMES = ("attr", "free", "global", "import", "phi")
 _MOST = 100  # functions of other files that are looked at for what a file gives
@@ -42,11 +40,10 @@ def leaving(sets: Sets, functions: Iterable[Function]) -> Iterator[tuple[ast.AST
         for part, value in _given(sets.unit.values, function):
             made = _made(sets.unit.values, value)
             private = "." not in part and part.startswith("_")  # few import that
-            if not (private or _stays_empty(sets.unit.values, made)):
+            if not (private or stays_empty(made)):
                 yield made.node, part
-        for each in function.everything():
-            for call in each.coded("call"):
-                yield from ((read_at(call, value), "") for value in _handed_on(sets, call))
+        for call in function.all_coded("call"):
+            yield from ((read_at(call, value), "") for value in _handed_on(sets, call))
 
 
 def _handed_on(sets: Sets, call: Op) -> Iterator[Op]:
@@ -62,13 +59,13 @@ def _handed_on(sets: Sets, call: Op) -> Iterator[Op]:
 def _given(values: Values, function: Function) -> Iterator[Given]:
     """What of a function, and of those in it, others may read."""
     if function.outer is None and defines(function):
-        given = (each.args[0] for each in function.returns if each.args)
-        yield from (Given(function.name, each) for each in given if _varies(values, each))
+        given = filter(partial(_varies, values), function.returned)
+        yield from (Given(function.name, each) for each in given)
     for each in function.everything():
         for op in each.ops:
             if op.code == "store_global" and _varies(values, op.args[0]):
                 yield Given(str(op.name), op.args[0])
-            elif op.code == "store_attr" and is_self(op.args[0]) and _varies(values, op.args[1]):
+            elif op.code == "store_attr" and op.args[0].is_self and _varies(values, op.args[1]):
                 yield Given(f"{each.class_name}.{op.name}", op.args[1])
     if function.name and function.name == function.class_name:
         for name, bound in function.bindings.items():
@@ -77,19 +74,8 @@ def _given(values: Values, function: Function) -> Iterator[Given]:
 
 
 def _varies(values: Values, op: Op) -> bool:
-    return _holds_varying(values.types(op))
-
-
-def _stays_empty(values: Values, op: Op) -> bool:
-    """``frozenset()``, to which nothing is added."""
-    return op.code == "call" and len(op.args) == 1 and _FROZEN in values.called(op)
-
-
-def _holds_varying(types: Types) -> bool:
     """Whether a value may be a set, or a container of sets, whose order may vary."""
-    return any(map(_is_varying, types)) or any(
-        _holds_varying(held) for one in types for held in one.holds
-    )
+    return lattice.holds(values.types(op), _is_varying)
 
 
 def _is_varying(one: lattice.Type) -> bool:
@@ -110,14 +96,8 @@ def _made(values: Values, op: Op) -> Op:
 def _behind(values: Values, op: Op) -> list[Op]:
     if op.code in STATES:
         return op.args[:1]
-    if op.code == "global":
-        return values.unit.module.bindings.get(str(op.name), [])
-    if op.code == "attr":
-        owner = values.owner(op.args[0])
-        stored = values.unit.stored(owner, str(op.name)) if owner else ()
-        return [each.args[1] if each.code == "store_attr" else each for each in stored]
     callee = values.callee(op) if op.code == "call" else None
-    return [each.args[0] for each in callee.returns if each.args] if callee is not None else []
+    return values.bound(op) if callee is None else callee.returned
 
 
 class GivenSets:

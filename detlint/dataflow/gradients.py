@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.inference import records_none
-from detlint.dataflow.layers import Layers, is_self, word_of
+from detlint.dataflow.layers import Layers, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.tensors import (
     Fields,
@@ -288,7 +288,7 @@ class Gradients(Backwards[Facts]):
             return _NONE if name in rows.MEASURES else _UNKNOWN
         if rows.is_loader(name):
             return _SEEMS_NONE
-        if is_self(owner):
+        if owner.is_self:
             return self._field(op, op.function.class_name, name)
         if name == "indices" and _gives_places(owner):
             return _NONE
@@ -314,7 +314,7 @@ class Gradients(Backwards[Facts]):
         told = op.given("requires_grad")
         if told is not None and told.name is not False:
             return _NEEDED
-        names = op.function.unit.values.called(op)
+        names = op.called
         for name in names:
             found = self._of_named(op, name)
             if found is not None:
@@ -359,7 +359,7 @@ class Gradients(Backwards[Facts]):
         found = self._called(op)
         if surest(found) == UNKNOWN and layers.runs(word) and self.layers.weighs(owner):
             return _NEEDED
-        if surest(found) != UNKNOWN or is_self(owner):
+        if surest(found) != UNKNOWN or owner.is_self:
             return found
         return self.join((self.of(owner), self._given(op)))
 
@@ -394,8 +394,7 @@ class Gradients(Backwards[Facts]):
             return _NONE
         if function.unit is not self.unit:
             return _UNKNOWN
-        returned = [each.args[0] for each in function.returns if each.args]
-        return self.joined(returned) or _UNKNOWN
+        return self.joined(function.returned) or _UNKNOWN
 
 
 def surest(facts: Facts) -> str:
@@ -405,18 +404,14 @@ def surest(facts: Facts) -> str:
 
 def records_none_inside(function: Function) -> bool:
     """Whether a function turns gradients off as a whole."""
-    return (
-        bool(function.ops)
-        and records_none(function.ops[0])
-        and bool(getattr(function.node, "decorator_list", ()))
-    )
+    return bool(function.ops) and records_none(function.ops[0]) and bool(function.decorators)
 
 
 def is_self_attr(op: Op) -> bool:
     """``self.encoder``, ``self.blocks[0]``."""
     while op.code in ("item", "iter", "slice"):
         op = op.args[0]
-    return op.code == "attr" and is_self(op.args[0])
+    return op.code == "attr" and op.args[0].is_self
 
 
 def _gives_places(op: Op) -> bool:

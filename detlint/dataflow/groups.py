@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import closure
 from detlint.models import names
+from detlint.models.containers import PICKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -12,7 +15,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.use import Flow
 
-_PICKING = frozenset(("get", "pop", "setdefault"))
 # What gives the same object, or its next state.
 _STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 # What leads to what a container holds.
@@ -45,7 +47,7 @@ class Holders:
     def of(self, container: Op) -> Holder:
         """What is known of a container, by any of its states."""
         if container not in self._known:
-            states = frozenset(_states_of(container))
+            states = frozenset(closure([container], _beside))
             reads = [(use, x) for x in states for use in dict.fromkeys(x.uses) if use not in states]
             reads.sort(key=lambda each: each[0].place)
             found = Holder(states, _sorted_at(states), reads)
@@ -63,35 +65,26 @@ def holders_of(group: Op, own: Collection[Op], others: set[Op]) -> Iterator[tupl
             yield each.args[0], each.args[1]
         if each.code == "call" and each.args[0].code == "attr" and len(each.args) > 1:
             method = each.args[0]
-            if method.name in _PICKING and each.args[1] in own:
+            if method.name in PICKING and each.args[1] in own:
                 yield method.args[0], each.args[1]
     others.update(states)
     return None
 
 
 def _states_before(value: Op, others: Collection[Op]) -> Iterator[Op]:
-    pending, seen = [value], {value}
-    while pending:
-        each = pending.pop()
-        if each in others:
-            continue
-        yield each
-        if each.code in _STATES:
-            before = each.args if each.code in ("free", "phi") else each.args[:1]
-            pending += [x for x in before if x not in seen]
-            seen.update(before)
+    states = closure([value], lambda op: () if op in others else _before(op))
+    return (each for each in states if each not in others)
 
 
-def _states_of(container: Op) -> set[Op]:
-    found, pending = {container}, [container]
-    while pending:
-        each = pending.pop()
-        near = [use for use in each.uses if use.code in _STATES and _goes_on(use, each)]
-        if each.code in _STATES:
-            near += each.args if each.code in ("free", "phi") else each.args[:1]
-        pending += [x for x in near if x not in found]
-        found.update(near)
-    return found
+def _before(op: Op) -> list[Op]:
+    if op.code not in _STATES:
+        return []
+    return op.args if op.code in ("free", "phi") else op.args[:1]
+
+
+def _beside(op: Op) -> list[Op]:
+    """The states before one, and those after it."""
+    return [*_before(op), *(x for x in op.uses if x.code in _STATES and _goes_on(x, op))]
 
 
 def _goes_on(use: Op, value: Op) -> bool:
@@ -100,16 +93,13 @@ def _goes_on(use: Op, value: Op) -> bool:
 
 def _sorted_at(states: Collection[Op]) -> int:
     """``groups[key].sort()``, ``groups[key] = sorted(…)``, ``for group in groups.values(): …``."""
-    seen, pending, last = set(states), list(states), -1
-    while pending:
-        each = pending.pop()
-        for use in each.uses:
-            if _sorts(use, each, states):
-                last = max(last, use.place)
-            if use not in seen and use.code in _PARTS and use.args[0] is each and not _is_one(use):
-                seen.add(use)
-                pending.append(use)
-    return last
+    parts = closure(states, lambda op: (use for use in op.uses if _is_part(use, op)))
+    sorting = (x.place for each in parts for x in each.uses if _sorts(x, each, states))
+    return max(sorting, default=-1)
+
+
+def _is_part(use: Op, value: Op) -> bool:
+    return use.code in _PARTS and use.args[0] is value and not _is_one(use)
 
 
 def _is_one(use: Op) -> bool:
@@ -122,12 +112,7 @@ def _sorts(use: Op, value: Op, states: Collection[Op]) -> bool:
         return use.args[0] is value and value not in states
     if use.code == "store_item" and use.args[0] is value and value in states:
         made = use.args[2]
-        if made.code == "call" and _word(made) in ("OrderedDict", "dict") and made.args[1:]:
+        if word_of(made) in ("OrderedDict", "dict") and made.args[1:]:
             made = made.args[1]
-        return use.args[1].code != "const" and made.code == "call" and names.sorts(_word(made))
+        return use.args[1].code != "const" and names.sorts(word_of(made))
     return False
-
-
-def _word(call: Op) -> str:
-    function = call.args[0]
-    return str(function.name) if function.code in ("attr", "global", "free") else ""

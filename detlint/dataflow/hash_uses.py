@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.order import Orders
 from detlint.dataflow.seed_places import seed_uses
+from detlint.dataflow.slices import closure
 from detlint.finding import Confidence
 from detlint.models import names
+from detlint.models.files import NAMED
 from detlint.models.names import identifies, names_file
 
 if TYPE_CHECKING:
@@ -24,12 +26,6 @@ _PASSING = frozenset(("builtins.abs", "builtins.int", "numpy.abs", "numpy.uint32
 _NUMBERS = frozenset(("augment", "binary"))
 _CUTTING = frozenset(("BitAnd", "Div", "FloorDiv", "Mod", "RShift"))
 _TEXT = frozenset(("builtins.str", "builtins.hex", "builtins.repr", "builtins.format"))
-_FILE_CALLS = frozenset(
-    [
-        *("builtins.open", "os.makedirs", "os.mkdir", "os.path.join", "pathlib.Path"),
-        *("numpy.load", "numpy.save", "torch.load", "torch.save"),
-    ]
-)
 _MIXING = frozenset(("__eq__", "__hash__", "_hash", "cache_key", "hash", "key"))
 _SPOKEN = frozenset(("call", "format", "raise"))
 _MOST = 60  # what is made of one hash
@@ -58,16 +54,9 @@ class HashUses:
         """The uses of a hash that show its value."""
         if _makes_hash(call):
             return
-        pending, seen = [call], {call}
-        for value in pending:  # grows
+        for value in closure([call], _same, _MOST):
             yield from _as_seed(value)
-            for use in value.uses:
-                found = self._shown(use, value)
-                if found is not None:
-                    yield found
-                elif _is_same(use, value) and use not in seen and len(seen) < _MOST:
-                    seen.add(use)
-                    pending.append(use)
+            yield from filter(None, (self._shown(use, value) for use in value.uses))
 
     def _shown(self, use: Op, value: Op) -> HashUse | None:
         if use.code in ("augment", "binary") and use.name in _CUTTING and use.args[0] is value:
@@ -77,7 +66,7 @@ class HashUses:
         if use.code in ("entry", "return", "store_item"):
             return _kept(use, value)
         if use.code == "call":
-            texts = not _TEXT.isdisjoint(use.function.unit.values.called(use))
+            texts = not _TEXT.isdisjoint(use.called)
             return self._in_text(use) if texts else None
         return self._in_text(use) if use.code in ("binary", "format") else None
 
@@ -85,9 +74,8 @@ class HashUses:
         """Whether a text that holds a hash names a file, or identifies something that is kept."""
         if start.code == "binary" and not _is_template(start):
             return None
-        pending, seen = [start], {start}
         found: HashUse | None = None
-        for text in pending:  # grows
+        for text in closure([start], lambda op: filter(_is_text, op.uses), _MOST):
             if any(map(names_file, text.function.names_of(text))):
                 return HashUse(_IN_FILE)
             for use in text.uses:
@@ -95,9 +83,6 @@ class HashUses:
                     return HashUse(_IN_FILE)
                 if _identifies(use, text):
                     found = HashUse("in what identifies something", sure=Confidence.LIKELY)
-                if _is_text(use) and use not in seen and len(seen) < _MOST:
-                    seen.add(use)
-                    pending.append(use)
         return found
 
 
@@ -146,20 +131,16 @@ def _as_seed(value: Op) -> Iterator[HashUse]:
 
 def _seeds(start: Op) -> tuple[Op | None, ...]:
     """What takes as a seed what is made of a number; () if it shows elsewhere, too."""
-    found: list[Op | None] = []
-    pending, seen = [start], {start}
-    for value in pending:  # grows
-        found += [by for _, by in seed_uses(value)]
-        more = [use for use in value.uses if use.code in _NUMBERS or _is_same(use, value)]
-        pending += [use for use in more if use not in seen][: _MOST - len(seen)]
-        seen.update(more)
-    return tuple(found)
+    made = closure(
+        [start], lambda op: (x for x in op.uses if x.code in _NUMBERS or _is_same(x, op)), _MOST
+    )
+    return tuple(by for value in made for _, by in seed_uses(value))
 
 
 def _makes_hash(call: Op) -> bool:
     """Whether a call stands in a ``__hash__``, also one given as a lambda."""
     function = call.function
-    if function.name.rpartition(".")[2] in _MIXING:
+    if function.word in _MIXING:
         return True
     outer = function.outer
     named = outer.bindings.items() if outer is not None else ()
@@ -172,6 +153,10 @@ def _makes_hash(call: Op) -> bool:
     )
 
 
+def _same(value: Op) -> Iterator[Op]:
+    return (use for use in value.uses if _is_same(use, value))
+
+
 def _is_same(use: Op, value: Op) -> bool:
     """Whether a use gives the number on: ``abs(hash(x))``, ``hash(x) + offset``."""
     if use.code in _SAME:
@@ -180,7 +165,7 @@ def _is_same(use: Op, value: Op) -> bool:
         return use.name not in _CUTTING
     if use.code != "call" or use.args[0] is value:
         return False
-    return not _PASSING.isdisjoint(use.function.unit.values.called(use))
+    return not _PASSING.isdisjoint(use.called)
 
 
 def _is_template(use: Op) -> bool:
@@ -191,7 +176,7 @@ def _is_template(use: Op) -> bool:
 
 def _is_text(use: Op) -> bool:
     if use.code == "call":
-        called = use.function.unit.values.called(use)
+        called = use.called
         return not _TEXT.isdisjoint(called) or word_of(use) == "format"
     return use.code in ("declared", "format", "phi", "text") or (
         use.code == "binary" and use.name in ("Add", "Mod")
@@ -200,9 +185,9 @@ def _is_text(use: Op) -> bool:
 
 def _names_file(use: Op) -> bool:
     if use.code == "call":
-        return not _FILE_CALLS.isdisjoint(use.function.unit.values.called(use))
+        return not NAMED.isdisjoint(use.called)
     if use.code == "return":
-        return names_file(use.function.name.rpartition(".")[2])
+        return names_file(use.function.word)
     if use.code == "store_attr":
         return names_file(str(use.name))
     return use.code == "binary" and use.name == "Div"

@@ -11,6 +11,7 @@ from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.settings import names_tested, tested
 from detlint.index.facts import IDLE
 from detlint.models import names, randomness
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,20 +25,7 @@ _SAME = frozenset(
     ]
 )
 _CONVERTING = frozenset(
-    f"builtins.{each}"
-    for each in (
-        "abs",
-        "chr",
-        "float",
-        "format",
-        "hex",
-        "int",
-        "max",
-        "min",
-        "range",
-        "round",
-        "str",
-    )
+    f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
 )
 _PICKS = frozenset(
     ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
@@ -64,7 +52,7 @@ def may_not_run(op: Op) -> bool:
 
 def is_idle(draw: Op) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
-    name = draw.function.name.rpartition(".")[2]
+    name = draw.function.word
     if names.only_traces(name, [], "") or any(map(names.is_aside, (name, *_given(draw)))):
         return True
     return _is_asked_for(draw) or _is_only_shown(draw) or _picks_any(draw)
@@ -112,7 +100,7 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
         texts = [each.name for each in use.args if each.code in ("const", "text")]
         joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
         return use.code == "format" or joins
-    called, word, owner = use.function.unit.values.called(use), word_of(use), owner_word(use)
+    called, word, owner = use.called, word_of(use), owner_word(use)
     plots = picks and (owner in _PLOTTING or word == "imshow")
     if use.args[0] is value or plots:
         return plots and _KEEPS not in use.function.unit.text
@@ -136,7 +124,7 @@ def _only_tells(test: Op) -> bool:
 
 
 def _is_told(op: Op) -> bool:
-    called = op.function.unit.values.called(op) if op.code == "call" else []
+    called = op.called if op.code == "call" else []
     return op.code == "call" and names.is_log(called, owner_word(op), word_of(op))
 
 
@@ -145,12 +133,10 @@ def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
     if use.code in _SAME or use.code == "compare":
         return [use]
     if use.code == "store_global":
-        outer = use.function.unit.functions_naming(str(use.name))
-        functions = (each for function in outer for each in function.everything())
-        return [read for each in functions for read in each.reads("global", str(use.name))]
+        return list(use.function.unit.reads("global", str(use.name)))
     if use.code != "call":
         return None
-    values = use.function.unit.values
+    values = use.values
     taken = parameter_of(values.callee(use), use, value)
     if taken is not None:
         return [taken]
@@ -165,7 +151,7 @@ def _picks_any(draw: Op) -> bool:
     ``random.choice(texts)``, where ``__getitem__`` draws a place by itself."""
     if word_of(draw) != "choice" or len(draw.args) != 2:
         return False
-    values, given = draw.function.unit.values, draw.args[1]
+    values, given = draw.values, draw.args[1]
     method = values.unit.method(values.owner(given), "__getitem__")
     if given.code == "call" and given.args[0].code == "class":
         name = f"{given.args[0].name}.__getitem__"

@@ -89,16 +89,14 @@ class ImportedOrders:
 def rests_on_others(uses: Iterable[Use]) -> bool:
     """Whether a file that is imported by its name may tell more of what shows an order."""
     return any(
-        use.how.startswith(_PASSED)
-        and any(map(_is_of_project, use.op.function.unit.values.called(use.op)))
-        for use in uses
+        use.how.startswith(_PASSED) and any(map(_is_of_project, use.op.called)) for use in uses
     )
 
 
 def may_be_of_project(call: Op) -> bool:
     """Whether a call may be one of a function of another file."""
     function = call.args[0]
-    called = call.function.unit.values.called(call)
+    called = call.called
     return any(map(_is_of_project, called)) or (not called and function.code == "attr")
 
 

@@ -181,6 +181,6 @@ def givers(types: Types) -> set[str]:
 
 def is_property(function: Function) -> bool:
     """Whether reading an attribute calls a method."""
-    decorators = getattr(function.node, "decorator_list", ())
+    decorators = function.decorators
     names = (getattr(each, "attr", getattr(each, "id", "")) for each in decorators)
     return any(name in _PROPERTIES for name in names)

@@ -37,7 +37,7 @@ class Importers:
             yield from self.reads(function.name)
             return
         for read in self.reads(function.name):
-            yield from (use for use in read.uses if use.code == "call" and use.args[0] is read)
+            yield from read.calls
 
     def reads(self, part: str) -> Iterator[Op]:
         """What reads a function, a variable, or an attribute of objects of a class."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.values import Values
 
-_NAMED = frozenset(("attr", "global", "param", "import", "free"))
-
 
 # Certain
 
@@ -37,7 +35,7 @@ def has_no_backward(op: Op) -> bool:
 
 def never_runs(op: Op) -> bool:
     """Whether constants keep an operation from running."""
-    values = op.function.unit.values
+    values = op.values
     for region in op.region.around():
         head = region.head if region.kind in ("if", "else") else None
         if head is None or head.name == "match":
@@ -93,7 +91,7 @@ def decorators(function: Function) -> Iterator[Op]:
 
 def stops(op: Op) -> bool:
     """``torch.no_grad()``, ``torch.set_grad_enabled(False)``."""
-    values = op.function.unit.values
+    values = op.values
     names = values.called(op) or values.qualified(op)
     if not rows.NO_GRADIENT.isdisjoint(names):
         return True
@@ -121,7 +119,7 @@ def _needs_none(test: Op) -> bool:
     if test.code != "compare" or test.name not in (("Eq",), ("Is",)):
         return False
     left, right = test.args
-    values = test.function.unit.values
+    values = test.values
     return values.constant(right) is False and last_word(left) in rows.RECORDS
 
 
@@ -131,7 +129,7 @@ def _needs_none(test: Op) -> bool:
 def only_answers(op: Op) -> bool:
     """Whether names around an operation say that nothing is trained there."""
     functions = list(functions_around(op.function))
-    names = [each.name.rpartition(".")[2] for each in functions]
+    names = [each.word for each in functions]
     return (
         any(map(rows.function_answers, names))
         or rows.class_answers(op.function.class_name)
@@ -172,7 +170,7 @@ def _compares(test: Op, *, holds: bool) -> bool:
     if len(test.args) != 2:
         return False
     (operator,), (left, right) = test.name, test.args
-    value = test.function.unit.values.constant(right)
+    value = test.values.constant(right)
     if value == 1 and value is not True and _is_length_of_queries(left):
         return operator in (("Eq",) if holds else ("NotEq", "Gt"))
     same = operator in ("Eq", "Is")
@@ -188,7 +186,7 @@ def _is_length_of_queries(op: Op) -> bool:
     """``q_len``, ``q.shape[1]``, ``x.size(-2)``."""
     if any(map(rows.is_length_of_queries, _own_names(op))):
         return True
-    values = op.function.unit.values
+    values = op.values
     if op.code == "item":
         axis, sized, word = op.args[1], op.args[0], "shape"
     elif op.code == "call" and len(op.args) == 2:
@@ -202,11 +200,7 @@ def _is_length_of_queries(op: Op) -> bool:
 
 def last_word(op: Op) -> str:
     """The last word of a name, or of what is called."""
-    if op.code == "call":
-        op = op.args[0]
-    if op.code == "param":
-        return str(op.name[1])
-    return str(op.name) if op.code in _NAMED else ""
+    return (op.args[0] if op.code == "call" else op).word
 
 
 def _own_names(op: Op) -> list[str]:
@@ -248,20 +242,13 @@ def _is_asked_for_answers(function: Function) -> bool:
     if function.class_name or not function.name or isinstance(function.node, ast.ClassDef):
         return False
     name, unit = function.name, function.unit
-    asking = [
-        each
-        for outer in unit.functions_naming(name)
-        for each in outer.everything()
-        if name in each.globals
-    ]
-    return bool(asking) and all(rows.evaluates(each.name.rpartition(".")[2]) for each in asking)
+    asking = [each for each in unit.all_naming(name) if name in each.globals]
+    return bool(asking) and all(rows.evaluates(each.word) for each in asking)
 
 
 def _measures(functions: list[Function]) -> bool:
     """Whether a function takes a time, by its name, and learns nothing."""
-    return any(
-        rows.measures(each.name.rpartition(".")[2]) and not steps(each) for each in functions
-    )
+    return any(rows.measures(each.word) and not steps(each) for each in functions)
 
 
 def steps(function: Function) -> bool:
@@ -302,7 +289,7 @@ def _is_in_eight_bits(region: Region) -> bool:
     if region.kind != "if" or region.head is None:
         return False
     test = region.head.args[0]
-    plain = test.code in _NAMED or (test.code == "compare" and test.name in (("Eq",), ("Is",)))
+    plain = bool(test.word) or (test.code == "compare" and test.name in (("Eq",), ("Is",)))
     named = [last_word(each) for each in (test, *test.args)] if plain else []
     return any("fp8" in each.split("_") or each.startswith("float8") for each in named)
 

@@ -124,12 +124,10 @@ class Initialisation:
             return
         if memory.is_written_before(memory.returns[0]):
             return
-        for other in self.unit.functions_naming(function.name.rpartition(".")[2]):
-            for each in other.everything():
-                for op in each.ops:
-                    if op.code == "call" and self.values.callee(op) is function:
-                        self._given[op] = allocation
-                        yield op
+        for call in self.unit.ops_naming(function.word):
+            if self.values.callee(call) is function:
+                self._given[call] = allocation
+                yield call
 
     # What a value certainly is
 
@@ -661,7 +659,7 @@ class Memory:
     # Calls and attributes
 
     def _in_attr(self, use: Op, value: Op) -> None:
-        calls = [each for each in use.uses if each.code == "call" and each.args[0] is use]
+        calls = use.calls
         for call in calls:
             self._method(call, str(use.name), value)
         if not calls:

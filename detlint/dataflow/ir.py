@@ -16,40 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.unit import Unit
+    from detlint.dataflow.values import Values
 
 _LEAVING = frozenset(("return", "leave", "raise", "test", "call"))
+_READING = frozenset(("attr", "free", "global", "import"))
 _EXITS = frozenset(("sys.exit", "os._exit", "builtins.exit", "builtins.quit"))
 _EXIT_NAMES = frozenset(each.rpartition(".")[2] for each in _EXITS)
 # The name of a function that makes the decorators of another, which it is listed as nested in.
 DECORATORS = "<decorators>"
-# Methods that change what they are called on; of the others, none is known to.
-CHANGING = frozenset(
-    [
-        "add",
-        "append",
-        "appendleft",
-        "clear",
-        "discard",
-        "difference_update",
-        "extend",
-        "extendleft",
-        "insert",
-        "intersection_update",
-        "pop",
-        "popitem",
-        "popleft",
-        "push",
-        "put",
-        "remove",
-        "reverse",
-        "setdefault",
-        "sort",
-        "symmetric_difference_update",
-        "update",
-    ]
-)
-# Those that also give something that was in it.
-GIVING = frozenset(("pop", "popitem", "popleft", "setdefault"))
 
 
 class Region:
@@ -137,6 +111,44 @@ class Op:
         """The function that it is an operation of."""
         return self.region.function
 
+    @property
+    def values(self) -> Values:
+        """What the values of its file may be, as far as the file shows it by itself."""
+        return self.region.function.unit.values
+
+    @property
+    def constant(self) -> object:
+        """What is written out, here or where a name of the module is bound once; ``...`` for
+        anything else."""
+        return self.values.constant(self)
+
+    @property
+    def called(self) -> list[str]:
+        """The qualified names of what a call calls, as its file shows by itself."""
+        return self.values.called(self)
+
+    @property
+    def word(self) -> str:
+        """By which name a parameter, a variable or an attribute is read; "" of anything else."""
+        if self.code == "param":
+            return str(self.name[1])
+        return str(self.name) if self.code in _READING else ""
+
+    @property
+    def is_self(self) -> bool:
+        """Whether it is the object or class whose method a function is."""
+        return self.code != "attr" and self.word in ("self", "cls")
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it is None, as it is written out."""
+        return self.code == "const" and self.name is None
+
+    @property
+    def calls(self) -> list[Op]:
+        """The calls of it."""
+        return [use for use in self.uses if use.code == "call" and use.args[0] is self]
+
     def within(self, region: Region) -> bool:
         """Whether it runs in a region."""
         return any(each is region for each in self.region.around())
@@ -158,10 +170,14 @@ class Op:
     def written(self, keyword: str, position: int | None = None) -> ast.expr | None:
         """The same as it is written in the call."""
         value = self.given(keyword, position)
-        assert isinstance(self.node, ast.Call)  # noqa: S101 - what a call is made of
-        nodes = [*self.node.args, *(each.value for each in self.node.keywords)]
-        pairs = zip(self.args[1:], nodes, strict=True)
+        pairs = zip(self.args[1:], self.given_nodes, strict=True)
         return next((node for op, node in pairs if op is value), None)
+
+    @property
+    def given_nodes(self) -> list[ast.expr]:
+        """The arguments of a call as they are written."""
+        assert isinstance(self.node, ast.Call)  # noqa: S101 - what a call is made of
+        return [*self.node.args, *(each.value for each in self.node.keywords)]
 
     @property
     def unpacks(self) -> bool:
@@ -234,6 +250,16 @@ class Function:
         return not _EXITS.isdisjoint(self.unit.values.called(op))
 
     @property
+    def word(self) -> str:
+        """Its name, without that of its class."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def decorators(self) -> list[ast.expr]:
+        """Its decorators, as they are written."""
+        return getattr(self.node, "decorator_list", [])
+
+    @property
     def class_name(self) -> str:
         """The class that it, or the function around it, is a method or the body of; "" for
         none."""
@@ -265,6 +291,11 @@ class Function:
         return self._reads.get((code, name), [])
 
     @property
+    def returned(self) -> list[Op]:
+        """The values that it returns and yields."""
+        return [each.args[0] for each in self.returns if each.args]
+
+    @property
     def is_generator(self) -> bool:
         """Whether it yields."""
         return any(each.code in ("yield", "yield_from") for each in self.returns)
@@ -275,6 +306,11 @@ class Function:
         while each is not None:
             yield each
             each = each.outer
+
+    def all_coded(self, code: str) -> Iterator[Op]:
+        """The operations of a code, of it and of the functions that it defines."""
+        for each in self.everything():
+            yield from each.coded(code)
 
     def everything(self) -> Iterator[Function]:
         """The function and those that it defines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import behind, closure
 from detlint.models import tuning
 
 if TYPE_CHECKING:
@@ -177,45 +178,27 @@ class _Shapes:
 
 def parameters(op: Op) -> Axis:
     """The parameters that a value is made of."""
-    found: set[str] = set()
-    pending, seen = [op], {op}
-    for each in pending:  # grows
-        if each.code == "param":
-            found.add(each.name[1])
-        pending += [x for x in each.args if x not in seen]
-        seen.update(each.args)
-    return frozenset(found)
+    return frozenset(each.name[1] for each in behind(op) if each.code == "param")
 
 
 def _adds_to(after: Op, joint: Op, dot: Op) -> bool:
     """Whether a round adds to what a variable held before it, and a product comes to that:
     ``acc += tl.dot(a, b)``, ``acc = tl.dot(a, b, acc)``."""
-    pending, seen, adds = [(after, False)], set(), False
-    for op, added in pending:  # grows
+
+    def terms(term: tuple[Op, bool]) -> Iterator[tuple[Op, bool]]:
+        op, added = term
         if op is joint:
-            adds |= added
-            continue
-        if (op, added) in seen:
-            continue
-        seen.add((op, added))
+            return
         if op.code in _PASSES:
             more = op.code in ("binary", "augment") and op.name in ("Add", "Sub")
-            pending += [(each, added or more) for each in op.args]
+            yield from ((each, added or more) for each in op.args)
         elif op.code == "call" and op.args[0].name in tuning.BY_BLOCKS:
-            pending += [(each, True) for each in op.args[3:]]
+            yield from ((each, True) for each in op.args[3:])
         elif op.code == "call" and op.args[0].name in _KEEPING:
-            pending += [(each, added) for each in op.args]
-    return adds and _reaches(after, dot, joint)
+            yield from ((each, added) for each in op.args)
 
-
-def _reaches(op: Op, wanted: Op, end: Op) -> bool:
-    pending, seen = [op], {op, end}
-    for each in pending:  # grows
-        if each is wanted:
-            return True
-        pending += [x for x in each.args if x not in seen]
-        seen.update(each.args)
-    return False
+    adds = (joint, True) in closure([(after, False)], terms)
+    return adds and dot in closure([after], lambda op: () if op is joint else op.args)
 
 
 def _sizes(op: Op | None) -> Shape | None:
@@ -240,7 +223,7 @@ def _indexed(shape: Shape | None, key: Op) -> Shape | None:
         return None
     left, found = list(shape), []
     for each in key.args if key.code == "tuple" else [key]:
-        if each.code == "const" and each.name is None:
+        if each.is_none:
             found.append(_ONE)
         elif each.code == "other" and each.name == "Slice" and left:
             found.append(left.pop(0))

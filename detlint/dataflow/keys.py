@@ -88,15 +88,11 @@ def may_tie(values: Values, key: Op) -> bool:
     equal by it."""
     if key.code == "function":
         function: Function = key.name
-        return not any(_is_of_name(values, each) for each in _results(function))
+        return not any(_is_of_name(values, each) for each in function.returned)
     own = key.code == "global" and values.unit.defined(str(key.name))
     if own:
-        return not any(_is_of_name(values, each) for each in _results(own))
+        return not any(_is_of_name(values, each) for each in own.returned)
     return not any(name.startswith("builtins.") for name in values.qualified(key))
-
-
-def _results(function: Function) -> list[Op]:
-    return [each.args[0] for each in function.returns if each.args]
 
 
 _OF_NAMES = ("builtins.", "os.path.base", "os.path.split", "os.path.dirname", "re.")

@@ -7,7 +7,10 @@ nothing that is known is lost by it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _DEEPEST = 5  # containers in containers
 _MOST = 12  # types of one value
@@ -108,6 +111,11 @@ def _is_empty(one: Type) -> bool:
     if one.name not in _FILLED:
         return False
     return not any(one.holds) or holds_empty(frozenset((one,)))
+
+
+def holds(types: Types, test: Callable[[Type], bool]) -> bool:
+    """Whether a test is true of what a value may be, or of what that may hold."""
+    return any(test(one) or any(holds(held, test) for held in one.holds) for one in types)
 
 
 def elements(types: Types) -> Types:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import closure
 from detlint.dataflow.tensors import function_of, method_of
 from detlint.models import layers as rows
 
@@ -60,13 +61,13 @@ class Layers:
         """What becomes of what a call makes."""
         if made not in self._ways:
             found = self._ways[made] = Way()
-            pending, seen = [made], {made}
-            for value in pending:  # grows
-                for use in value.uses if len(pending) < _MOST else ():
-                    more = [each for each in self._next(found, value, use) if each not in seen]
-                    pending += more
-                    seen.update(more)
+            for _ in closure([made], lambda op: self._onwards(found, op), _MOST):
+                pass  # what is noted on the way counts
         return self._ways[made]
+
+    def _onwards(self, way: Way, value: Op) -> Iterator[Op]:
+        for use in value.uses:
+            yield from self._next(way, value, use)
 
     def _next(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
         """Where a layer is after something is done with what holds it."""
@@ -77,7 +78,7 @@ class Layers:
             if rows.runs(str(use.name)):
                 yield use
             elif use.name in rows.MOVES:
-                yield from _called(use)
+                yield from use.calls
         elif use.code == "tuple" and not use.uses:
             return  # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)``
         elif use.code in _HOLDING or (use.code == "change" and value is not use.args[0]):
@@ -123,7 +124,7 @@ class Layers:
         """What is added to a container: ``self.head.add_module("pool", value)``; to a module
         itself, it is an attribute."""
         holder = call.args[0].args[0]
-        if is_self(holder):
+        if holder.is_self:
             named = call.args[1]
             if len(call.args) > 2 and isinstance(named.name, str):
                 yield from self._read(call.function.class_name, named.name)
@@ -141,23 +142,21 @@ class Layers:
         """Where a class that is a list of layers goes through itself."""
         for piece in self._unit.classes.get(owner, ()):
             function = self._unit.function(piece)
-            for inner in function.everything() if function is not None else ():
-                for own in filter(is_self, inner.coded("param")):
+            for own in function.all_coded("param") if function is not None else ():
+                if own.is_self:
                     yield from (use for use in own.uses if _goes_through(use))
 
     def _held(self, holder: Op) -> Iterator[Op]:
         """Where a class reads a container that it had kept before things were added to it."""
-        pending = [holder]
-        for each in pending:  # grows
-            if is_self(each):
+        before = {"phi": None, "change": 1}  # how many of what it takes
+        for each in closure([holder], lambda op: op.args[: before.get(op.code, 0)]):
+            if each.is_self:
                 yield from self._listed(each.function.class_name)
-            elif each.code == "attr" and is_self(each.args[0]):
+            elif each.code == "attr" and each.args[0].is_self:
                 yield from self._read(each.function.class_name, str(each.name))
             for use in each.uses:
                 if use.code == "store_attr" and use.args[-1] is each:
                     yield from self.kept(use)
-            earlier = each.args if each.code == "phi" else each.args[: each.code == "change"]
-            pending += [arg for arg in earlier if arg not in pending]
 
     def _has_weights_before(self, held: Op, value: Op) -> bool:
         """Whether layers with weights come before one in a list, or in a container."""
@@ -171,22 +170,19 @@ class Layers:
     def kept(self, store: Op) -> Iterator[Op]:
         """Where a class reads what it keeps in an attribute."""
         owner, name = store.function.class_name, str(store.name)
-        if store.args[0].code == "param" and store.args[0].name[1] == "self":
+        if store.args[0].is_self:
             yield from self._read(owner, name)
 
     def _read(self, owner: str, name: str) -> Iterator[Op]:
         for function in self._unit.methods_naming(owner, name):
             for inner in function.everything():
                 for read in inner.reads("attr", name):
-                    if is_self(read.args[0]):
+                    if read.args[0].is_self:
                         yield read
 
     def _named(self, store: Op, name: str) -> Iterator[Op]:
-        for outer in self._unit.functions_naming(name):
-            for inner in outer.everything():
-                read = inner.globals.get(name)
-                if read is not None and read.code == "global" and inner is not store.function:
-                    yield read
+        reads = self._unit.reads("global", name)
+        return (read for read in reads if read.function is not store.function)
 
     # Weights
 
@@ -201,7 +197,7 @@ class Layers:
 
     def makers(self, op: Op) -> list[Made | None]:
         """What may have made a value; an attribute of an object is asked about once."""
-        if op.code != "attr" or not is_self(op.args[0]):
+        if op.code != "attr" or not op.args[0].is_self:
             return self._origins.of(op)
         key = op.function.class_name, str(op.name)
         if key not in self._makers:
@@ -247,12 +243,11 @@ class Layers:
                 yield rows.has_weights(base) is True
         for piece in place.unit.classes[place.name]:
             function = place.unit.function(piece)
-            for inner in function.everything() if function is not None else ():
-                for op in inner.coded("call"):
-                    yield self._makes(op, depth)
+            for call in function.all_coded("call") if function is not None else ():
+                yield self._makes(call, depth)
 
     def _makes(self, call: Op, depth: int) -> bool:
-        values = call.function.unit.values
+        values = call.values
         for name in values.called(call):
             if name in rows.PARAMETERS or rows.has_weights(name):
                 return True
@@ -272,12 +267,9 @@ class Layers:
 
     def _untrained(self) -> Iterator[Op]:
         """What ``x.requires_grad = False`` and ``x.requires_grad_(False)`` are said of."""
-        for word in ("requires_grad", "requires_grad_"):
-            for outer in self._unit.functions_naming(word):
-                for inner in outer.everything():
-                    yield from _switched_off(inner.stores.get("requires_grad", ()))
-                    for read in inner.reads("attr", "requires_grad_"):
-                        yield from (read for call in _called(read) if _says_false(call))
+        yield from _switched_off(self._unit.stores("requires_grad"))
+        for read in self._unit.reads("attr", "requires_grad_"):
+            yield from (read for call in read.calls if _says_false(call))
 
 
 def _goes_through(use: Op) -> bool:
@@ -293,11 +285,6 @@ def _switched_off(stores: Iterable[Op]) -> Iterator[Op]:
 def _says_false(call: Op) -> bool:
     told = call.given("requires_grad", 0)
     return told is not None and (told.code, told.name) == ("const", False)
-
-
-def _called(read: Op) -> Iterator[Op]:
-    """The calls of a method that is read."""
-    return (use for use in read.uses if use.code == "call" and use.args[0] is read)
 
 
 def _path(op: Op) -> list[str]:
@@ -330,12 +317,4 @@ def word_of(op: Op) -> str:
     """What a value is called where it is read."""
     while op.code in ("item", "iter", "slice"):
         op = op.args[0]
-    if op.code == "param":
-        return str(op.name[1])
-    return str(op.name) if op.code in ("attr", "global", "free", "import") else ""
-
-
-def is_self(op: Op) -> bool:
-    """Whether a value is the object that a method is called on."""
-    name = op.name[1] if op.code == "param" else op.name
-    return op.code in ("param", "free", "global") and name == "self"
+    return op.word

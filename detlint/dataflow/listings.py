@@ -57,11 +57,10 @@ class Listings:
 
     def of_function(self, function: Function) -> Iterator[Found]:
         """Those of a function, and of the functions in it."""
-        for each in function.everything():
-            for op in each.ops:
-                listing = self.listing(op) if op.code == "call" else None
-                if listing is not None:
-                    yield from self._judged(op, listing)
+        for call in function.all_coded("call"):
+            listing = self.listing(call)
+            if listing is not None:
+                yield from self._judged(call, listing)
 
     def _judged(self, op: Op, listing: Listing) -> Iterator[Found]:
         self._leaves = False

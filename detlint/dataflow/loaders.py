@@ -102,7 +102,7 @@ class Loaders:
 def drawing(call: Op) -> tuple[loading.Drawing, Op | None] | None:
     """What a call draws from torch's global generator, and what stands for its own; None where it
     draws nothing, or has one."""
-    values = call.function.unit.values
+    values = call.values
     rows = (loading.drawing(name) or _shuffling(call, name) for name in values.called(call))
     found = next(filter(None, rows), None)
     if found is None or call.unpacks:
@@ -120,7 +120,7 @@ def _shuffling(call: Op, name: str) -> loading.Drawing | None:
 
     def given(keyword: str) -> object:
         value = loader.given(keyword)
-        return None if value is None else call.function.unit.values.constant(value)
+        return None if value is None else call.values.constant(value)
 
     if given("sampler") is not None or given("batch_sampler") is not None:
         return None
@@ -148,9 +148,7 @@ def _is_super_init(op: Op) -> bool:
     function = op.args[0]
     if function.code != "attr" or function.name != "__init__" or function.args[0].code != "call":
         return False
-    return any(
-        each == "builtins.super" for each in op.function.unit.values.called(function.args[0])
-    )
+    return any(each == "builtins.super" for each in op.values.called(function.args[0]))
 
 
 def _last(name: str) -> str:

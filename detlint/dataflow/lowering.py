@@ -6,8 +6,9 @@ import ast
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from detlint.dataflow.ir import CHANGING, DECORATORS, Function, Op, Region
+from detlint.dataflow.ir import DECORATORS, Function, Op, Region
 from detlint.journal import ended
+from detlint.models.containers import CHANGING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

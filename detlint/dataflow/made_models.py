@@ -68,11 +68,8 @@ class _Follower:
             return
         for name in names:
             if module.bindings.get(name, [None])[-1] is model:
-                for outer in module.unit.functions_naming(name):
-                    for each in outer.everything():
-                        read = each.globals.get(name)
-                        if read is not None and each is not module:
-                            yield read
+                reads = module.unit.reads("global", name)
+                yield from (read for read in reads if read.function is not module)
 
     def _note(self, model: Op, use: Op) -> None:
         if use.code in _SAME:
@@ -88,7 +85,7 @@ class _Follower:
 
     def _note_member(self, member: Op) -> None:
         word = str(member.name)
-        calls = [each for each in member.uses if each.code == "call" and each.args[0] is member]
+        calls = member.calls
         if word == "module":  # of a wrapper
             self._add(member)
         if word in ("parameters", "named_parameters"):
@@ -96,7 +93,7 @@ class _Follower:
             return
         self._words.append(word)
         for call in calls:
-            off = len(call.args) > 1 and _constant(call.args[1]) is False
+            off = len(call.args) > 1 and call.args[1].constant is False
             if word == "eval" or (word == "train" and off):
                 self._facts.add("evaluated")
             elif word == "requires_grad_" and off:
@@ -149,10 +146,6 @@ def _trains(word: str, name: str | None, place: int) -> bool:
     return word in ("get_peft_model", "prepare_model_for_kbit_training")
 
 
-def _constant(op: Op) -> object:
-    return op.function.unit.values.constant(op)
-
-
 def _words_on(element: Op) -> Iterator[str]:
     """What is done with each of some parameters; "frozen" where they get no gradient."""
     for use in element.uses:
@@ -160,9 +153,9 @@ def _words_on(element: Op) -> Iterator[str]:
             yield str(use.name)
             for call in use.uses:
                 if use.name == "requires_grad_" and call.code == "call" and call.args[1:]:
-                    yield "frozen" if _constant(call.args[1]) is False else ""
+                    yield "frozen" if call.args[1].constant is False else ""
         elif use.code == "store_attr" and use.name == "requires_grad":
-            yield "frozen" if _constant(use.args[1]) is False else ""
+            yield "frozen" if use.args[1].constant is False else ""
 
 
 def _pairs(call: Op) -> bool:

@@ -17,23 +17,8 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE = 60  # operations of which one is made
 _PASSING = frozenset(
     [
-        "attr",
-        "augment",
-        "await",
-        "binary",
-        "choice",
-        "comprehension",
-        "format",
-        "item",
-        "iter",
-        "list",
-        "phi",
-        "set",
-        "slice",
-        "star",
-        "text",
-        "tuple",
-        "unpack",
+        *("attr", "augment", "await", "binary", "choice", "comprehension", "format", "item"),
+        *("iter", "list", "phi", "set", "slice", "star", "text", "tuple", "unpack"),
     ]
 )
 

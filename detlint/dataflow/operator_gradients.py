@@ -11,6 +11,7 @@ from detlint.dataflow.cuts import is_cut_off
 from detlint.dataflow.gradients import NEEDED, NONE, UNKNOWN
 from detlint.dataflow.inference import functions_around, has_no_backward, only_answers, takes_cache
 from detlint.dataflow.layers import is_of_module, word_of
+from detlint.dataflow.slices import closure
 from detlint.dataflow.tensors import method_of
 from detlint.models import gradients as rows
 from detlint.models import layers, training
@@ -175,7 +176,7 @@ def is_doubted(found: Match) -> bool:
     """Whether names around a call say that nothing is trained there, and no backward beside it
     says otherwise: data or weights are got ready, a model answers."""
     op = found.call
-    functions = [each.name.rpartition(".")[2] for each in functions_around(op.function)]
+    functions = [each.word for each in functions_around(op.function)]
     path = os.path.splitext(op.function.unit.path)[0].replace(os.sep, "/").split("/")
     named = (*functions, op.function.class_name, *path[-3:])
     if only_answers(op) or any(map(rows.is_tried, named)):
@@ -211,17 +212,15 @@ def _judges(operators: Operators, found: Match) -> bool:
     """Whether code is that of a loss or a discriminator, or of a function that one calls."""
     if "loss" in found.form.lower():
         return True
-    pending, seen = [found.call.function], {found.call.function}
-    for each in pending:  # grows
-        if len(pending) > _MOST:
-            break
-        names = [around.name.rpartition(".")[2] for around in functions_around(each)]
+
+    def callers(function: Function) -> list[Function]:
+        calls = () if function.class_name else operators.calls.of(function).calls
+        return [call.function for call in calls]
+
+    for each in closure([found.call.function], callers, _MOST):
+        names = [around.word for around in functions_around(each)]
         if any(map(rows.judges, (*names, each.class_name))) or _gives_a_loss(each):
             return True
-        if not each.class_name:
-            callers = [call.function for call in operators.calls.of(each).calls]
-            pending += [caller for caller in callers if caller not in seen]
-            seen.update(callers)
     stem = os.path.splitext(os.path.basename(operators.unit.path))[0]
     return rows.judges(stem)
 
@@ -229,7 +228,7 @@ def _judges(operators: Operators, found: Match) -> bool:
 def _gives_a_loss(function: Function) -> bool:
     """Whether a function adds up a loss and returns it, whatever its own name; not one that takes
     a step of training, which is given images as well."""
-    if rows.steps(function.name.rpartition(".")[2]):
+    if rows.steps(function.word):
         return False
     return any(
         isinstance(each.node, ast.Return)
@@ -251,9 +250,7 @@ def goes_back(op: Op) -> bool:
 def _goes_back(outer: Function) -> bool:
     called = outer.unit.values.called
     return any(
-        training.goes_back(str(call.args[0].name), called(call))
-        for inner in outer.everything()
-        for call in inner.coded("call")
+        training.goes_back(str(call.args[0].name), called(call)) for call in outer.all_coded("call")
     )
 
 
@@ -283,7 +280,7 @@ def _asks_for_gpu(test: Op) -> bool:
         return all(map(_asks_for_gpu, test.args))
     if test.code == "attr":
         return bool(test.name == "is_cuda")
-    return "torch.cuda.is_available" in test.function.unit.values.called(test)
+    return "torch.cuda.is_available" in test.called
 
 
 def runs_on_cpu(operators: Operators, found: Match) -> bool:

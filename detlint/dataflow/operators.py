@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.choices import Choices
 from detlint.dataflow.gradients import Files, Gradients
-from detlint.dataflow.layers import is_self
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.settings import keywords
 from detlint.dataflow.sizes import Sizes
+from detlint.dataflow.slices import alternatives, closure
 from detlint.dataflow.tensors import INTEGER, Tensors
 from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
 from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
@@ -37,7 +37,6 @@ Table = Literal["refused", "switched"]
 Release = tuple[int, int]
 _METHOD = "torch.Tensor."
 _PATHS = frozenset(("attr", "global", "import"))
-_SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
 _WORD = re.compile(r"\w+")
 _MOST = 40  # values that a module is followed through
 
@@ -203,11 +202,9 @@ class Operators:
     def _meant(self, op: Op) -> list[str]:
         """The qualified names of a function, or of what one of its class keeps."""
         values = self.unit.values
-        if op.code != "attr" or not is_self(op.args[0]):
+        if op.code != "attr" or not op.args[0].is_self:
             return values.qualified(op)
-        owner = op.function.class_name
-        stored = self.unit.stored(owner, str(op.name)) if owner in self.unit.classes else []
-        held = (each.args[1] if each.code == "store_attr" else each for each in stored)
+        held = self.unit.held(op.function.class_name, str(op.name))
         return [name for each in held for name in values.qualified(each)]
 
     def _makings(self, function: Function) -> tuple[Op, ...]:
@@ -414,7 +411,7 @@ def passed(call: Op, argument: Argument, *, method: bool) -> Op | None:
     found = call.given(argument.name, position)
     if found is not None or not call.unpacks:
         return found
-    unpacked = keywords(call.function.unit.values, call)
+    unpacked = keywords(call.values, call)
     return next((each.value for each in unpacked if each.name == argument.name), None)
 
 
@@ -427,19 +424,15 @@ def _public(name: str) -> str:
 
 def _makers(function: Op) -> Iterator[Op]:
     """The calls that may have made what another calls: ``loss = nn.NLLLoss().cuda()``."""
-    pending = [function]
-    for op in pending:  # grows
-        if len(pending) > _MOST:
-            return
-        if op.code in _SAME:
-            parts = op.args[1:] if op.code == "choice" else op.args
-            pending += [each for each in parts if each not in pending]
-        elif op.code == "call":
-            method = op.args[0]
-            if method.code == "attr" and method.name in layers.MOVES:
-                pending.append(method.args[0])
-            else:
-                yield op
+    made = closure([function], lambda op: _moved(op) or alternatives(op), _MOST)
+    return (each for each in made if each.code == "call" and not _moved(each))
+
+
+def _moved(op: Op) -> list[Op]:
+    """``x`` of ``x.cuda()``."""
+    method = op.args[0] if op.code == "call" else op
+    moves = op.code == "call" and method.code == "attr" and method.name in layers.MOVES
+    return method.args if moves else []
 
 
 def _outermost(op: Op) -> Function:
@@ -455,7 +448,7 @@ def _base_calls(function: Function) -> Iterator[Op]:
         method = call.args[0]
         if method.code == "attr" and method.name in ("forward", "__call__"):
             supers = "builtins.super" in function.unit.values.called(method.args[0])
-            if supers or (call.args[1:] and is_self(call.args[1])):
+            if supers or (call.args[1:] and call.args[1].is_self):
                 yield call
 
 

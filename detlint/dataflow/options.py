@@ -55,7 +55,7 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
         for op in function.ops:
             for value in _set_by(op, option):
                 yield getattr(op.node, "lineno", 0), value
-        if option in (function.name.rpartition(".")[2], *function.params, *_fields(function)):
+        if option in (function.word, *function.params, *_fields(function)):
             yield getattr(function.node, "lineno", 0), ...
 
 
@@ -65,7 +65,7 @@ def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
 
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
-    constant = op.function.unit.values.constant
+    constant = op.values.constant
     if op.code == "const" and isinstance(op.name, str):
         if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
             yield ...
@@ -81,9 +81,9 @@ def _set_by(op: Op, option: str) -> Iterator[object]:
 
 def _item_set_by(op: Op, option: str) -> Iterator[object]:
     if op.code == "entry" and _text(op.args[0]) == option:
-        yield op.function.unit.values.constant(op.args[1])
+        yield op.values.constant(op.args[1])
     elif op.code == "store_item" and _text(op.args[1]) == option:
-        yield op.function.unit.values.constant(op.args[2])
+        yield op.values.constant(op.args[2])
 
 
 def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
@@ -105,7 +105,7 @@ def is_none_by_default(unit: Unit, option: str) -> bool:
 
 
 def _set_by_default(op: Op, option: str) -> Iterator[object]:
-    constant = op.function.unit.values.constant
+    constant = op.values.constant
     if op.code == "const" and isinstance(op.name, str):
         for use in op.uses if _is_passed(op.name, option) else ():
             if word_of(use) == _ADDS:
@@ -122,7 +122,7 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
 
 def _default(call: Op) -> object:
     """The value of an option that is given to a parser, if nobody sets it."""
-    constant = call.function.unit.values.constant
+    constant = call.values.constant
     given = {name: value for name, value in call.arguments() if isinstance(name, str)}
     if call.unpacks or "required" in given:
         return ...

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import expected, lattice
 from detlint.dataflow.calls import spoken, word_of
 from detlint.dataflow.effects import Effects, is_column
-from detlint.dataflow.given_orders import SET_METHODS, GivenOrders
+from detlint.dataflow.given_orders import GivenOrders
 from detlint.dataflow.imported_orders import ImportedOrders
 from detlint.dataflow.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.messages import Messages
 from detlint.dataflow.references import References
+from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.journal import ended
-from detlint.models import names
+from detlint.models import containers, names
 from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
@@ -38,29 +39,6 @@ _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
 )
-_READS = frozenset(
-    [
-        "__contains__",
-        "__len__",
-        "add",
-        "append",
-        "appendleft",
-        "clear",
-        "close",
-        "count",
-        "discard",
-        "extend",
-        "extendleft",
-        "insert",
-        "remove",
-        "reverse",
-        "set_description",
-        "set_postfix",
-        "setdefault",
-        "sort",
-        "update",
-    ]
-)
 # Libraries whose functions yield to a window how far they are.
 _WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
 # Methods by which a table is written out or shown with the names of its columns, by which others
@@ -72,27 +50,7 @@ _WRITING = frozenset(
         *("sql", "string"),
     )
 )
-# Methods of a table that take its columns by their names.
-_BY_COLUMN = frozenset(("drop", "get", "groupby", "pop", "query", "set_index"))
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
-_EXTREMES = frozenset(["amax", "amin", "argmax", "argmin", "max", "min", "ptp", "any", "all"])
-_OF_ARRAYS = frozenset(
-    [
-        "T",
-        "astype",
-        "flatten",
-        "float",
-        "numpy",
-        "permute",
-        "reshape",
-        "shape",
-        "size",
-        "squeeze",
-        "to",
-        "transpose",
-        "view",
-    ]
-)
 
 
 class Orders:
@@ -560,28 +518,15 @@ class Orders:
 
     def _is_dead(self, value: Op) -> bool:
         """Whether nobody reads what a value is bound to."""
-        pending, seen = [value], {value}
-        while pending:
-            for use in pending.pop().uses:
-                if use.code == "phi":
-                    if use not in seen:
-                        seen.add(use)
-                        pending.append(use)
-                elif use.code != "store_global" or not self.references.is_unread_global(
-                    str(use.name)
-                ):
-                    return False
-        return True
+        return all(
+            use.code == "store_global" and self.references.is_unread_global(str(use.name))
+            for use in readers(value)
+        )
 
     def _is_asked(self, key: Op) -> bool:
         """``names[int(input()) - 1]``: somebody picks among what is shown."""
-        pending = [key]
-        while pending:
-            each = pending.pop()
-            if "builtins.input" in self.values.called(each):
-                return True
-            pending += each.args if each.code in ("call", "binary") else []
-        return False
+        made = closure([key], lambda op: op.args if op.code in ("call", "binary") else ())
+        return any("builtins.input" in self.values.called(each) for each in made)
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value or (flow.keyed and not flow.grouped):
@@ -610,7 +555,7 @@ class Orders:
     def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         """What becomes of an order that a function returns or yields."""
         function = use.function
-        if function.node is not None and function.name.rpartition(".")[2] in names.DESCRIBING:
+        if function.node is not None and function.word in names.DESCRIBING:
             return
         if (
             self.calls
@@ -626,7 +571,7 @@ class Orders:
         if function.name == "<lambda>":
             yield from self._in_lambda(function, flow)
             return
-        if names.says_little(function.name.rpartition(".")[2]):
+        if names.says_little(function.word):
             return
         calls = self.references.calls_of(function)
         near = (
@@ -717,10 +662,10 @@ class Orders:
     # Methods
 
     def _in_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        calls = [each for each in use.uses if each.code == "call" and each.args[0] is use]
+        calls = use.calls
         for call in calls:
             yield from self._method(call, use, flow)
-        array = str(use.name) in _OF_ARRAYS or (flow.columns and use.name == "values")
+        array = str(use.name) in containers.OF_ARRAYS or (flow.columns and use.name == "values")
         if not calls and use.uses and array:
             yield Use(use, "read into an array")
 
@@ -732,7 +677,7 @@ class Orders:
         if flow.grouped and word in ("get", "pop", "setdefault"):
             yield from self.follow(call, flow.inner)
             return
-        if flow.columns and word in _BY_COLUMN:
+        if flow.columns and word in containers.BY_COLUMN:
             return
         if self._ends(word, call, attribute.args[0]):
             return
@@ -745,7 +690,7 @@ class Orders:
             yield from self.follow(call, flow._replace(keyed=keyed))
         elif word == "transpose" and self._is_frame(attribute.args[0]):
             yield from self.follow(call, flow)
-        elif word in _OF_ARRAYS:
+        elif word in containers.OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
             named = flow.columns and word in _WRITING
@@ -767,11 +712,11 @@ class Orders:
 
     def _ends(self, word: str, call: Op, value: Op) -> bool:
         """Whether a method sorts, looks up or counts."""
-        if word in _READS or word in SET_METHODS or names.sorts(word):
+        if word in containers.UNORDERED or word in containers.OF_SETS or names.sorts(word):
             return True
         if word == "index":
             return self.given.finds_only(call, value)
-        return word in _EXTREMES and len(call.args) == 1
+        return word in containers.EXTREMES and len(call.args) == 1
 
 
 def _only_turned(read: Op) -> bool:
@@ -790,15 +735,9 @@ def _is_part(use: Op) -> bool:
 
 def depends(made: Op, head: Op) -> bool:
     """Whether what a comprehension collects is made of its element."""
-    pending, seen = list(made.args[:2] if made.name == "dict" else made.args[:1]), set()
-    while pending:
-        each = pending.pop()
-        if each is head or each.code in ("function", "await"):
-            return True
-        if each not in seen and each.within(head.region):
-            seen.add(each)
-            pending += each.args
-    return False
+    collected = made.args[: 2 if made.name == "dict" else 1]
+    parts = closure(collected, lambda op: op.args if op.within(head.region) else ())
+    return any(each is head or each.code in ("function", "await") for each in parts)
 
 
 def _takes_end(use: Op) -> bool:

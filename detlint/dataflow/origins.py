@@ -12,6 +12,7 @@ from detlint.dataflow.callers import given
 from detlint.dataflow.declared import classes
 from detlint.dataflow.ir import Op
 from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.slices import closure
 from detlint.journal import ended
 from detlint.models.loading import is_known, wraps
 
@@ -340,7 +341,7 @@ class Origins:
     def _of_attr(
         self, op: Op, frame: Frame | None, keys: _Keys
     ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
-        names = tuple(op.function.unit.values.qualified(op))
+        names = tuple(op.values.qualified(op))
         if names:
             yield from self._named(names, op, frame, keys)
             return
@@ -391,15 +392,11 @@ class Origins:
         return self._lineages[owner.place]
 
     def _line(self, owner: Made) -> list[Place]:
-        found: list[Place] = []
-        pending = [owner.place] if owner.place is not None else []
-        while pending:
-            place = pending.pop(0)
-            if place not in found:
-                found.append(place)
-                bases = (self._defined(place.unit, (name,))[0] for name in self.bases(place))
-                pending += [each for each in bases if each is not None]
-        return found
+        return list(closure(filter(None, [owner.place]), self._known_bases))
+
+    def _known_bases(self, place: Place) -> Iterator[Place]:
+        bases = (self._defined(place.unit, (name,))[0] for name in self.bases(place))
+        return filter(None, bases)
 
     def class_called(self, names: Iterable[str], unit: Unit) -> Place | None:
         """The class of the project that one of some qualified names means in a file."""
@@ -454,7 +451,7 @@ class Origins:
     def _of_call(
         self, op: Op, frame: Frame | None, keys: _Keys
     ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
-        names = tuple(op.function.unit.values.called(op))
+        names = tuple(op.called)
         given = [each for _, each in op.arguments()]
         if any(map(wraps, names)) or "functools.partial" in names:
             yield from ((each, frame, keys[:-1]) for each in given[:2] if each.code != "const")
@@ -502,7 +499,7 @@ class Origins:
         that is not known."""
         for _ in range(_DEEPEST):
             value, outer = self._given(op, frame)
-            known = ... if value is None else value.function.unit.values.constant(value)
+            known = ... if value is None else value.constant
             if value is None or outer is None or known is not ...:
                 return known
             op, frame = value, outer
@@ -511,7 +508,7 @@ class Origins:
     def _given(self, op: Op, frame: Frame) -> tuple[Op | None, Frame | None]:
         """What a value is given by the call of its function, and in which frame; None where that
         is not seen."""
-        if op.code == "attr" and op.args[0].code == "param" and op.args[0].name[1] == "self":
+        if op.code == "attr" and op.args[0].is_self:
             return self._only_field(op, frame)
         if op.code != "param" or frame.call is None or op.function is not frame.function:
             return None, None
@@ -527,13 +524,7 @@ class Origins:
             return None, None
         stored = list(self.field(owner, name))
         units = dict.fromkeys((owner.op.function.unit, *(x.unit for x in self.lineage(owner))))
-        stores = [
-            store
-            for unit in units
-            for outer in unit.functions_naming(name)
-            for function in outer.everything()
-            for store in function.stores.get(name, ())
-        ]
+        stores = [store for unit in units for store in unit.stores(name)]
         return stored[0] if len(stored) == len(stores) == 1 else (None, None)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides
 from detlint.dataflow.initialisation import Initialisation, Memory
-from detlint.models import names
+from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 
 if TYPE_CHECKING:
@@ -27,28 +27,6 @@ _MODULE = frozenset(
 _LAYER = re.compile(r"torch\.nn\.(?!Parameter|Buffer|Transformer\b)[A-Z]\w*")
 _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
-)
-# They hand out every parameter at once.
-_EVERY = frozenset(
-    [
-        "__dict__",
-        "_apply",
-        "_buffers",
-        "_parameters",
-        "apply",
-        "buffers",
-        "children",
-        "get_buffer",
-        "get_parameter",
-        "load_state_dict",
-        "modules",
-        "named_buffers",
-        "named_children",
-        "named_modules",
-        "named_parameters",
-        "parameters",
-        "state_dict",
-    ]
 )
 _HARMLESS = frozenset(
     f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
@@ -148,12 +126,12 @@ class ModuleClass:
 
     def _kept(self, op: Op) -> tuple[str, Op, Op] | None:
         """The name of a parameter that an operation keeps, its tensor, and what that is made of."""
-        if op.code == "store_attr" and is_self(op.args[0]):
+        if op.code == "store_attr" and op.args[0].is_self:
             made = op.args[1]
             made = made.args[0] if made.code == "declared" and made.args else made
             content = self._content(made)
             return (str(op.name), made, content) if content is not None else None
-        if op.code == "call" and op.args[0].code == "attr" and is_self(op.args[0].args[0]):
+        if op.code == "call" and op.args[0].code == "attr" and op.args[0].args[0].is_self:
             return self._registered(op)
         return None
 
@@ -199,8 +177,8 @@ class ModuleClass:
 
     def _hands_out(self, op: Op) -> bool:
         if op.code == "attr":
-            return op.name in _EVERY and not self._is_looked_at(op)
-        return is_self(op) and any(self._takes_self(use, op) for use in op.uses)
+            return op.name in layers.EVERY_PARAMETER and not self._is_looked_at(op)
+        return op.is_self and any(self._takes_self(use, op) for use in op.uses)
 
     def _takes_self(self, use: Op, value: Op) -> bool:
         if use.code == "call":
@@ -239,7 +217,7 @@ class ModuleClass:
     def _fills(self, op: Op, parameter: Parameter) -> bool:
         if op.code == "const" and op.name == parameter.name:
             return any(self._takes_name(use, parameter) for use in op.uses)
-        if op.code == "store_attr" and op.name == parameter.name and is_self(op.args[0]):
+        if op.code == "store_attr" and op.name == parameter.name and op.args[0].is_self:
             other = op is not parameter.by and op.args[1].code != "augment"
             return other and not are_sides(op, parameter.by)
         if op is parameter.made or self._is_read(op, parameter):
@@ -248,7 +226,7 @@ class ModuleClass:
 
     @staticmethod
     def _is_read(op: Op, parameter: Parameter) -> bool:
-        return op.code == "attr" and op.name == parameter.name and is_self(op.args[0])
+        return op.code == "attr" and op.name == parameter.name and op.args[0].is_self
 
     @staticmethod
     def _takes_name(use: Op, parameter: Parameter) -> bool:
@@ -284,7 +262,7 @@ class ModuleClass:
         """Whether a method may be called: a private one that nobody names is not."""
         while function.outer is not None:
             function = function.outer
-        name = function.name.rpartition(".")[2]
+        name = function.word
         if not name.startswith("_") or name.startswith("__"):
             return True
         named = re.findall(rf"(\bdef\s+)?\b{re.escape(name)}\b", self.unit.text)
@@ -299,7 +277,7 @@ class _Kept(Memory):
         return bool(self.is_lost or self.returns or set(self.writes) - {by})
 
     def _in_store_attr(self, use: Op, value: Op) -> None:
-        if use.args[0] is value or not is_self(use.args[0]):
+        if use.args[0] is value or not use.args[0].is_self:
             self.writes.append(use)
 
     def _write(self, use: Op, _: Op) -> None:
@@ -314,14 +292,8 @@ class _Kept(Memory):
 
     def _computes(self, use: Op) -> bool:
         """Whether forward() only passes it on to a function."""
-        inside = use.function.name.rpartition(".")[2] == "forward"
+        inside = use.function.word == "forward"
         return use.code == "call" and inside and not names.fills(word_of(use))
-
-
-def is_self(op: Op) -> bool:
-    """Whether a value is the object that a method is called on."""
-    name = op.name[1] if op.code == "param" else op.name
-    return op.code in ("param", "free", "global") and name == "self"
 
 
 def _is_transient(call: Op) -> bool:

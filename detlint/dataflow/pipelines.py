@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.dataflow.tensors import annotated
 from detlint.models import tf_data as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
 
 _MOST = 60  # values of one pipeline that are looked at
-_JOINS = frozenset(("await", "boolean", "declared", "enter", "free", "phi"))
 _DEEPEST = 20  # methods in a chain
 
 
 def names(op: Op) -> list[str]:
     """The plain names of what a value stands for."""
-    return [rows.plain_name(each) for each in op.function.unit.values.qualified(op)]
+    return [rows.plain_name(each) for each in op.values.qualified(op)]
 
 
 def called(call: Op) -> list[str]:
@@ -61,42 +61,34 @@ def _method_of(op: Op) -> Op | None:
 
 def _before(ops: Iterable[Op]) -> Iterator[Op]:
     """Some values, and the datasets that they are made of by methods, and by choosing a part."""
-    pending = list(ops)
-    seen = set(pending)
-    for each in pending:  # grows
-        yield each
-        owner = _method_of(each)
-        inner = [owner] if owner is not None else []
-        if each.code in _JOINS:
-            inner = each.args
-        elif each.code in ("item", "change", "unpack"):
-            inner = each.args[:1]
-        elif each.code == "choice":
-            inner = each.args[1:]
-        fresh = [other for other in inner if other not in seen]
-        if len(pending) < _MOST:
-            seen.update(fresh)
-            pending += fresh
+    return closure(ops, _made_of, _MOST)
+
+
+def _made_of(op: Op) -> Sequence[Op]:
+    owner = _method_of(op)
+    if owner is not None:
+        return [owner]
+    return op.args[:1] if op.code in ("item", "change", "unpack") else alternatives(op)
 
 
 def _beside(pipeline: list[Op]) -> Iterator[Op]:
     """The calls of methods on some values, and on what these give."""
-    pending = [each for each in pipeline if not names(each)]
-    for each in list(pending):
+    starts = [each for each in pipeline if not names(each)]
+    for each in list(starts):
         if each.code == "attr":  # as often as `self.data` is read, it is the same
             same = each.function.reads("attr", each.name)
-            pending += [other for other in same if other.args[0] is each.args[0]]
-    seen = set(pending)
-    for each in pending:  # grows
-        for use in each.uses:
-            following = [use] if use.code in _JOINS else []
-            if use.code == "attr":
-                following = [x for x in use.uses if x.code == "call" and x.args[0] is use]
-                yield from following
-            fresh = [other for other in following if other not in seen]
-            if len(pending) < _MOST:
-                seen.update(fresh)
-                pending += fresh
+            starts += [other for other in same if other.args[0] is each.args[0]]
+    values = closure(
+        starts, lambda op: [*_methods(op), *(use for use in op.uses if use.code in SAME)], _MOST
+    )
+    for each in values:
+        yield from _methods(each)
+
+
+def _methods(value: Op) -> Iterator[Op]:
+    """The calls of methods on a value."""
+    reads = (use for use in value.uses if use.code == "attr")
+    return (x for read in reads for x in read.uses if x.code == "call" and x.args[0] is read)
 
 
 def _only_with_one(call: Op) -> bool:
@@ -117,13 +109,13 @@ def is_endless(op: Op) -> bool:
 
 def _ends(repeat: Op) -> bool:
     count = repeat.given("count", 0)
-    found = repeat.function.unit.values.constant(count) if count is not None else -1
+    found = repeat.values.constant(count) if count is not None else -1
     return isinstance(found, int) and found >= 0
 
 
 def size(op: Op, depth: int = 0) -> int | None:
     """How many elements a dataset gives, where literals tell: ``range(8).repeat(2)``."""
-    values = op.function.unit.values
+    values = op.values
     op = values.bound_to(op)
     owner = _method_of(op)
     if owner is None or depth > _DEEPEST:

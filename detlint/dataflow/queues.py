@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.references import References
+from detlint.dataflow.slices import ahead, closure
 from detlint.models import completions as models
 from detlint.models.loading import is_known
 
@@ -113,15 +114,10 @@ class Queues:
 
     def _goes_to_many(self, queue: Op) -> bool:
         """Whether a loop starts workers that are given a queue."""
-        pending, seen = [queue], {queue}
-        while pending:
-            for use in pending.pop().uses:
-                if self._starts_many(use, queue.region.around()):
-                    return True
-                if use.code in _HOLDING and use not in seen:
-                    seen.add(use)
-                    pending.append(use)
-        return False
+        held = ahead([queue], _HOLDING)
+        return any(
+            self._starts_many(use, queue.region.around()) for each in held for use in each.uses
+        )
 
     def _starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
         """Whether a loop within some regions, those of the queue, starts workers."""
@@ -135,21 +131,18 @@ class Queues:
     @cached_property
     def _working(self) -> set[Function]:
         """The functions that several workers run, and those of the file that they call."""
-        found: dict[Function, None] = {}
-        for outer in self._unit.functions_holding(*_STARTING):
-            for function in outer.everything():
-                for call in filter(self._starts_many, function.coded("call")):
-                    found.update((each, None) for each in self._given(call))
-        pending = list(found)
-        for each in pending:  # grows
-            for inner in each.everything():
-                found[inner] = None
-                for call in inner.coded("call"):
-                    callee = self._values.callee(call)
-                    if callee is not None and callee not in found and len(found) < _MOST:
-                        found[callee] = None
-                        pending.append(callee)
-        return set(found)
+        started = (
+            each
+            for outer in self._unit.functions_holding(*_STARTING)
+            for function in outer.everything()
+            for call in filter(self._starts_many, function.coded("call"))
+            for each in self._given(call)
+        )
+        return set(closure(started, self._run_by, _MOST))
+
+    def _run_by(self, function: Function) -> Iterator[Function]:
+        yield from function.nested
+        yield from filter(None, map(self._values.callee, function.coded("call")))
 
     def _given(self, call: Op) -> Iterator[Function]:
         """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""
@@ -162,15 +155,11 @@ class Queues:
 
 def same(value: Op) -> Iterator[Op]:
     """A value, and all that stands for the same object."""
-    pending, seen = [value], {value}
-    while pending:
-        each = pending.pop()
-        yield each
-        for use in each.uses:
-            changes = use.code == "change" and use.args[0] is not each
-            if use.code in SAME and not changes and use not in seen:
-                seen.add(use)
-                pending.append(use)
+    return closure([value], lambda op: (use for use in op.uses if _is_same(use, op)))
+
+
+def _is_same(use: Op, value: Op) -> bool:
+    return use.code in SAME and not (use.code == "change" and use.args[0] is not value)
 
 
 def _methods(read: list[Op], named: frozenset[str]) -> Iterator[Op]:

@@ -36,18 +36,15 @@ def read_receivers(source: Source, method: str) -> list[Receiver]:
 
 def _receivers(unit: Unit, method: str) -> Iterator[Receiver]:
     origins = Origins()
-    for outer in unit.functions_naming(method):
-        for function in outer.everything():
-            for op in function.coded("attr"):
-                if op.name == method:
-                    yield Receiver(getattr(op.node, "lineno", 0), *_told(op.args[0], origins))
+    for read in unit.reads("attr", method):
+        yield Receiver(getattr(read.node, "lineno", 0), *_told(read.args[0], origins))
 
 
 def _told(value: Op, origins: Origins) -> tuple[list[str], str]:
     if value.code in _TAKEN_OUT:
         return [], ""
     found = origins.of(value)
-    types = {each.name for each in value.function.unit.values.types(value)}
+    types = {each.name for each in value.values.types(value)}
     if types and types <= _CONTAINERS:
         return [f"{_BUILT_IN}{each}" for each in sorted(types)], ""
     names = [each.names[0] for each in found if each is not None and each.names]

@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.order import Orders
+from detlint.dataflow.slices import behind
 from detlint.dataflow.use import Flow
 from detlint.models import names
 from detlint.models import receives as models
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op, Region
     from detlint.dataflow.unit import Unit
 
+_MOST = 50  # operations behind an expression
 _SENDERS = frozenset(("Get_source", "source"))
 _TAKING = frozenset(("append", "extend", "put"))
 _ADDING = frozenset(("add_", "sub_", "__iadd__"))
@@ -79,12 +81,12 @@ class Receives:
 
     def _of_torch(self, call: Op, position: int) -> Receive | None:
         given = [call.given("src", 1), call.given("group_src", position)]
-        said = [each for each in given if each is not None]
+        told = [each for each in given if each is not None]
         buffer = call.given("tensor", 0) or call.given("object_list", 0)
-        if buffer is None or not all(each.code == "const" and each.name is None for each in said):
+        if buffer is None or not all(each.is_none for each in told):
             return None
-        shown = f"{_written(call)}(src=None)" if said else f"{_written(call)}() without a sender"
-        return Receive(call, shown, buffer, frozenset([call]), bool(said))
+        shown = f"{said(call)}(src=None)" if told else f"{said(call)}() without a sender"
+        return Receive(call, shown, buffer, frozenset([call]), bool(told))
 
     def _of_mpi(self, call: Op) -> Receive | None:
         method, owner = str(call.args[0].name), call.args[0].args[0]
@@ -94,7 +96,7 @@ class Receives:
         explicit = source is not None and models.ANY in self.values.qualified(source)
         if not explicit and (source is not None or not self._is_communicator(owner)):
             return None
-        written = _written(call)
+        written = said(call)
         shown = f"{written}(source=MPI.ANY_SOURCE)" if explicit else f"{written}() without a source"
         message = call
         if models.METHODS[method]:
@@ -176,12 +178,6 @@ class Receives:
         return any(map(models.makes_floats, self.values.called(op)))
 
 
-def _written(call: Op) -> str:
-    """What a call calls, as the source writes it."""
-    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-    return ast.unparse(call.node.func)
-
-
 def _is_over_processes(loop: Region) -> bool:
     if loop.kind == "while" or loop.head is None or not loop.head.args:
         return False
@@ -197,10 +193,4 @@ def _adds(op: Op) -> bool:
 
 def _parts(op: Op) -> set[Op]:
     """What an expression is made of."""
-    found, pending = {op}, [op]
-    while pending:
-        for each in pending.pop().args:
-            if each not in found and len(found) < 50:
-                found.add(each)
-                pending.append(each)
-    return found
+    return set(behind(op, most=_MOST))

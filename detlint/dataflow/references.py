@@ -7,7 +7,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.ir import CHANGING, GIVING
+from detlint.dataflow.slices import behind
+from detlint.models.containers import CHANGING, GIVING, PICKING
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.mentions import quoted
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
-_LOOKING_UP = frozenset(("get", "pop", "setdefault"))
+_MOST = 100  # operations behind what a name holds
 _SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
@@ -37,33 +38,24 @@ class References:
         attribute of their object, which is that of the class."""
         for function in self._methods_naming(owner, name):
             for each in function.everything():
-                for op in each.ops:
-                    if op.code == "attr" and op.name == name and is_self(op.args[0]):
-                        yield op
+                yield from (op for op in each.reads("attr", name) if op.args[0].is_self)
 
     def is_read(self, name: str) -> bool:
         """Whether something of the file reads an attribute of any object."""
-        return any(
-            each.reads("attr", name)
-            for outer in self.unit.functions_naming(name)
-            for each in outer.everything()
-        )
+        return any(True for _ in self.unit.reads("attr", name))
 
     def reads_of_objects(self, owner: str, name: str) -> Iterator[Op]:
         """Where the file reads an attribute of other objects of a class, or of one that derives
         from it."""
         classes = {owner, *self.unit.derived(owner)}
-        for function in self.unit.functions_naming(name):
-            for each in function.everything():
-                for op in each.reads("attr", name):
-                    if not is_self(op.args[0]) and self.values.owner(op.args[0]) in classes:
-                        yield op
+        for op in self.unit.reads("attr", name):
+            if not op.args[0].is_self and self.values.owner(op.args[0]) in classes:
+                yield op
 
     def reads_of_key(self, key: str) -> Iterator[Op]:
         """Where the file looks up what something holds by a key, and not only to add to it."""
-        for function in self.unit.functions_naming(key):
-            for each in function.everything():
-                yield from (op for op in each.ops if _looks_up(op, key) and not _only_filled(op))
+        for each in self.unit.all_naming(key):
+            yield from (op for op in each.ops if _looks_up(op, key) and not is_only_changed(op))
 
     def reads_again(self, stored: Op) -> bool:
         """Whether the function that fills an attribute reads it, too: as what it was filled with,
@@ -87,7 +79,7 @@ class References:
     def stays(self, name: str, value: Op) -> bool:
         """Whether what a name of the module holds at the end is a value that was changed since."""
         last = self.unit.module.bindings[name][-1]
-        return last.code in ("phi", "change", "store_item") and value in _behind(last)
+        return last.code in ("phi", "change", "store_item") and value in behind(last, most=_MOST)
 
     def is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
@@ -103,13 +95,7 @@ class References:
     def reads_of_global(self, name: str) -> list[Op]:
         """Where functions read a name of the module."""
         if name not in self._global_reads:
-            inside = (
-                each.globals.get(name)
-                for function in self.unit.functions_naming(name)
-                for each in function.everything()
-            )
-            found = [read for read in inside if read is not None and read.code == "global"]
-            self._global_reads[name] = found
+            self._global_reads[name] = list(self.unit.reads("global", name))
         return self._global_reads[name]
 
     def is_unread_global(self, name: str) -> bool:
@@ -118,7 +104,7 @@ class References:
 
     def calls_of(self, function: Function) -> list[Op] | None:
         """All calls of a function that nobody else can call; None for others."""
-        name = function.name.rpartition(".")[2]
+        name = function.word
         mangled = "." in function.name and name.startswith("__") and not name.endswith("__")
         private = mangled or (name.startswith("_") and not name.startswith("__"))
         if function.outer is None and not (private or self._is_of_script(function)):
@@ -136,12 +122,12 @@ class References:
 
     def calls_in_file(self, function: Function) -> list[Op]:
         """The calls of a function that stand in its file."""
-        naming = self.unit.functions_naming(function.name.rpartition(".")[2])
+        naming = self.unit.functions_naming(function.word)
         return [op for each in naming for op in self._calls_in(each).get(function, ())]
 
     def _is_of_script(self, function: Function) -> bool:
         """Whether it is a plain function of a file that is run."""
-        plain = not getattr(function.node, "decorator_list", True)
+        plain = function.node is not None and not function.decorators
         return plain and "." not in function.name and self._is_run
 
     @cached_property
@@ -157,11 +143,10 @@ class References:
         """The calls of a function, and of those in it, by what of the file they call."""
         if function not in self._calls_by_callee:
             found: dict[Function, list[Op]] = {}
-            for each in function.everything():
-                for op in each.ops:
-                    callee = self.values.callee(op) if op.code == "call" else None
-                    if callee is not None:
-                        found.setdefault(callee, []).append(op)
+            for call in function.all_coded("call"):
+                callee = self.values.callee(call)
+                if callee is not None:
+                    found.setdefault(callee, []).append(call)
             self._calls_by_callee[function] = found
         return self._calls_by_callee[function]
 
@@ -204,27 +189,12 @@ def _looks_up(op: Op, key: str) -> bool:
         return False
     function = op.args[0]
     called = op.code == "call" and function.code == "attr"
-    return op.code == "item" or (called and function.name in _LOOKING_UP)
+    return op.code == "item" or (called and function.name in PICKING)
 
 
-def _only_filled(read: Op) -> bool:
+def is_only_changed(value: Op) -> bool:
+    """Whether nothing is done with a container but what changes it."""
     return all(
         use.code == "change" or (use.code == "attr" and use.name in CHANGING - GIVING)
-        for use in read.uses
+        for use in value.uses
     )
-
-
-def is_self(op: Op) -> bool:
-    """Whether a value is the object or class whose method a function is."""
-    name = op.name[1] if op.code == "param" else op.name
-    return op.code in ("param", "free", "global") and name in ("self", "cls")
-
-
-def _behind(op: Op) -> set[Op]:
-    found, pending = {op}, [op]
-    while pending:
-        for each in pending.pop().args:
-            if each not in found and len(found) < 100:
-                found.add(each)
-                pending.append(each)
-    return found

@@ -29,7 +29,7 @@ def is_same_in_each_run(operators: Operators, found: Match) -> bool:
     if name in rows.SELECTIONS:
         return _uses_values_alone(found.call)
     reduce = found.argument("reduce", 4) if name == rows.REDUCTION else None
-    return reduce is not None and _constant(reduce) in rows.ORDERLESS
+    return reduce is not None and reduce.constant in rows.ORDERLESS
 
 
 def _has_one_gradient(operators: Operators, found: Match) -> bool:
@@ -47,7 +47,7 @@ def _leaves_image(operators: Operators, found: Match) -> bool:
     """Whether only the grid of a sampling can have a gradient, each place of which one thread
     writes; the atomics are for that of the image. What cuDNN does instead is not known."""
     corners = found.call.given("align_corners", 4)
-    if corners is not None and _constant(corners) is not False:
+    if corners is not None and corners.constant is not False:
         return False
     image = found.input
     return image is not None and operators.gradients.comes_to(image) in rows.NO_GRADIENT
@@ -63,7 +63,7 @@ def _takes_values(use: Op) -> bool:
         return bool(use.name == "values")
     if use.code == "unpack":
         return bool(use.name[0] == 0) or not use.uses
-    return use.code == "item" and _constant(use.args[1]) == 0
+    return use.code == "item" and use.args[1].constant == 0
 
 
 def _adds_once(call: Op, word: str) -> bool:
@@ -90,7 +90,7 @@ def _adds_once(call: Op, word: str) -> bool:
 
 def _triple(op: Op | None) -> tuple[int, ...] | None:
     """A size of three dimensions, for which one number may stand."""
-    value = _constant(op) if op is not None else ...
+    value = op.constant if op is not None else ...
     parts = (value,) * len(_ONES) if isinstance(value, int) else value
     if not isinstance(parts, tuple) or len(parts) != len(_ONES):
         return None
@@ -127,7 +127,7 @@ def reaches_each_once(found: Match) -> bool:
         return False
     if _is_distinct(index):
         return True
-    axis = _constant(dim) if dim is not None else ...
+    axis = dim.constant if dim is not None else ...
     return word == "gather" and type(axis) is int and _has_length_one(index, axis)
 
 
@@ -158,7 +158,7 @@ def _values_alone(part: Op) -> frozenset[str]:
     coordinates of what is found."""
     if part.code == "unpack":
         return rows.FINDING | (rows.PLACED if part.name[0] != 1 else frozenset())
-    second = part.code == "item" and _constant(part.args[1]) == 1
+    second = part.code == "item" and part.args[1].constant == 1
     return rows.PLACED if part.code == "item" and not second and _gives_both(part) else frozenset()
 
 
@@ -188,8 +188,8 @@ def _has_length_one(index: Op, dim: int) -> bool:
 def _gives_length_one(call: Op, word: str, dim: int) -> bool:
     if word in ("unsqueeze", "argmax", "argmin"):
         at, kept = call.given("dim", 0), call.given("keepdim", 1)
-        keeps = word == "unsqueeze" or (kept is not None and _constant(kept) is True)
-        return keeps and at is not None and _constant(at) == dim
+        keeps = word == "unsqueeze" or (kept is not None and kept.constant is True)
+        return keeps and at is not None and at.constant == dim
     if word in ("view", "reshape"):
         sizes = list(_positional(call))
         return len(sizes) > 1 and -len(sizes) <= dim < len(sizes) and sizes[dim] == 1
@@ -197,8 +197,4 @@ def _gives_length_one(call: Op, word: str, dim: int) -> bool:
 
 
 def _positional(call: Op) -> Iterator[object]:
-    return (_constant(value) for name, value in call.arguments() if name is None)
-
-
-def _constant(op: Op) -> object:
-    return op.function.unit.values.constant(op)
+    return (value.constant for name, value in call.arguments() if name is None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.options import option_of, values_by_default, values_set
 from detlint.dataflow.path_conditions import Paths, tests
+from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.scan import CALLED
 from detlint.sources.kinds import NOTEBOOK
@@ -126,7 +127,7 @@ class Needs:
         return any(self._function.coded(code) for code in ("leave", "return", "raise", "test"))
 
     def _of_place(self, op: Op, place: _Place, taken: Op) -> Need | None:
-        default = _constant(taken.args[0]) if taken.args else ...
+        default = taken.args[0].constant if taken.args else ...
         unset = default is not ... and not place.runs(op, default)
         # Of what runs by default, only a flag is followed: most code is of this kind.
         flag = default is True and not place.runs(op, False)
@@ -170,13 +171,8 @@ class Needs:
     @cached_property
     def _read(self) -> list[Op]:
         """What tests of the function read."""
-        pending = list(tests(self._function))
-        looked = set(pending)
-        for each in pending:  # grows
-            inner = [] if each.code == "param" else [x for x in each.args if x not in looked]
-            looked.update(inner)
-            pending += inner
-        return pending
+        read = tests(self._function)
+        return list(closure(read, lambda op: () if op.code == "param" else op.args))
 
     def _taken(self, op: Op) -> Op | None:
         """The parameter that a value is, or that is kept in the attribute."""
@@ -199,7 +195,7 @@ def _default_of(op: Op, place: _Place) -> Need | None:
 
 def _is_off(taken: Op) -> bool:
     """Whether a parameter is None where nothing is passed."""
-    return bool(taken.args) and _constant(taken.args[0]) is None
+    return bool(taken.args) and taken.args[0].constant is None
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -254,12 +250,8 @@ def _name_of(op: Op) -> str:
     """``x`` of a parameter, ``self.x`` of an attribute; "" of anything else."""
     if op.code == "param":
         return str(op.name[1])
-    own = op.code == "attr" and op.args[0].code == "param" and op.args[0].name[1] == "self"
+    own = op.code == "attr" and op.args[0].is_self
     return f"self.{op.name}" if own else ""
-
-
-def _constant(op: Op) -> object:
-    return op.function.unit.values.constant(op)
 
 
 def _need(
@@ -271,7 +263,7 @@ def _need(
 ) -> Need | None:
     function = taken.function
     owner, _, name = function.name.rpartition(".")
-    decorators = getattr(function.node, "decorator_list", [])
+    decorators = function.decorators
     if function.outer is not None and owner:
         return None
     if not all(map(_passes_on, decorators)):
@@ -339,11 +331,7 @@ def _sets(unit: Unit, need: Need) -> bool:
         return False
     if need.function in unit.classes or unit.defines(need.function):
         return False
-    return any(
-        need.parameter in function.stores
-        for outer in unit.functions_naming(need.parameter)
-        for function in outer.everything()
-    )
+    return any(True for _ in unit.stores(need.parameter))
 
 
 def _other_names(unit: Unit, name: str) -> list[str]:
@@ -368,7 +356,7 @@ def _is_named(op: Op, name: str, words: list[str]) -> bool:
         named = str(op.name).rpartition(".")[2] == name
     if not named and (op.code != "attr" or op.name != name):
         return False
-    known = op.function.unit.values.qualified(op)
+    known = op.values.qualified(op)
     return not any(each.partition(".")[0] in _LIBRARIES for each in known)
 
 
@@ -390,7 +378,7 @@ def _answered(call: Op, need: Need) -> bool | str | None:
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
     if given is None:
         return not need.unset
-    value = _constant(given)
+    value = given.constant
     if value is not ...:
         return need.allows(value)
     found = _given_on(given, need)
@@ -406,7 +394,7 @@ def _given_on(given: Op, need: Need) -> Need | None:
         return need._replace(function="", parameter=option, place=-1, unset=True)
     if given.code != "param" or given.name[0]:
         return None
-    default = _constant(given.args[0]) if given.args else ...
+    default = given.args[0].constant if given.args else ...
     unset = default is not ... and not need.allows(default)
     judged = need.stops, need.others, need.runs
     return _need(given, judged, unset=unset, default=need.default)

@@ -66,12 +66,11 @@ def _shows_nothing(unit: Unit, name: str) -> bool | None:
 
 def _uses_of(unit: Unit, name: str) -> Iterator[tuple[Op, Op]]:
     """What takes a value that is read by a name."""
-    for outer in unit.functions_naming(name):
-        for function in outer.everything():
-            for op in function.ops:
-                if op.code in _READS and str(op.name).rpartition(".")[2] == name:
-                    # An import binds a name; that is no reading.
-                    yield from ((use, op) for use in op.uses if use.code != "store_global")
+    for function in unit.all_naming(name):
+        for op in function.ops:
+            if op.code in _READS and str(op.name).rpartition(".")[2] == name:
+                # An import binds a name; that is no reading.
+                yield from ((use, op) for use in op.uses if use.code != "store_global")
 
 
 def _is_returned_by(op: Op, name: str) -> bool:

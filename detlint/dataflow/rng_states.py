@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.epochs import OwnCalls
 from detlint.dataflow.seeding import drawn_from
+from detlint.dataflow.slices import behind, closure
 from detlint.models import randomness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -66,19 +67,19 @@ class States:
 
     def is_of_itself(self, call: Op, library: str) -> bool:
         """Whether a generator is seeded with what it has drawn, or with a part of its state."""
-        behind = list(self._made_of(call.args[1])) if len(call.args) > 1 else []
-        if any(each.code in _CHOOSING for each in behind):
+        made_of = list(behind(*call.args[1:2], most=_MOST))
+        if any(each.code in _CHOOSING for each in made_of):
             return False
         states = randomness.STATES.get(library, ())
         return any(
             drawn_from(each) == library
             or f"{library}.initial_seed" in self._called(each)
             or not set(states).isdisjoint(self._called(each))
-            for each in behind
+            for each in made_of
         )
 
     def _called(self, op: Op) -> list[str]:
-        return op.function.unit.values.called(op)
+        return op.called
 
     def _seeds(self, op: Op) -> bool:
         row = self._unit.values.function_row(op) if op.code == "call" else None
@@ -118,11 +119,7 @@ class States:
 
     def _behind(self, value: Op) -> Iterator[Op]:
         """What a value is made of, through the attributes and functions of the file."""
-        return _followed(value, self._sources)
-
-    @staticmethod
-    def _made_of(value: Op) -> Iterator[Op]:
-        return _followed(value, lambda op: op.args)
+        return closure([value], self._sources, _MOST)
 
     def _sources(self, op: Op) -> Iterator[Op]:
         yield from op.args
@@ -131,26 +128,12 @@ class States:
                 given = (each for _, each in call.arguments())
                 yield from (each for each in given if parameter_of(op.function, call, each) is op)
         elif op.code == "attr":
-            for outer in self._unit.functions_naming(str(op.name)):
-                for function in outer.everything():
-                    yield from (each.args[1] for each in function.stores.get(op.name, ()))
+            yield from (each.args[1] for each in self._unit.stores(str(op.name)))
         elif op.code == "call":
             callee = self._own.callee(op)
-            for each in callee.returns if callee is not None else ():
-                yield from each.args
+            yield from callee.returned if callee is not None else ()
         elif op.code == "global" and op.name in self._unit.bound_names:
             yield from self._unit.module.bindings.get(str(op.name), ())
-
-
-def _followed(value: Op, sources: Callable[[Op], Iterable[Op]]) -> Iterator[Op]:
-    pending, seen = [value], {value}
-    for op in pending:  # grows
-        yield op
-        if len(pending) < _MOST:
-            for each in sources(op):
-                if each not in seen:
-                    seen.add(each)
-                    pending.append(each)
 
 
 def _pauses(state: Op, place: int) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import closure
 from detlint.models import roles as words
 from detlint.syntax.mentions import holds
 
@@ -109,15 +110,9 @@ def are_shards(call: Op) -> bool:
 
 def _texts(call: Op) -> Iterator[str]:
     """The texts that are written in a call, and in the conditions of a clause around it."""
-    pending = list(call.args[1:])
-    for use in call.uses:
-        if use.code == "iter" and use.name == "comprehension":
-            pending += use.region.conditions()
-    seen = set()
-    while pending:
-        each = pending.pop()
-        if each not in seen:
-            seen.add(each)
-            if each.code == "const" and isinstance(each.name, str):
-                yield each.name
-            pending += [x for x in each.args if x is not call]
+    clauses = (x for x in call.uses if x.code == "iter" and x.name == "comprehension")
+    conditions = (each for clause in clauses for each in clause.region.conditions())
+    starts = [*call.args[1:], *conditions]
+    for each in closure(starts, lambda op: () if op is call else op.args):
+        if each.code == "const" and isinstance(each.name, str):
+            yield each.name

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, written
-from detlint.dataflow.round_containers import ADDING, COMMUTING
 from detlint.dataflow.rounds import looped, numbered
-from detlint.models import names
+from detlint.models import files, names
+from detlint.models.containers import ADDING, COMMUTING
 from detlint.models.training import BACKWARDS
 
 if TYPE_CHECKING:
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.rounds import Round
     from detlint.dataflow.use import Use
 
-# What reads or changes one file, which the element names.
-_ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
-_WRITERS = {
-    "cv2.imwrite": 0,
-    "json.dump": 1,
-    "numpy.save": 0,
-    "numpy.savetxt": 0,
-    "numpy.savez": 0,
-    "pickle.dump": 1,
-    "torch.save": 1,
-    "yaml.dump": 1,
-    "yaml.safe_dump": 1,
-    "shutil.copyfileobj": 1,
-}
 _CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
 
 
@@ -121,10 +107,10 @@ class Calls:
         """Whether a call changes or writes only a file that the element names."""
         called = self._values.called(call)
         for name in called:
-            if name in _WRITERS:
-                place = _WRITERS[name]
+            if name in files.WRITERS:
+                place = files.WRITERS[name]
                 return len(call.args) > place + 1 and call.args[place + 1] in self._round.own
-            if name.startswith(_ON_FILES):
+            if name.startswith(files.ON_FILES):
                 return True
         function = call.args[0]
         if function.code == "attr" and function.args[0] in self._round.own:
@@ -158,7 +144,7 @@ class Calls:
         leaves = function.code == "attr" and names.leaves_something(written(call))
         if leaves and self._is_group_file(function.args[0]):
             return True
-        return any(name in _WRITERS for name in self._values.called(call))
+        return any(name in files.WRITERS for name in self._values.called(call))
 
     def _unknown(self, call: Op) -> Iterator[Use]:
         function = self._values.callee(call)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.path_conditions import decided
-from detlint.dataflow.references import is_self
 from detlint.dataflow.rounds import is_same, looped, numbered
+from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import Flow, Use
-from detlint.models import names
+from detlint.models import files, names
+from detlint.models.containers import ADDING, COMMUTING, PICKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,20 +23,11 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.rounds import Round
 
-# Changes whose result does not depend on the order of several.
-COMMUTING = frozenset(
-    ["add", "discard", "remove", "clear", "difference_update", "intersection_update"]
-)
-ADDING = frozenset(["append", "appendleft", "extend", "extendleft", "insert", "push", "put"])
 _DICTS = frozenset(("OrderedDict", "dict"))
-_PICKING = frozenset(("get", "pop", "setdefault"))
-# What reads settings, of which several files hold the same.
-_SETTINGS = ("json.load", "toml", "yaml.")
 _GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
 _COUNTING = frozenset(("builtins.bool", "builtins.len"))
 _EMPTY = ("const", "dict", "list")  # how what is filled is written out
-_HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
 
 
 class Containers:
@@ -82,7 +74,7 @@ class Containers:
     def _adds_in_order(self, owner: Op) -> bool:
         made = self._effects.made(owner)
         made = self._effects.made(made.args[0]) if made.code == "enter" else made
-        return any(name.startswith(_HASHES) for name in self._values.called(made))
+        return any(name.startswith(files.HASHES) for name in self._values.called(made))
 
     def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
         types = self._values.types(owner)
@@ -111,7 +103,7 @@ class Containers:
         if "builtins.dict" in self._values.called(given):
             given = given.args[1] if len(given.args) == 2 else given
             return given.code == "call" and not self._values.called(given)
-        return any(name.startswith(_SETTINGS) for name in self._values.called(given))
+        return any(name.startswith(files.SETTINGS) for name in self._values.called(given))
 
     def _added(self, op: Op, owner: Op) -> Iterator[Use]:
         if self._holds_number(op.args[1], owner):
@@ -134,31 +126,17 @@ class Containers:
 
     def _is_only_tested(self, value: Op) -> bool:
         """Whether nothing is asked of a container but whether, or how much, it holds."""
-        pending, seen = [value], {value}
-        for each in pending:  # grows
-            for use in each.uses:
-                if use.code == "phi" and use not in seen:
-                    seen.add(use)
-                    pending.append(use)
-                elif use.code == "call" and use.args[0] is not each:
-                    if _COUNTING.isdisjoint(self._values.called(use)):
-                        return False
-                elif use.code not in ("drop", "not", "phi", "test"):
-                    return False
-        return True
+        return all(
+            use.code in ("drop", "not", "test")
+            or (use.code == "call" and not _COUNTING.isdisjoint(self._values.called(use)))
+            for use in readers(value)
+        )
 
     def _holds_number(self, call: Op, owner: Op) -> bool:
         """``found.append((name, len(found)))``."""
-        pending, seen = list(call.args[1:]), set()
-        while pending:
-            each = pending.pop()
-            if each in seen or not each.within(self._round.region):
-                continue
-            seen.add(each)
-            if self._numbers(each, owner):
-                return True
-            pending += each.args
-        return False
+        inside = self._round.region
+        given = closure(call.args[1:], lambda op: op.args if op.within(inside) else ())
+        return any(self._numbers(each, owner) for each in given if each.within(inside))
 
     def _holds_group(self, owner: Op) -> bool:
         """``groups[key]``, ``groups.setdefault(key, [])``, of a dict that was there before."""
@@ -191,7 +169,7 @@ class Containers:
         for each, value in self._effects.holders.of(table).reads:
             if each.place < self._round.region.end or each.code == "item":
                 continue
-            if each.code == "attr" and each.name in _PICKING:
+            if each.code == "attr" and each.name in PICKING:
                 continue
             for flow in (_KEYS, held):
                 for use in self._orders.at(each, value, flow):
@@ -253,22 +231,24 @@ class Containers:
 
     def _depends(self, values: Sequence[Op], table: Op) -> bool:
         """Whether one of some values is made of what the rounds before left."""
-        pending, seen = list(values), set()
-        while pending:
-            each = pending.pop()
-            if each in seen or each is self._round.head:
-                continue
-            seen.add(each)
-            if self._effects.made(each) is table or self._is_told(each) or self._is_stored(each):
-                return True
-            if not each.within(self._round.region):
-                continue
-            if each in self._round.counters or (self._round.is_joint(each) and each.uses):
-                return True
-            if each.code == "call" and self._meets_state(each, table):
-                return True
-            pending += each.args
-        return False
+        return any(
+            self._effects.made(each) is table
+            or self._is_told(each)
+            or self._is_stored(each)
+            or (each.within(self._round.region) and self._meets_rounds(each, table))
+            for each in closure(values, self._made_inside)
+            if each is not self._round.head
+        )
+
+    def _made_inside(self, op: Op) -> Sequence[Op]:
+        inside = op is not self._round.head and op.within(self._round.region)
+        return op.args if inside else ()
+
+    def _meets_rounds(self, op: Op, table: Op) -> bool:
+        """Whether what is computed in a round depends on those before."""
+        if op in self._round.counters or (self._round.is_joint(op) and bool(op.uses)):
+            return True
+        return op.code == "call" and self._meets_state(op, table)
 
     def _is_told(self, value: Op) -> bool:
         """Whether a function that the round calls for its effect gets a value."""
@@ -321,7 +301,7 @@ class Containers:
         kept = [made] if made.code == "attr" else [x for x in made.uses if x.code == "store_attr"]
         for each in kept:
             kind, name = each.function.class_name, str(each.name)
-            if not is_self(each.args[0]) or not self._begins_empty(kind, name):
+            if not each.args[0].is_self or not self._begins_empty(kind, name):
                 continue
             for read in self._orders.references.reads_of_field(kind, name):
                 inside = read.within(self._round.region)

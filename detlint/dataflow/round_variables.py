@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.rounds import looped, numbered, place_of, readers
+from detlint.dataflow.rounds import looped, numbered, place_of
+from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import Flow, Use
 from detlint.models import names
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
+_MADE = frozenset(("augment", "comprehension", "iter"))
 # Operators that give the same in any order: of numbers, masks and sets.
 _OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 
@@ -71,25 +73,16 @@ class Variables:
 
     def _leaves(self, op: Op) -> Iterator[Op]:
         """What the branches of a round may make of a variable, its own state left out."""
-        seen, pending = {op}, [op]
-        while pending:
-            each = pending.pop()
-            if (
-                each.code == "phi"
-                and each.within(self._round.region)
-                and not self._round.is_joint(each)
-            ):
-                pending += [x for x in each.args if x not in seen]
-                seen.update(each.args)
-                continue
-            own = each.within(self._round.region) and not self._round.is_joint(each)
-            state = self._is_old_state(each) and each.code not in (
-                "augment",
-                "comprehension",
-                "iter",
-            )
-            if own and not state:
+        for each in closure([op], lambda op: op.args if self._is_branched(op) else ()):
+            made = each.code in _MADE or not self._is_old_state(each)
+            if made and not self._is_branched(each) and self._is_of_round(each):
                 yield each
+
+    def _is_of_round(self, op: Op) -> bool:
+        return op.within(self._round.region) and not self._round.is_joint(op)
+
+    def _is_branched(self, op: Op) -> bool:
+        return op.code == "phi" and self._is_of_round(op)
 
     def _carried(self, joint: Op, value: Op) -> Iterator[Use]:
         """A variable that the next round, or what comes after the loop, reads."""
@@ -243,17 +236,13 @@ class Variables:
 
     def _meets_element(self, use: Op) -> bool:
         """Whether a number goes where the element goes: a file's name, a row."""
-        pending, seen = [use], set()
-        while pending:
-            each = pending.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            called = each.code == "call" and not self._orders.messages.is_log(each)
-            if called and any(x in self._round.own for x in each.args):
-                return True
-            pending += [x for x in each.uses if x.within(self._round.region)]
-        return False
+        inside = self._round.region
+        return any(
+            each.code == "call"
+            and not self._orders.messages.is_log(each)
+            and any(x in self._round.own for x in each.args)
+            for each in closure([use], lambda op: (x for x in op.uses if x.within(inside)))
+        )
 
 
 def _is_given_anew(joint: Op) -> bool:
@@ -267,12 +256,6 @@ def _is_given_anew(joint: Op) -> bool:
 
 def _carries(value: Op, joint: Op) -> bool:
     """Whether an ``+=``, in a loop of the round perhaps, adds to what the rounds before left."""
-    seen, pending = set(), [value.args[0]]
-    while pending:
-        each = pending.pop()
-        if each is joint:
-            return True
-        if each not in seen and each.code in ("phi", "augment"):
-            seen.add(each)
-            pending += each.args if each.code == "phi" else each.args[:1]
-    return False
+    before = {"phi": None, "augment": 1}  # how many of what it takes
+    states = closure([value.args[0]], lambda op: op.args[: before.get(op.code, 0)])
+    return joint in states

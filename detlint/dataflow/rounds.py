@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import closure
 from detlint.dataflow.use import Flow, Use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.order import Orders
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
 # What takes the next of something that was there before.
 _TAKES = frozenset(["pop", "popleft", "popitem", "readline", "get_nowait"])
+_HELD = frozenset(("attr", "augment", "change", "item", "store_item"))
 _MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
 _STEMS = frozenset(("os.path.split", "os.path.splitext"))
 _PARTS = frozenset(("partition", "rpartition", "rsplit", "split"))
@@ -189,21 +191,16 @@ class Round:
 
     def outlives(self, owner: Op) -> bool:
         """Whether a container was there before the round."""
-        seen: set[Op] = set()
-        pending = [owner]
-        while pending:
-            each = pending.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            if self.is_older(each):
-                return True
-            if each.code in ("change", "store_item", "augment", "phi", "item", "attr"):
-                pending += each.args[:1] if each.code != "phi" else each.args
-            elif each.code == "call" and each.args[0].code == "attr":
-                # A method, and no library's function.
-                pending += [] if self.values.called(each) else each.args[0].args[:1]
-        return False
+        return any(map(self.is_older, closure([owner], self._held_by)))
+
+    def _held_by(self, op: Op) -> Sequence[Op]:
+        """What a value is a part or a later state of."""
+        if op.code == "phi":
+            return op.args
+        if op.code == "call" and op.args[0].code == "attr":
+            # A method, and no library's function.
+            return () if self.values.called(op) else op.args[0].args[:1]
+        return op.args[:1] if op.code in _HELD else ()
 
     def is_older(self, op: Op) -> bool:
         """Whether a value was there before the round."""
@@ -222,17 +219,15 @@ class Round:
     def is_cut(self, place: Op) -> bool:
         """``name[:5]``, ``for each in names_of(path)``: a part of what tells the elements apart,
         so that several may have it."""
-        pending, seen = [place], {place}
-        while pending:
-            each = pending.pop()
-            if each.code in ("item", "iter", "slice") and not self._tells_apart(each):
-                return True
-            if each.code == "unpack" and self.orders.distinct and not self.flow.numbered:
-                return True  # of a set of tuples
-            fresh = [x for x in each.args if x in self.own and x not in seen]
-            seen.update(fresh)
-            pending += fresh
-        return False
+        of_tuples = self.orders.distinct and not self.flow.numbered  # in a set
+        return any(
+            (each.code in ("item", "iter", "slice") and not self._tells_apart(each))
+            or (each.code == "unpack" and of_tuples)
+            for each in closure([place], self._own_parts)
+        )
+
+    def _own_parts(self, op: Op) -> list[Op]:
+        return [each for each in op.args if each in self.own]
 
     def _tells_apart(self, part: Op) -> bool:
         """``os.path.splitext(name)[0]``, ``name[:-4]``, ``name.split(".")[0]``: only an ending is
@@ -248,17 +243,8 @@ class Round:
 
     def tells_more(self, value: Op, key: Op) -> bool:
         """Whether a value is made of the element by more than what a key holds of it."""
-        pending, seen = [value], {value}
-        while pending:
-            each = pending.pop()
-            if is_same(each, key):
-                continue
-            if each in self.elements:
-                return True
-            fresh = [x for x in each.args if x in self.own and x not in seen]
-            seen.update(fresh)
-            pending += fresh
-        return False
+        parts = closure([value], lambda op: () if is_same(op, key) else self._own_parts(op))
+        return any(each in self.elements and not is_same(each, key) for each in parts)
 
     def is_shared(self, owner: Op) -> bool:
         """``files[split]``, where a file is for more than one element."""
@@ -313,15 +299,3 @@ def is_same(one: Op, other: Op) -> bool:
     return len(one.args) == len(other.args) and all(
         is_same(*each) for each in zip(one.args, other.args, strict=True)
     )
-
-
-def readers(value: Op) -> Iterator[Op]:
-    """What takes a value, also through joints."""
-    seen, pending = {value}, [value]
-    while pending:
-        for use in pending.pop().uses:
-            if use.code != "phi":
-                yield use
-            elif use not in seen:
-                seen.add(use)
-                pending.append(use)

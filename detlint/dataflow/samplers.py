@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.slices import closure
 from detlint.models import loading
 from detlint.models.names import evaluates, is_bar
 
@@ -58,16 +59,12 @@ class Travel:
 
     def follow(self, starts: list[Op]) -> None:
         """Add what becomes of some values."""
-        pending, seen = list(starts), set(starts)
-        for value in pending:  # grows
+        for value in closure(starts, self._steps):
             self.names.update(value.function.names_of(value))
-            for use in value.uses:
-                for each in self._step(use, value):
-                    if each not in seen:
-                        seen.add(each)
-                        pending.append(each)
-            if self.escapes:
-                break
+
+    def _steps(self, value: Op) -> Iterator[Op]:
+        for use in value.uses:
+            yield from () if self.escapes else self._step(use, value)
 
     def _step(self, use: Op, value: Op) -> Iterator[Op]:
         if use.code in _SAME or (use.code == "attr" and use.name in _SAMPLERS):
@@ -95,13 +92,7 @@ class Travel:
         self.names.add(key[1])
         if key not in self._by_name:
             self._by_name[key] = Travel(self._unit, self._own, [], self._by_name)
-            reads = [
-                op
-                for outer in self._unit.functions_naming(key[1])
-                for function in outer.everything()
-                for op in function.reads(*key)
-            ]
-            self._by_name[key].follow(reads)
+            self._by_name[key].follow(list(self._unit.reads(*key)))
         other = self._by_name[key]
         self.escapes |= other.escapes
         self.loops += other.loops
@@ -155,7 +146,7 @@ def _carries(call: Op, called: list[str]) -> bool:
 
 def shuffling(call: Op) -> str:
     """The class of a sampler that shuffles for training, as far as the call tells; else ""."""
-    values = call.function.unit.values
+    values = call.values
     name = next(filter(loading.EPOCH_SAMPLERS.__contains__, values.called(call)), "")
     if not name or call.unpacks:
         return ""

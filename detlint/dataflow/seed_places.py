@@ -6,7 +6,8 @@ import ast
 from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.calls import parameter_of, said, word_of
+from detlint.dataflow.slices import closure, readers
 from detlint.models import randomness
 from detlint.models.loading import is_known
 from detlint.models.names import makes_label, means_seed, means_seeding
@@ -60,7 +61,7 @@ class Place(NamedTuple):
 
     def only_labels(self) -> bool:
         """Whether a function that makes up a name uses it, other than to seed."""
-        name = self.value.function.name.rpartition(".")[2]
+        name = self.value.function.word
         return not self.seeding and makes_label(name)
 
     def is_for_a_kernel(self, found: Entropy) -> bool:
@@ -72,7 +73,7 @@ class Place(NamedTuple):
         """Whether a draw makes numbers such as seeds are: not noise, nor a thing out of a list."""
         if not self.target:
             return True
-        for name in draw.function.unit.values.called(draw):
+        for name in draw.called:
             if name in randomness.CHOICES:
                 return len(draw.args) > 1 and _is_numbers(draw.args[1])
             if name.rpartition(".")[2] in randomness.NOISE:
@@ -99,12 +100,10 @@ class SeedPlaces:
     @staticmethod
     def given(call: Op) -> Iterator[Place]:
         """What a call is given as a seed, by its keyword or by what the call does."""
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-        nodes = [*call.node.args, *(each.value for each in call.node.keywords)]
         takes, key = _takes_seed(call), _key_of_seed(call)
         named = means_seeding(word_of(call))
-        text = ast.unparse(call.node.func) if takes else ""
-        for (keyword, value), node in zip(call.arguments(), nodes, strict=True):
+        text = said(call) if takes else ""
+        for (keyword, value), node in zip(call.arguments(), call.given_nodes, strict=True):
             if keyword and means_seed(keyword):
                 yield Place(value, node, f"`{keyword}`", keyword, named)
             elif takes and keyword in (None, "*"):
@@ -115,7 +114,7 @@ class SeedPlaces:
     def handed(self, call: Op, origins: Origins | None = None) -> Iterator[Place]:
         """What a call gives a function that seeds with it, of the file, or of another one where
         ``origins`` open it."""
-        own = call.function.unit.values.callee(call)
+        own = call.values.callee(call)
         entered = origins.entered(call) if own is None and origins is not None else [own]
         for each in filter(None, entered):
             for place, value in self._unnamed(call):
@@ -125,7 +124,7 @@ class SeedPlaces:
 
     def handed_on(self, call: Op) -> Iterator[Place]:
         """What a call gives a function of another file, which may seed with it."""
-        values = call.function.unit.values
+        values = call.values
         names = [each for each in values.called(call) if "." in each.strip(".")]
         if values.callee(call) is None and names and not any(map(is_known, names)):
             yield from (place for place, _ in self._unnamed(call))
@@ -134,10 +133,8 @@ class SeedPlaces:
         """What a call is given, by no name of a seed."""
         if any(True for _ in self.given(call)):
             return
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-        nodes = [*call.node.args, *(each.value for each in call.node.keywords)]
-        text = ast.unparse(call.node.func)
-        for (_, value), node in zip(call.arguments(), nodes, strict=True):
+        text = said(call)
+        for (_, value), node in zip(call.arguments(), call.given_nodes, strict=True):
             yield Place(value, node, f"the seed that `{text}` gets", seeding=True), value
 
     def _seeds(self, parameter: Op) -> bool:
@@ -153,19 +150,15 @@ def _is_seed(value: Op) -> bool:
 
 def _followed(start: Op) -> Iterator[Op]:
     """A value and what arithmetic, conversions and functions of the file make of it."""
-    pending, seen = [start], {start}
-    for value in pending:  # grows
-        yield value
-        for use in value.uses:
-            taken: Op | None = use if use.code in _CONVERTING else None
-            if use.code == "call":
-                values = use.function.unit.values
-                callee = values.callee(use)
-                converts = not _CONVERSIONS.isdisjoint(values.called(use))
-                taken = use if converts else parameter_of(callee, use, value)
-            if taken is not None and taken not in seen and len(pending) < _MOST:
-                seen.add(taken)
-                pending.append(taken)
+    return closure([start], lambda op: filter(None, (_made(use, op) for use in op.uses)), _MOST)
+
+
+def _made(use: Op, value: Op) -> Op | None:
+    if use.code != "call":
+        return use if use.code in _CONVERTING else None
+    values = use.values
+    converts = not _CONVERSIONS.isdisjoint(values.called(use))
+    return use if converts else parameter_of(values.callee(use), use, value)
 
 
 def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:
@@ -177,7 +170,7 @@ def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:
         if use.code == "call":
             if any(place.value is value for place in SeedPlaces.given(use)):
                 yield f"the seed of {word_of(use)}()", use
-        elif use.code == "return" and means_seed(use.function.name.rpartition(".")[2]):
+        elif use.code == "return" and means_seed(use.function.word):
             yield "a seed that is returned", None
         elif use.code in ("entry", "store_attr", "store_item"):
             place = _kept(use)
@@ -188,7 +181,7 @@ def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:
 def _takes_seed(call: Op) -> bool:
     """Whether what a call is given by place is a seed."""
     known = randomness.KEYS | randomness.SEED_PARAMETER.keys()
-    called = call.function.unit.values.called(call)
+    called = call.called
     return not known.isdisjoint(called) or means_seeding(word_of(call))
 
 
@@ -245,7 +238,7 @@ def _factory(made: Op) -> tuple[Op, ast.expr] | None:
 
 
 def _returned(function: Function) -> Iterator[Place]:
-    name = function.name.rpartition(".")[2]
+    name = function.word
     if means_seed(name):
         for each in function.returns:
             value = getattr(each.node, "value", None)
@@ -258,10 +251,10 @@ def _kept(op: Op) -> Place | None:
     if op.code == "store_attr":
         return _stored(op, str(op.name), op.args[1])
     if op.code == "store_item":
-        key = op.function.unit.values.constant(op.args[1])
+        key = op.values.constant(op.args[1])
         return _stored(op, key, op.args[2]) if isinstance(key, str) else None
     if op.code == "entry":
-        key = op.function.unit.values.constant(op.args[0])
+        key = op.values.constant(op.args[0])
         named = isinstance(key, str) and means_seed(key) and isinstance(op.node, ast.expr)
         return Place(op.args[1], op.node, f"`{key}`", str(key)) if named else None  # type: ignore[arg-type]
     if op.code == "param" and op.args and means_seed(str(op.name[1])):
@@ -320,34 +313,20 @@ def _reads_all(function: Function) -> bool:
 def _is_unread(value: Op, *, hidden: bool) -> bool:
     """Whether nothing reads a local, or only texts hold it: the name of a run or of a file.
     ``hidden``: something may read it unseen."""
-    uses = _uses(value)
+    uses = list(readers(value))
     if uses:
         return all(each.code == "format" or _writes(each) for each in uses)
     return not hidden
 
 
 def _writes(use: Op) -> bool:
-    return not _WRITING.isdisjoint(use.function.unit.values.called(use))
-
-
-def _uses(value: Op) -> list[Op]:
-    """What takes a value, where branches meet as well."""
-    found: list[Op] = []
-    pending, seen = [value], {value}
-    for each in pending:  # grows
-        for use in each.uses:
-            if use.code != "phi":
-                found.append(use)
-            elif use not in seen:
-                seen.add(use)
-                pending.append(use)
-    return found
+    return not _WRITING.isdisjoint(use.called)
 
 
 def _is_numbers(op: Op) -> bool:
     """Whether a population is a range, or written out."""
     if op.code == "call":
-        called = op.function.unit.values.called(op)
+        called = op.called
         if not _COPIES.isdisjoint(called) and len(op.args) == 2:
             return _is_numbers(op.args[1])
         return not _RANGES.isdisjoint(called)
@@ -401,15 +380,8 @@ def constant_for(unit: Unit, value: Op, written: ast.expr, call: Op) -> tuple[Ed
 
 def _is_all_of(value: Op, call: Op) -> bool:
     """Whether a value is made of what a call gives and of constants, whatever runs before."""
-    pending, seen = [value], {value}
-    for each in pending:  # grows
-        if each.code in _JOINING:
-            return False
-        if each is not call:
-            inner = [op for op in each.args if op not in seen]
-            seen.update(inner)
-            pending += inner
-    return call in seen
+    parts = list(closure([value], lambda op: () if op is call else op.args))
+    return call in parts and not any(each.code in _JOINING for each in parts)
 
 
 def _is_local(node: ast.AST) -> bool:

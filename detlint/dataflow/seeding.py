@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
@@ -30,7 +31,7 @@ def drawn_from(op: Op) -> str:
     """The library whose global generator a call draws from; "" for none."""
     if op.code != "call" or op.given("generator") is not None:
         return ""
-    found = (randomness.DRAWS.get(name) for name in op.function.unit.values.called(op))
+    found = (randomness.DRAWS.get(name) for name in op.called)
     return next(filter(None, found), "") or _of_distribution(op) or _of_tensor(op)
 
 
@@ -38,7 +39,7 @@ def _of_distribution(call: Op) -> str:
     """NumPy for ``stats.norm.rvs(size=n)``, also of a distribution that the function makes."""
     if word_of(call) != "rvs" or call.args[0].code != "attr":
         return ""
-    called, owner = call.function.unit.values.called, call.args[0].args[0]
+    called, owner = call.values.called, call.args[0].args[0]
     apart = call.given("random_state") is not None
     if owner.code == "call":
         apart = apart or owner.given("seed") is not None
@@ -52,18 +53,18 @@ def _of_tensor(call: Op) -> str:
     """The library of ``torch.softmax(x, -1).multinomial(1)``, a method of what torch gave."""
     if call.args[0].code != "attr" or word_of(call) not in randomness.OF_TENSORS:
         return ""
-    names = call.function.unit.values.called(call.args[0].args[0])
+    names = call.values.called(call.args[0].args[0])
     return "torch" if any(each.startswith("torch.") for each in names) else ""
 
 
 def drawn_by_tensorflow(op: Op) -> str:
     """TensorFlow, of a call that draws from its global generator and is given no seed; "" for
     another."""
-    if op.code != "call" or randomness.OF_TENSORFLOW.isdisjoint(op.function.unit.values.called(op)):
+    if op.code != "call" or randomness.OF_TENSORFLOW.isdisjoint(op.called):
         return ""
     place = 1 if "_flip_" in word_of(op) else None
     seed = op.given("seed", place)
-    return "tensorflow" if seed is None or (seed.code == "const" and seed.name is None) else ""
+    return "tensorflow" if seed is None or (seed.is_none) else ""
 
 
 class Seeding:
@@ -149,14 +150,14 @@ def is_guard(op: Op) -> bool:
     if op.code == "import":
         named = op.node.names if isinstance(op.node, ast.Import) else []
         return any(each.name in randomness.GUARD for each in named)
-    called = op.function.unit.values.called(op)
+    called = op.called
     return not randomness.GUARD.isdisjoint(called)
 
 
 def has_seed(call: Op) -> bool:
     """Whether a call is given something first that is not None."""
     given = [value for _, value in call.arguments()]
-    return bool(given) and not (given[0].code == "const" and given[0].name is None)
+    return bool(given) and not (given[0].is_none)
 
 
 def _named(op: Op, *, last: bool) -> str:
@@ -167,12 +168,4 @@ def _named(op: Op, *, last: bool) -> str:
 
 def _behind(values: list[Op]) -> Iterator[Op]:
     """What some values are made of."""
-    seen = set(values)
-    pending = list(values)
-    for each in pending:  # grows
-        yield each
-        if len(pending) < _MOST and each.code != "param":
-            for inner in each.args:
-                if inner not in seen:
-                    seen.add(inner)
-                    pending.append(inner)
+    return closure(values, lambda op: () if op.code == "param" else op.args, _MOST)

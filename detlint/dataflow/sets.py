@@ -10,6 +10,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.keys import leaves_ties
 from detlint.dataflow.order import Orders
+from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -107,8 +108,7 @@ def read_at(by: Op, value: Op) -> ast.expr:
     if by.code == "call" and isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and value in by.args[0].args:
             return node.func.value
-        given = [*node.args, *(each.value for each in node.keywords)]
-        each = given[by.args.index(value, 1) - 1]
+        each = by.given_nodes[by.args.index(value, 1) - 1]
         return each.value if isinstance(each, ast.Starred) else each
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
         return node.value
@@ -130,26 +130,18 @@ class Sets:
         self.left: list[ast.AST] = []  # sets of which the order is handed to files out of sight
         self._foreign = foreign
 
-    def read_near(self, offsets: Iterable[int]) -> Iterator[Reading]:
-        """Where sets are read in the functions that some offsets lie in, and in those that share
-        a set with them."""
-        for each in self.near(offsets):
-            yield from self.of_function(each)
-
     def near(self, offsets: Iterable[int]) -> list[Function]:
         """The functions that some offsets lie in, and those that share a set with them."""
-        functions = dict.fromkeys(self.unit.functions_at(offsets))
-        pending = list(functions)
-        for each in pending:  # grows
-            sharing = [*self._sharing(each), *self._asking(each)]
-            fresh = [one for one in dict.fromkeys(sharing) if one not in functions]
-            functions.update(dict.fromkeys(fresh))
-            pending += fresh if len(functions) < _MOST else ()
-        return list(functions)
+        starts = list(self.unit.functions_at(offsets))
+        return list(closure(starts, self._beside, len(starts) + _MOST))
+
+    def _beside(self, function: Function) -> Iterator[Function]:
+        yield from self._sharing(function)
+        yield from self._asking(function)
 
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
-        name = function.name.rpartition(".")[2]
+        name = function.word
         if defines(function) and self._gives_set(function):
             yield from self.naming(name)
 
@@ -267,7 +259,7 @@ class Sets:
         if several:
             elements = lattice.elements(elements)
         varies = lattice.hash_varies(elements)
-        if varies is False or _is_empty(value):
+        if varies is False or stays_empty(value):
             return
         guessed = varies is None
         seems_text = guessed and self._seems_text(value, by)
@@ -325,12 +317,8 @@ class Sets:
 
 def _numbers(by: Op) -> bool:
     """``for x in names: ids[x] = len(ids)``, ``for i, x in enumerate(names): ids[x] = i``."""
-    heads, pending = [], [by]
-    for each in pending:  # grows
-        heads += [each] if each.code == "iter" else []
-        deeper = each.code == "call" and len(pending) < _FEW
-        pending += [use for use in each.uses if use.code in ("call", "iter")] if deeper else []
-    for head in heads:
+    taking = closure([by], lambda op: op.uses if op.code == "call" else (), _FEW)
+    for head in (each for each in taking if each.code == "iter"):
         elements = {head, *(each for each in head.uses if each.code == "unpack")}
         for op in head.region.ops():
             if op.code == "store_item" and op.args[1] in elements:
@@ -356,8 +344,8 @@ def _is_in(op: Op, rows: Collection[int]) -> bool:
     return any(first <= each <= (getattr(op.node, "end_lineno", None) or first) for each in rows)
 
 
-def _is_empty(op: Op) -> bool:
-    """``frozenset()``."""
+def stays_empty(op: Op) -> bool:
+    """``frozenset()``, to which nothing is added."""
     return op.code == "call" and len(op.args) == 1 and op.args[0].name == "frozenset"
 
 
@@ -375,27 +363,19 @@ def _is_set(values: Values, op: Op) -> bool:
 
 def _holds_set(types: Types) -> bool:
     """Whether a value may be a set, or a container of sets."""
-    return any(one.name in ("set", "keys") or any(map(_holds_set, one.holds)) for one in types)
+    return lattice.holds(types, lambda one: one.name in ("set", "keys"))
 
 
 def _elements_of(op: Op) -> Iterator[Op]:
     """What a set is written to hold: ``{name for name, _ in rows}``, ``set(x.name for x in y)``,
     ``found.add(row["name"])``."""
-    pending, seen = [op], {op}
-    while pending:
-        each = pending.pop()
+    taken = {"call": slice(1, None), "change": slice(1), "phi": slice(None)}
+    for each in closure([op], lambda op: op.args[taken.get(op.code, slice(0))]):
         if each.code == "comprehension":
             made = each.args[0]
             yield from made.args if made.code == "tuple" else [made]
         elif each.code == "change" and each.name == "add":
             yield from each.args[1].args[1:]
-        below = each.args[1:] if each.code == "call" else each.args[:1]
-        if each.code == "phi":
-            below = each.args
-        for one in below if each.code in ("call", "change", "phi") else ():
-            if one.code in ("call", "change", "comprehension", "phi") and one not in seen:
-                seen.add(one)
-                pending.append(one)
 
 
 def _names_of(op: Op) -> list[str]:

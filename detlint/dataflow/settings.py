@@ -11,9 +11,11 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import folding
+from detlint.dataflow.calls import said
 from detlint.dataflow.control import conditions, exclude
 from detlint.dataflow.environment import Environment
 from detlint.dataflow.seeding import is_guard
+from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
 from detlint.models import tf_data
 from detlint.syntax.mentions import mentions
@@ -65,7 +67,7 @@ class Setting(NamedTuple):
         """The value, if it is a literal; else ``...``."""
         if self.value is None:
             return self.text
-        return self.op.function.unit.values.constant(self.value)
+        return self.op.values.constant(self.value)
 
     def replaced(self, value: str) -> tuple[Edit, ...]:
         """The edit that gives it another value, where that is written out for it alone."""
@@ -78,7 +80,7 @@ class Setting(NamedTuple):
         """The text that it is given, with ``folding.HOLE`` for each part that is not known."""
         if self.value is None:
             return self.text
-        return folding.text(self.op.function.unit.values, self.value)
+        return folding.text(self.op.values, self.value)
 
 
 class Item(NamedTuple):
@@ -106,7 +108,7 @@ def names_tested(op: Op) -> Iterator[str]:
 
 def tested(test: Op) -> Iterator[str]:
     """The dotted names that a condition reads."""
-    return _names(test.function.unit.values, test, set())
+    return _names(test.values, test, set())
 
 
 # What turns deterministic algorithms on, and inductor's timing off, by flag.
@@ -211,7 +213,7 @@ def is_teardown(op: Op) -> bool:
     if _pauses_before(op):
         return True
     while function is not None:
-        if rows.puts_back(function.name.rpartition(".")[2]) or _is_cleanup(function):
+        if rows.puts_back(function.word) or _is_cleanup(function):
             return True
         function = function.outer
     return False
@@ -219,7 +221,7 @@ def is_teardown(op: Op) -> bool:
 
 def _pauses_before(op: Op) -> bool:
     """Whether it follows the ``yield`` of a fixture or a context manager."""
-    decorators = getattr(op.function.node, "decorator_list", ())
+    decorators = op.function.decorators
     if not any(rows.pauses(ast.unparse(each).partition("(")[0]) for each in decorators):
         return False
     return any(each.place < op.place for each in op.function.coded("yield"))
@@ -334,9 +336,9 @@ def _is_setattr(op: Op) -> bool:
 def _of_setattr(values: Values, op: Op) -> Iterator[Setting]:
     owner, attribute, value = op.args[1:4]
     name = values.constant(attribute)
-    written, call = written_arguments(op)[2], op.node
+    written, call = op.given_nodes[2], op.node
     for place in values.qualified(owner):
-        text = f"{ast.unparse(written_arguments(op)[0])}.{name} = "
+        text = f"{ast.unparse(op.given_nodes[0])}.{name} = "
         yield Setting(f"{place}.{name}", "flag", value, op, call, written, text)
 
 
@@ -412,7 +414,7 @@ class _Options:
     def _positional(self, op: Op, place: int, form: str) -> Iterator[Setting]:
         name = self._name(op.args[place + 1])
         if self._is_asked(name):
-            written = written_arguments(op)[place + 1]
+            written = op.given_nodes[place + 1]
             yield Setting(str(name), form, op.args[place + 2], op, op.node, written)
 
     def _started(self, op: Op, command: Op) -> Iterator[Setting]:
@@ -451,25 +453,13 @@ class _Options:
 # Arguments and entries
 
 
-def said(op: Op) -> str:
-    """The function that a call calls, as the source says it."""
-    return ast.unparse(op.node.func)  # type: ignore[attr-defined]
-
-
 def argument(op: Op, keyword: str, place: int | None = None) -> Item | None:
     """The argument of a call for a parameter, by keyword or 0-based position."""
     value = op.given(keyword, place)
     if value is None:
         return None
     index = next(at for at, each in enumerate(op.args[1:]) if each is value)
-    return Item(keyword, value, _places(op)[index], written_arguments(op)[index])
-
-
-def written_arguments(op: Op) -> list[ast.expr]:
-    """The expressions of a call's arguments, as far as they are no variables of their own."""
-    call = op.node
-    assert isinstance(call, ast.Call)  # noqa: S101 - what operations are made of
-    return [*call.args, *(each.value for each in call.keywords)]
+    return Item(keyword, value, _places(op)[index], op.given_nodes[index])
 
 
 def _places(op: Op) -> list[ast.AST]:
@@ -490,7 +480,7 @@ def keywords(values: Values, op: Op) -> Iterator[Item]:
 def _own_keywords(op: Op) -> Iterator[Item]:
     if not any(op.name):
         return
-    places, written = _places(op), written_arguments(op)
+    places, written = _places(op), op.given_nodes
     for index, (name, value) in enumerate(op.arguments()):
         if name not in (None, "*", "**"):
             yield Item(str(name), value, places[index], written[index])
@@ -516,25 +506,14 @@ def entries(values: Values, op: Op) -> Iterator[Item]:
 def merged_entries(values: Values, op: Op) -> list[Item]:
     """The entries of all dicts of which one may be made: ``{**DEFAULTS, **options}``,
     ``self.options = merged(self.DEFAULTS, options)``."""
-    found: list[Item] = []
-    pending, seen = [op], {op}
-    for each in pending:  # grows
-        found += entries(values, each)
-        behind = [x for x in _merged(values, each) if x not in seen]
-        seen.update(behind)
-        pending += behind if len(pending) < _MOST_DICTS else ()
-    return found
+    dicts = closure([op], lambda each: _merged(values, each), _MOST_DICTS)
+    return [entry for each in dicts for entry in entries(values, each)]
 
 
 def _merged(values: Values, op: Op) -> Iterator[Op]:
     """What a dict may be, or is made of."""
-    if op.code == "attr":
-        owner = values.owner(op.args[0])
-        for each in values.unit.stored(owner, str(op.name)) if owner else ():
-            yield each.args[1] if each.code == "store_attr" else each
-    elif op.code == "global":
-        yield from values.unit.module.bindings.get(str(op.name), ())
-    elif op.code == "call":
+    yield from values.bound(op)
+    if op.code == "call":
         yield from (value for _, value in op.arguments())
     elif op.code == "change":
         yield from (op.args[0], *(value for _, value in op.args[1].arguments()))

@@ -84,7 +84,7 @@ class _Sizes(Backwards[Facts]):
         """Of a shape, or of dicts that are written out: ``self.options["size"]``."""
         if is_shape(op):
             return _OTHER
-        values = op.function.unit.values
+        values = op.values
         key = values.constant(op.args[1])
         named = merged_entries(values, op.args[0]) if isinstance(key, str) else ()
         return self.joined(each.value for each in named if each.name == key) or _UNKNOWN
@@ -94,7 +94,7 @@ class _Sizes(Backwards[Facts]):
 
     def _of_call(self, op: Op) -> Facts:
         if function_of(op) == "builtins.range" and self.is_of_elements:
-            values = [op.function.unit.values.constant(each) for each in op.args[1:]]
+            values = [op.values.constant(each) for each in op.args[1:]]
             numbers = [each for each in values if type(each) is int]
             if len(numbers) != len(values) or len(values) not in (1, 2):
                 return _UNKNOWN
@@ -106,10 +106,7 @@ class _Sizes(Backwards[Facts]):
         """``x.shape``, or ``self.size``, if all that the class binds it to is known."""
         if is_shape(op):
             return _OTHER
-        values = op.function.unit.values
-        owner = values.owner(op.args[0])
-        stored = op.function.unit.stored(owner, str(op.name)) if owner else []
-        held = [each.args[1] if each.code == "store_attr" else each for each in stored]
+        held = op.values.bound(op)
         return self.joined(held) if held else _UNKNOWN
 
     def _of_param(self, op: Op) -> Facts:

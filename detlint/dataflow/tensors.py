@@ -96,12 +96,12 @@ class Tensors:
 
 def is_none(op: Op) -> bool:
     """``None``, that a class keeps until there is more."""
-    return op.code == "const" and op.name is None
+    return op.is_none
 
 
 def function_of(op: Op) -> str:
     """The qualified name of the function that a call calls; "" for a method of an object."""
-    return next(iter(op.function.unit.values.called(op)), "") if op.code == "call" else ""
+    return next(iter(op.called), "") if op.code == "call" else ""
 
 
 def method_of(op: Op) -> str:
@@ -157,9 +157,7 @@ class Fields:
         owner, name = self.unit.values.owner(op.args[0]), str(op.name)
         if not owner:
             return []
-        stored = self.unit.stored(owner, name)
-        held = [each.args[1] if each.code == "store_attr" else each for each in stored]
-        return [*held, *self.buffers(owner, name)]
+        return [*self.unit.held(owner, name), *self.buffers(owner, name)]
 
     def buffers(self, owner: str, name: str) -> list[Op]:
         """What a class registers as a buffer of a name."""
@@ -173,12 +171,11 @@ class Fields:
         if "register_buffer" not in self.unit.text:
             return
         for function in self.unit.methods_naming(owner, "register_buffer"):
-            for inner in function.everything():
-                for call in inner.coded("call"):
-                    if method_of(call) == "register_buffer":
-                        told, value = call.given("name", 0), call.given("tensor", 1)
-                        if told is not None and value is not None:
-                            yield told.name, value
+            for call in function.all_coded("call"):
+                if method_of(call) == "register_buffer":
+                    told, value = call.given("name", 0), call.given("tensor", 1)
+                    if told is not None and value is not None:
+                        yield told.name, value
 
 
 class _Sets(Backwards[Facts]):
@@ -323,7 +320,7 @@ class _Types(_Sets):
         """What numbers a dtype stands for: ``torch.int64``, ``x.dtype``, one of two."""
         if op.code in ("phi", "choice", "free", "boolean"):
             return self.join(map(self._meant, op.args[op.code == "choice" :]))
-        names = op.function.unit.values.qualified(op)
+        names = op.values.qualified(op)
         if not names and op.code == "attr" and op.name == "dtype":
             return self.of(op.args[0])
         return self._named(names)
@@ -400,7 +397,7 @@ class _Places(_Sets):
 
 def is_cpu(op: Op) -> bool:
     """``"cpu"``, ``torch.device("cpu")``."""
-    values = op.function.unit.values
+    values = op.values
     op = values.bound_to(op)
     if "torch.device" in values.called(op):
         return len(op.args) == 2 and is_cpu(op.args[1])
@@ -409,7 +406,7 @@ def is_cpu(op: Op) -> bool:
 
 def _is_type(op: Op) -> bool:
     """``torch.float32``."""
-    names = [each.rpartition(".") for each in op.function.unit.values.qualified(op)]
+    names = [each.rpartition(".") for each in op.values.qualified(op)]
     types = tensors.INTEGER_TYPES | tensors.FLOATING_TYPES
     return bool(names) and all(owner == "torch" and word in types for owner, _, word in names)
 
@@ -441,7 +438,7 @@ class _Dimensions(Backwards[int]):
     def _needed(self, shape: Op) -> int:
         found = 0
         for use in shape.uses:
-            values = use.function.unit.values
+            values = use.values
             if use.code == "item":
                 found = max(found, up_to(values.constant(use.args[1])))
             elif use.code == "slice":
@@ -473,7 +470,7 @@ class _Dimensions(Backwards[int]):
             return _sizes(op, 0)
         if owner == "torch.nn.functional" and word in tensors.AT_LEAST:
             mode = op.given("mode", 3)
-            said = op.function.unit.values.constant(mode) if mode is not None else None
+            said = op.values.constant(mode) if mode is not None else None
             return tensors.BY_MODE.get(str(said), tensors.AT_LEAST[word])
         if owner and not owner.startswith("torch"):
             return 0
@@ -490,7 +487,7 @@ class _Dimensions(Backwards[int]):
             return known + (word == "unsqueeze")
         given = [value for name, value in op.arguments() if name is None][skipped:]
         if word in tensors.SWAPS and len(given) == len(("one", "other")):
-            axes = [up_to(op.function.unit.values.constant(each)) for each in given]
+            axes = [up_to(op.values.constant(each)) for each in given]
             return max(*axes, known) if all(axes) else 0
         return 0
 
@@ -506,7 +503,7 @@ def _of_rest(part: Op) -> int:
     begins, ends, steps = part.name
     if ends or steps:
         return 0
-    skipped = part.function.unit.values.constant(part.args[1]) if begins else 0
+    skipped = part.values.constant(part.args[1]) if begins else 0
     known = type(skipped) is int and _parts(part)
     return _parts(part) + max(skipped, 0) if known and isinstance(skipped, int) else 0
 

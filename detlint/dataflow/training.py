@@ -70,7 +70,7 @@ class Training:
         """Whether it is a wrapper's, a function's or a kernel's own, or that of a tensor that was
         only just made: these train nothing."""
         function = call.function
-        own = function.name.rpartition(".")[2] == "backward"
+        own = function.word == "backward"
         if own and next(iter(function.params), "") in _OBJECTS:
             return True
         made = self._unit.values.called(call.args[0].args[0])
@@ -140,7 +140,7 @@ class Training:
         an optimizer's own method."""
         if next((name for name, _ in call.arguments()), "") is not None:
             return False
-        own = call.function.name.rpartition(".")[2] in ("apply_gradients", "minimize")
+        own = call.function.word in ("apply_gradients", "minimize")
         used = self._all_imported
         return not own and not used.isdisjoint(rows.OF_KERAS) and used.isdisjoint(rows.OF_JAX)
 
@@ -209,6 +209,6 @@ def _owner(call: Op) -> str:
 
 def _works_out_gradient(function: Function) -> bool:
     """Whether a tape in a function only works out the gradient of an operator."""
-    decorators = getattr(function.node, "decorator_list", ())
+    decorators = function.decorators
     custom = any(ast.unparse(each).endswith("custom_gradient") for each in decorators)
     return custom or (isinstance(function.node, ast.FunctionDef) and "grad" in function.node.name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.ir import DECORATORS
 from detlint.dataflow.kernels import adds_up
+from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.models import tuning
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _DEEPEST = 40
-_JOINS = frozenset(("phi", "choice", "free", "declared"))
 _ADDING = frozenset(("append", "extend"))
 
 
@@ -33,7 +33,7 @@ def tuned(unit: Unit, offsets: Sequence[int]) -> Iterator[Op]:
 
 def spoken_count(tuner: Op) -> str:
     """How many configurations a tuner has, as far as source shows."""
-    values = tuner.function.unit.values
+    values = tuner.values
     least = Configurations(values).count(_configs(tuner))
     most = Configurations(values, max).count(_configs(tuner))
     if tuner.given("prune_configs_by") is not None:
@@ -108,7 +108,7 @@ class Configurations:
             return self._product(each.args[0] for each in op.args if each.code == "iter")
         if op.code == "binary" and op.name == "Add":
             return _sum(map(self.count, op.args))
-        if op.code in _JOINS or op.code == "change":
+        if op.code in SAME or op.code == "change":
             return self._count_filled(op)
         return self._count_call(op) if op.code == "call" else None
 
@@ -127,7 +127,7 @@ class Configurations:
         if function is None:
             return None
         # One of its branches may leave nothing to tune.
-        return self._chosen(self.count(each.args[0]) for each in function.returns if each.args)
+        return self._chosen(map(self.count, function.returned))
 
     def _product(self, over: Iterable[Op]) -> int | None:
         rounds = 1
@@ -173,14 +173,14 @@ class Configurations:
             return list(op.args) if all(each.code != "star" for each in op.args) else None
         if op.code == "comprehension":
             return op.args[:1]
-        if op.code in _JOINS or op.code == "change":
+        if op.code in SAME or op.code == "change":
             lists, changes = _behind(op)
             appended = [each.args[1].args[1] for each in changes if each.name == "append"]
             return self._all(lists, seen, appended) if len(appended) == len(changes) else None
         function = self._values.callee(op) if op.code == "call" else None
         if function is None:
             return None
-        return self._all([each.args[0] for each in function.returns if each.args], seen, [])
+        return self._all(function.returned, seen, [])
 
     def _all(self, several: Iterable[Op], seen: set[Op], found: list[Op]) -> list[Op] | None:
         for each in several:
@@ -240,21 +240,11 @@ def _differ(values: set[object]) -> bool:
 
 def _behind(op: Op) -> tuple[list[Op], list[Op]]:
     """The lists that a value may have been at first, and the changes of it since."""
-    lists: list[Op] = []
-    changes: list[Op] = []
-    pending, seen = [op], {op}
-    for each in pending:  # grows
-        if each.code == "change":
-            changes.append(each)
-            before = each.args[:1]
-        elif each.code in _JOINS:
-            before = each.args[1:] if each.code == "choice" else each.args
-        else:
-            lists.append(each)
-            continue
-        pending += [x for x in before if x not in seen]
-        seen.update(before)
-    return lists, changes
+    states = list(
+        closure([op], lambda op: op.args[:1] if op.code == "change" else alternatives(op))
+    )
+    changes = [each for each in states if each.code == "change"]
+    return [each for each in states if each.code not in (*SAME, "change")], changes
 
 
 def _loops(op: Op) -> Iterable[Op]:

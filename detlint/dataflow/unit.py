@@ -8,11 +8,13 @@ from bisect import bisect_right
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.ir import CHANGING
 from detlint.dataflow.lowering import lower
+from detlint.dataflow.slices import closure
 from detlint.fixes.edits import Editable
+from detlint.models.containers import CHANGING
 from detlint.models.python import PLAIN_BASES
 from detlint.models.randomness import SAID
 from detlint.syntax.layout import layout_of
@@ -264,11 +266,8 @@ class Unit(Editable[ast.AST]):
     def ops_at(self, offsets: Iterable[int], code: str = "call") -> Iterator[Op]:
         """The operations of a code in the functions that some offsets lie in, and in those that
         these define. Raises UnparsedError."""
-        for outer in self.functions_at(offsets):
-            for function in outer.everything():
-                for op in function.ops:
-                    if op.code == code:
-                        yield op
+        for function in self.functions_at(offsets):
+            yield from function.all_coded(code)
 
     def _lowered(self, piece: Piece) -> Function | None:
         body = self._parsed(piece)
@@ -337,6 +336,26 @@ class Unit(Editable[ast.AST]):
         if word not in self._naming:
             self._naming[word] = list(self._find_naming(word))
         return self._naming[word]
+
+    def all_naming(self, word: str) -> Iterator[Function]:
+        """The same with the functions that these define."""
+        for function in self.functions_naming(word):
+            yield from function.everything()
+
+    def ops_naming(self, word: str, code: str = "call") -> Iterator[Op]:
+        """The operations of a code in all these."""
+        for function in self.functions_naming(word):
+            yield from function.all_coded(code)
+
+    def reads(self, code: str, name: str) -> Iterator[Op]:
+        """Where the file reads an attribute ("attr"), or a variable of the module ("global")."""
+        for function in self.all_naming(name):
+            yield from function.reads(code, name)
+
+    def stores(self, name: str) -> Iterator[Op]:
+        """What the file assigns to an attribute of a name, of whichever object."""
+        for function in self.all_naming(name):
+            yield from function.stores.get(name, ())
 
     def naming(self, word: str) -> list[str]:
         """The names of the functions at the top whose text holds a word."""
@@ -417,13 +436,8 @@ class Unit(Editable[ast.AST]):
         return None
 
     def _with_bases(self, owner: str) -> Iterator[str]:
-        pending, seen = [owner], set()
-        while pending:
-            each = pending.pop(0)
-            if each in self.classes and each not in seen:
-                seen.add(each)
-                yield each
-                pending += self.bases(each)
+        known = closure([owner], lambda each: self.bases(each) if each in self.classes else ())
+        return (each for each in known if each in self.classes)
 
     def bases(self, owner: str) -> list[str]:
         """The last words of the names of a class's bases."""
@@ -441,13 +455,8 @@ class Unit(Editable[ast.AST]):
 
     def derived(self, owner: str) -> list[str]:
         """The classes of the file that derive from a class of it, over others as well."""
-        found: list[str] = []
-        pending = [owner]
-        for each in pending:  # grows
-            fresh = [name for name in self._derived.get(each, ()) if name not in pending]
-            found += fresh
-            pending += fresh
-        return found
+        found = closure([owner], self.deriving)
+        return list(islice(found, 1, None))
 
     def deriving(self, base: str) -> list[str]:
         """The classes of the file that name something as a base."""
@@ -486,6 +495,11 @@ class Unit(Editable[ast.AST]):
         if key not in self._stored:
             self._stored[key] = list(self._find_stored(owner, name))
         return self._stored[key]
+
+    def held(self, owner: str, name: str) -> list[Op]:
+        """What a class and its bases give an attribute; of no class of the file, nothing."""
+        stored = self.stored(owner, name) if owner in self.classes else []
+        return [each.args[1] if each.code == "store_attr" else each for each in stored]
 
     def _find_stored(self, owner: str, name: str) -> Iterator[Op]:
         for each in self._with_bases(owner):

@@ -30,7 +30,8 @@ from detlint.dataflow.lattice import (
     plain,
 )
 from detlint.dataflow.origins import Place
-from detlint.models import tables
+from detlint.dataflow.slices import closure
+from detlint.models import containers, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,46 +57,7 @@ _CONSTANTS: dict[type, Types] = {
     complex: FLOAT,
     type(None): NONE,
 }
-# Methods of several types: alone, they say nothing of an object of unknown type.
-_SHARED = frozenset(
-    [
-        "count",
-        "find",
-        "format",
-        "get",
-        "group",
-        "groups",
-        "index",
-        "read",
-        "readline",
-        "replace",
-        "split",
-        "title",
-        "translate",
-        "partition",
-        "most_common",
-        "elements",
-        "fromkeys",
-        "update",
-        "decode",
-        "union",
-        "item",
-        "name",
-        "parent",
-        "parts",
-        "path",
-        "hex",
-        "resolve",
-        "popitem",
-        "setdefault",
-        "join",
-        "difference",
-        "intersection",
-        "symmetric_difference",
-    ]
-) - {"split", "join", "keys"}
 _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
-_ADDING = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
 _LATER = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 _MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
 # Methods that give what their object is, of which a loop may not know yet what that is.
@@ -201,6 +163,12 @@ class Values:
             bound = self.unit.module.bindings.get(name, ())
             return bound[0] if len(bound) == 1 else op
         return op
+
+    def bound(self, op: Op) -> list[Op]:
+        """What the file binds to the variable of the module, or the attribute, that is read."""
+        if op.code == "global":
+            return self.unit.module.bindings.get(str(op.name), [])
+        return self.unit.held(self.owner(op.args[0]), str(op.name)) if op.code == "attr" else []
 
     def called(self, op: Op) -> list[str]:
         """The qualified names of what a call calls."""
@@ -424,7 +392,7 @@ class Values:
                 return found["list"]
         own = all(one.name in ("?", "instance", "?value") for one in types)
         alike = len({row.returns for row in found.values()}) == 1
-        if own and alike and word not in _SHARED:
+        if own and alike and word not in containers.SHARED:
             return next(iter(found.values()))
         return None
 
@@ -456,8 +424,7 @@ class Values:
 
     def _of_field(self, owner: str, name: str) -> Types:
         stored = list(self.unit.stored(owner, name))
-        for each in stored:
-            given = each.args[1] if each.code == "store_attr" else each
+        for given in self.unit.held(owner, name):
             if given.code == "declared":
                 says = self.types(given)
                 if not declared.is_vague(says):
@@ -539,7 +506,7 @@ class Values:
                 if each.args and each.code != "return"
             ]
             return container("iterator", joined(*given))
-        found = joined(*(self.types(each.args[0]) for each in function.returns if each.args))
+        found = joined(*map(self.types, function.returned))
         asked = self._outermost < math.inf  # of a function that calls itself
         return found if found or asked else ANY
 
@@ -663,7 +630,7 @@ class Values:
             for use in state.uses:
                 if use.args[0] is not state:
                     continue
-                if use.code == "change" and use.name in _ADDING:
+                if use.code == "change" and use.name in containers.HOLDING:
                     found |= self._changed(use, NOTHING)
                 elif use.code == "store_item":
                     found |= self._stored(use, NOTHING)
@@ -792,13 +759,15 @@ def _name_of(op: Op) -> str:
 
 def _states(made: Op) -> Iterator[Op]:
     """A container, and what it is later on in its function."""
-    pending = [made]
-    for each in pending:  # grows
-        yield each
-        later = (use for use in each.uses if use.code == "phi" or use.args[0] is each)
-        pending += [use for use in later if use.code in _LATER and use not in pending]
-        if len(pending) > _MOST_STATES:
-            break
+    return closure(
+        [made],
+        lambda op: (
+            use
+            for use in op.uses
+            if use.code in _LATER and (use.code == "phi" or use.args[0] is op)
+        ),
+        _MOST_STATES,
+    )
 
 
 def _items(state: Op) -> Iterator[tuple[Op, Op]]:
@@ -807,7 +776,7 @@ def _items(state: Op) -> Iterator[tuple[Op, Op]]:
         if use.code == "item" and use.args[0] is state:
             yield use, use.args[1]
         elif use.code == "attr" and use.name in ("get", "setdefault"):
-            calls = (each for each in use.uses if each.code == "call" and each.args[0] is use)
+            calls = use.calls
             yield from ((each, each.args[1]) for each in calls if len(each.args) > 1)
 
 

@@ -138,7 +138,7 @@ class Workers:
         return False
 
     def _call(self, op: Op, frame: Frame) -> Iterator[Draw]:
-        names = op.function.unit.values.called(op)
+        names = op.called
         name = next(filter(self._is_global, names), None)
         if name is not None:
             yield Draw(op, name)

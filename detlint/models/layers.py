@@ -14,6 +14,12 @@ _WEIGHTED = (
 )
 CONTAINERS = words("Sequential ModuleList ModuleDict")
 ADDS = words("add_module append register_module")  # methods of containers and modules
+# Members of a module that hand out every parameter at once.
+EVERY_PARAMETER = words(
+    """__dict__ _apply _buffers _parameters apply buffers children get_buffer get_parameter
+    load_state_dict modules named_buffers named_children named_modules named_parameters parameters
+    state_dict"""
+)
 PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
 FUNCTIONS = words("torch.autograd.Function torch.autograd.function.Function")
 # They give the layer itself, or what stands for it.

@@ -25,6 +25,13 @@ DRAWS = {
     for module, names in _DRAWING.items()
     for name in names.split()
 }
+# Where functions draw, from a global generator or one that they are given, and which there do not.
+_PLACES = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
+_KEEPING = words(
+    """random.seed random.getstate random.setstate random.Random numpy.random.seed
+    numpy.random.default_rng numpy.random.RandomState numpy.random.get_state
+    numpy.random.set_state numpy.random.Generator numpy.random.SeedSequence"""
+)
 # Methods of tensors that do so, and are no functions of other libraries' arrays.
 OF_TENSORS = frozenset(("bernoulli", "multinomial"))
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
@@ -311,3 +318,8 @@ def may_seed(called: str) -> bool:
     if not library or first in _APART or owner[:1].isupper():
         return False
     return not any(part in word.lower() for part in _DRAWING_BY_ITSELF)
+
+
+def draws(name: str) -> bool:
+    """Whether a function draws random numbers, from whichever generator."""
+    return name.startswith(_PLACES) and name not in _KEEPING

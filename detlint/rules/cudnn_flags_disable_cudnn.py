@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import said
+from detlint.dataflow.calls import said
 from detlint.models.settings import CUDNN
 from detlint.rule import Example, Rule
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.settings import flags_at, is_reset, is_teardown, said
+from detlint.dataflow.calls import said
+from detlint.dataflow.settings import flags_at, is_reset, is_teardown
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import report_setting
 from detlint.documents.training import switched

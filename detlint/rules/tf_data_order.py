@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import pipelines
+from detlint.dataflow.calls import said
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.settings import is_left_open, keeps_order, options, said
+from detlint.dataflow.settings import is_left_open, keeps_order, options
 from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
 

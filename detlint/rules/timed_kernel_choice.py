@@ -6,8 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import said
 from detlint.dataflow.compiling import is_trial, timings
-from detlint.dataflow.settings import enables, is_left_open, options_at, said
+from detlint.dataflow.settings import enables, is_left_open, options_at
 from detlint.dataflow.tuners import spoken_count, tuned
 from detlint.documents.document import Word
 from detlint.documents.launches import started

@@ -1,0 +1,54 @@
+"""Slices of the def-use graph: what a value is made of, and what is made of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from detlint.dataflow.ir import Op
+
+T = TypeVar("T")
+
+# What gives the value that it takes, or one of several.
+SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
+
+
+def closure(
+    starts: Iterable[T], step: Callable[[T], Iterable[T]], most: float = math.inf
+) -> Iterator[T]:
+    """Some values, and all that a step leads to from them, each once, nearest first; ``most``: no
+    step is taken any more once there are so many."""
+    pending = list(dict.fromkeys(starts))
+    seen = set(pending)
+    for each in pending:  # grows
+        yield each
+        for one in step(each) if len(pending) < most else ():
+            if one not in seen:
+                seen.add(one)
+                pending.append(one)
+
+
+def behind(*values: Op, most: float = math.inf) -> Iterator[Op]:
+    """Some values, and all that they are made of."""
+    return closure(values, lambda op: op.args, most)
+
+
+def ahead(values: Iterable[Op], codes: Collection[str], most: float = math.inf) -> Iterator[Op]:
+    """Some values, and what operations of some codes make of them, one after the other."""
+    return closure(values, lambda op: (use for use in op.uses if use.code in codes), most)
+
+
+def readers(value: Op) -> Iterator[Op]:
+    """What takes a value, also through joints."""
+    for each in ahead([value], ("phi",)):
+        yield from (use for use in each.uses if use.code != "phi")
+
+
+def alternatives(op: Op) -> Sequence[Op]:
+    """The values one of which an operation gives as it is; none of one that makes its own."""
+    if op.code == "choice":
+        return op.args[1:]
+    return op.args if op.code in SAME else ()

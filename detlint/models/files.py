@@ -1,0 +1,23 @@
+"""What functions do with files: which place of their arguments names one, and what they read."""
+
+from __future__ import annotations
+
+from detlint.models.model import words
+
+# What reads or changes one file, by how its name begins.
+ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
+# What writes a file, with the place of the argument that says where.
+WRITERS = {
+    **dict.fromkeys(words("cv2.imwrite numpy.save numpy.savetxt numpy.savez"), 0),
+    **dict.fromkeys(words("json.dump pickle.dump torch.save yaml.dump yaml.safe_dump"), 1),
+    "shutil.copyfileobj": 1,
+}
+# What reads settings, of which several files hold the same.
+SETTINGS = ("json.load", "toml", "yaml.")
+# What is filled in an order that its result depends on: hashes, archives.
+HASHES = ("hashlib.", "zlib.", "xxhash.", "blake3.", "tarfile.")
+# What is given the name of a file, or a part of it.
+NAMED = words(
+    """builtins.open os.makedirs os.mkdir os.path.join pathlib.Path numpy.load numpy.save torch.load
+    torch.save"""
+)
