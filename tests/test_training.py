@@ -91,3 +91,28 @@ def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a r
     project({"train.py": text})
     main(["--no-cache", "--select", "DET304", "."])
     assert ("DET304" in capsys.readouterr().out) is trains
+
+
+@pytest.mark.parametrize(
+    ("made", "shown", "rows"),
+    [
+        ("torch.nn.Linear(4, 2)", "model.weight.detach().numpy()", []),
+        ("torch.nn.Linear(4, 2)", "model.weight.detach().cpu().numpy()", ["DET304"]),
+        ("torch.nn.Linear(4, 2).cuda()", "x.numpy()", ["DET304"]),
+        ("torch.nn.Linear(4, 2)", "model.weight", ["DET304"]),
+    ],
+)
+def test_what_stays_on_the_cpu_is_possible(
+    made: str,
+    shown: str,
+    rows: list[str],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    step = f"    loss.backward()\n    opt.step()\n    print({shown})"
+    text = LOOP.format(imports="", before=OPTIMIZER, step=step)
+    project({"train.py": text.replace("torch.nn.Linear(4, 2)", made)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is bool(rows)
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert "DET304" in capsys.readouterr().out

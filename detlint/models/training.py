@@ -49,6 +49,11 @@ CONFIGURED = (*LIGHTNING, *_SEEDING, _RUNNING)
 OF_TORCH = frozenset(("torch", "lightning", "pytorch_lightning", "trl", "accelerate"))
 OF_JAX = frozenset(("jax", "flax", "haliax", "optax", "equinox"))
 OF_KERAS = frozenset(("tensorflow", "keras", "tf_keras"))
+# Without one of these, no text leads tensors to a device; `(Trainer` and others choose one.
+DEVICES = (
+    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".to(", ".cpu(", "accel", "Accel", "xpu"),
+    *("Trainer", "Fabric", "deepspeed", "_npu", '"mps"', "'mps'", "xla"),
+)
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # Names of what is fitted and is no network.
 _OTHERS = words(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
+from detlint.models.training import DEVICES
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _TORCH = (
     *("torchvision", "fastai", "composer", "super_gradients", "mmengine", "mmcv"),
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
+_PLAIN = ("torch", "torchvision")
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
@@ -36,6 +38,9 @@ class DeterminismNeverEnabled(Rule):
     - the program is for something else by its name, such as a benchmark: reported as *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
+
+    - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
+      differs
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper
@@ -97,6 +102,8 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
+        if _stays_on_cpu(program):
+            sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
             first,
@@ -106,3 +113,12 @@ class DeterminismNeverEnabled(Rule):
             enabling(program),
             confidence=sure,
         )
+
+
+def _stays_on_cpu(program: Program) -> bool:
+    """Whether nothing names a device, and NumPy is handed tensors as they are, which none but those
+    on the CPU can be."""
+    if program.imports(*(each for each in _TORCH if each not in _PLAIN)):
+        return False
+    plain = any(program.holding(".numpy()"))
+    return plain and not any(any(program.holding(each)) for each in DEVICES)
