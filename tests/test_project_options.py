@@ -153,6 +153,8 @@ def cut_all(images, way):
         ('graph.cut(image, "middle")\ngraph.cut(image, way="corner")', True),
         ("graph.cut(image, way)", True),
         ("graph.cut(image, *more)", True),
+        ("graph.cut(image, **more)", True),
+        ('graph.cut(image, "middle", **more)', False),
         ('graph.cut_all(images, "middle")', False),
         ('graph.cut_all(images, "corner")', True),
         ('cut = functools.partial(graph.cut, way="middle")', True),
@@ -163,6 +165,37 @@ def test_texts_that_all_calls_pass_decide(
 ) -> None:
     text = CUT if "cut_all" in line else CUT.partition("\ndef cut_all")[0]
     project({"graph.py": text, "train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
+KEYWORDS = """\
+import random
+
+def cut(image, way="middle"):
+    if way == "random":
+        return random.choice(image)
+    return image
+
+def cut_all(images, **options):
+    return [cut(each, **options) for each in images]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("graph.cut_all(images)", False),
+        ('graph.cut_all(images, way="middle")', False),
+        ('graph.cut_all(images, way="random")', True),
+        ("graph.cut_all(images, way=way)", True),
+        ("graph.cut_all(images, **more)", True),
+        ('graph.cut_all(images)\ngraph.cut(image, way="random")', True),
+    ],
+)
+def test_keywords_are_followed_through_what_takes_any(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"graph.py": KEYWORDS, "train.py": TRAIN.format(line)})
     assert bool(found(capsys)) is is_found
 
 

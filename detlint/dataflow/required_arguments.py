@@ -373,11 +373,9 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
 
 def _answered(call: Op, need: Need) -> bool | str | None:
     """The same of a call; None if it hands on what it takes itself, which settles nothing."""
-    if call.unpacks:
-        return True
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
     if given is None:
-        return not need.unset
+        return _unpacked(call, need) if call.unpacks else not need.unset
     value = given.constant
     if value is not ...:
         return need.allows(value)
@@ -385,6 +383,18 @@ def _answered(call: Op, need: Need) -> bool | str | None:
     if found is None:
         return True
     return None if found[:3] == need[:3] else found.dump()
+
+
+def _unpacked(call: Op, need: Need) -> bool | str | None:
+    """The same of what a call unpacks: the function around it may be passed the argument by its
+    keyword, where that takes any (``def make(n, **options): return Net(n, **options)``)."""
+    unpacked = [value for name, value in call.arguments() if name in ("*", "**")]
+    taken = unpacked[0] if len(unpacked) == 1 else None
+    if taken is None or taken.code != "param" or taken.name[0] != "**" or not need.unset:
+        return True
+    judged = need.stops, need.others, need.runs
+    found = _need(taken, judged, unset=True, default=need.default)
+    return True if found is None else found._replace(parameter=need.parameter).dump()
 
 
 def _given_on(given: Op, need: Need) -> Need | None:

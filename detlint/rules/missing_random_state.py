@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import data_sets
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.estimators import Estimators, draws
+from detlint.dataflow.order import Orders
 from detlint.dataflow.origins import Origins
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
@@ -63,6 +64,7 @@ class MissingRandomState(Rule):
 
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before
+    - the order that `shuffle` gives a list only shows in messages
 
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`
@@ -181,6 +183,13 @@ class MissingRandomState(Rule):
             written = call.written("random_state", row.position)
             self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
 
+    def _is_only_shown(self, call: Op) -> bool:
+        """Whether a shuffle of one list gives an order that nothing but messages shows."""
+        if word_of(call) != "shuffle" or sum(name is None for name, _ in call.arguments()) != 1:
+            return False
+        orders = Orders(self.unit.across)
+        return next(orders.uses(call), None) is None and not orders.leaves
+
     def _check_own(self, call: Op, keyword: str, place: int | None) -> None:
         """A function that draws from a generator of its own."""
         given = call.given(keyword, place)
@@ -229,6 +238,7 @@ class MissingRandomState(Rule):
             advice=f"pass the seed of the run: {keyword}=seed",
             edits=edits,
             safe=False,
+            confidence=Confidence.POSSIBLE if self._is_only_shown(call) else None,
         )
 
     @cached_property
