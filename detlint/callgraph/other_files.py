@@ -276,19 +276,10 @@ class OtherFiles:
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        return f".{member}" in text or _derives(text, name)
+        derived = (name in line and "class " in line for line in text.splitlines())
+        return f".{member}" in text or any(derived)
     otherwise = f"{name} as ", f".{name}", "import *"
     return text.count(name) > 1 or any(each in text for each in otherwise)
-
-
-def _derives(text: str, name: str) -> bool:
-    """Whether a class of a text may have a base of that name."""
-    place = text.find(name)
-    while place >= 0:
-        if text[text.rfind("\n", 0, place) + 1 : place].lstrip().startswith("class "):
-            return True
-        place = text.find(name, place + 1)
-    return False
 
 
 def _hands_on(text: str, name: str, module: str) -> bool:

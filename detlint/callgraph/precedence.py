@@ -82,7 +82,7 @@ class Precedence:
         self._graph = graph
         self._index = index
         self._definitions = definitions
-        self._unit: Callable[[str], Unit] = cache(lambda path: Unit(index.source(path)))
+        self._unit: Callable[[str], Unit] = cache(self._opened)
         self._origins = Origins(self._find)
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
@@ -215,6 +215,9 @@ class Precedence:
         if None in places or len(places) < len(found):
             return []
         return [Symbol(each.unit.source.path, each.name) for each in places if each is not None]
+
+    def _opened(self, path: str) -> Unit:
+        return Unit(self._index.source(path), find=self._find)
 
     def _find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         found = self._definitions.meant(unit.source.path, name) or ()

@@ -235,9 +235,8 @@ class EntropySeed(Rule):
         for name in sorted(names)[:_MOST_NAMES]:
             for place in mentions(self.unit.text, name):
                 piece = self.unit.piece_at(place)
-                if piece is not None and piece.kind:
-                    text = self.unit.text[piece.start : piece.end]
-                    function = self.unit.function(piece) if _speaks_of_seeds(text) else None
+                if piece is not None and _speaks_of_seeds(self.unit.text[piece.start : piece.end]):
+                    function = self.unit.function(piece) if piece.kind else self.unit.module
                     yield from [function] if function is not None else []
 
     def _report_reseeding(self, call: Op) -> None:
