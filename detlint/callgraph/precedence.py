@@ -84,6 +84,8 @@ class Precedence:
         self._definitions = definitions
         self._unit: Callable[[str], Unit] = cache(self._opened)
         self._origins = Origins(self._find)
+        # One function seeds several libraries.
+        self._leading_to = cache(lambda nodes: graph.leading_to(nodes, self._files))
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
@@ -99,7 +101,7 @@ class Precedence:
         be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
         last = self._known((each.path, each.part) for each in lines)
-        may_end = self._graph.leading_to(last, self._files)
+        may_end = self._leading_to(frozenset(last))
         if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
             return None
         unit = self._unit(self._start)

@@ -93,12 +93,12 @@ class _Lowering:
         node: ast.AST,
         region: Region | None = None,
     ) -> Op:
+        taken = args if type(args) is list else list(args)  # which may make operations
         ops = self.function.ops
         place = len(ops)
         if place > BUDGET:
             raise _OverBudget
-        taken = args if type(args) is list else list(args)  # which may make operations
-        made = Op(code, taken, name, node, region or self.region, len(ops))
+        made = Op(code, taken, name, node, region or self.region, place)
         for each in taken:
             each.uses.append(made)
         ops.append(made)

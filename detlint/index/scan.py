@@ -38,7 +38,7 @@ _OWN = re.compile(
     r"|(?<![\w.])eval\([^()\n]*\)\s*\("
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
-_OWN_WORDS = ("globals()", "sys.modules[", "eval(")
+_OWN_WORDS = ("globals()", "sys.modules[")
 # A collection that is written out, of which nothing is called to make it, or a name for types.
 _COLLECTION = re.compile(
     r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
@@ -261,7 +261,8 @@ class _Reader:
         if types:
             code_of_types = " ".join(types)
             self._classify(_words(code_of_types) - words, code_of_types, found, made=False)
-        if any(map(code.__contains__, _OWN_WORDS)) and _OWN.search(code):
+        evaluates = code.count("eval(") > code.count(".eval(")  # no `model.eval()`
+        if (evaluates or any(map(code.__contains__, _OWN_WORDS))) and _OWN.search(code):
             found.modules.add("")
         if any(map(code.__contains__, _SEARCHING)):
             searched = (last for first, last in _SEARCHED.findall(code) if first in self._aliases)

@@ -147,7 +147,7 @@ class Layout:
 
 
 # Rules look around in a file in several ways, each of which begins here.
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def layout_of(text: str) -> Layout:
     """How a text is laid out."""
     return Layout(text)
