@@ -221,9 +221,12 @@ class EntropySeed(Rule):
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
             elif not self._states.is_undone(call):
-                for place in (*self._places.given(call), *self._places.handed(call, opened)):
+                places = list(self._places.given(call))
+                if any(map(self._entropies.of, call.args[1:])):  # else no need to find the callee
+                    places += self._places.handed(call, opened)
+                    elsewhere += self._places.handed_on(call) if opened is None else ()
+                for place in places:
                     self._check(place)
-                elsewhere += self._places.handed_on(call) if opened is None else ()
         for place in elsewhere:
             self._check(place, _ELSEWHERE)
         stores = (op for function in functions for op in function.coded("store_attr"))
