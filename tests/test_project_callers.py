@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.aside import begun
+from detlint.aside import begun, share_out
 from detlint.cli import main
 
 if TYPE_CHECKING:
@@ -212,6 +214,12 @@ def test_a_call_beside_another_ends_as_it_would_here() -> None:
         begun(os.stat, "there is no such file", forks=True)()
     ended = begun(_ends_other_processes, os.getpid(), forks=True)
     assert ended() == "here", "a process that dies is made up for"
+
+
+def test_what_a_pool_does_not_get_to_is_done_here() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        assert share_out(pool, str, range(50)) == list(map(str, range(50)))
+        assert share_out(pool, _ends_other_processes, [os.getpid()] * 50) == ["here"] * 50
 
 
 def _ends_other_processes(own: int) -> str:

@@ -7,7 +7,10 @@ import gc
 import pytest
 
 from detlint.dataflow import unit as units
+from detlint.dataflow.facts import read_facts
 from detlint.dataflow.ir import Op
+from detlint.dataflow.receivers import read_receivers
+from detlint.dataflow.required_arguments import read_uses
 from detlint.dataflow.unit import Unit
 from detlint.engine import Engine
 from detlint.finding import Confidence
@@ -155,3 +158,15 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(units, "lower", noted)
     return names
+
+
+def test_questions_about_a_file_lower_a_function_once(lowered: list[str]) -> None:
+    text = "import torch\n\ndef f(seed):\n    torch.manual_seed(seed)\n    g(seed)\n"
+    source = Source("a.py", text)
+    place = text.index("manual_seed")
+    told = read_facts(source, {"seeds": [place]})
+    assert told is not None
+    assert told["seeds"]
+    assert read_uses(source, "g", default=False)
+    assert read_receivers(source, "manual_seed")
+    assert lowered == ["f"]
