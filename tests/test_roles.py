@@ -38,6 +38,33 @@ def roles(text: str) -> list[str]:
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),
         pytest.param("rows = model.predict(x)\nHERE\n", ["inference"], id="predictions"),
         pytest.param("import onnxruntime\nHERE\n", ["inference"], id="a runtime"),
+        pytest.param(
+            "def main():\n    load()\n    net.eval()\ndef load():\n    HERE\n",
+            ["inference"],
+            id="called by what asks",
+        ),
+        pytest.param(
+            "def main():\n    HERE\n    ask(1)\ndef ask(x):\n    net.predict(x)\n",
+            ["inference"],
+            id="calls what asks",
+        ),
+        pytest.param(
+            "@torch.inference_mode()\ndef features(x): ...\nclass Audio:\n"
+            "    def __init__(self):\n        HERE\n"
+            "    def __getitem__(self, i):\n        return features(self.x[i])\n",
+            [],
+            id="a data set that calls what asks",
+        ),
+        pytest.param(
+            "class Audio:\n    def __init__(self):\n        HERE\n"
+            "    def __getitem__(self, i): ...\n"
+            "def main():\n    net.eval()\n    Audio()\n",
+            ["inference"],
+            id="a data set for what asks",
+        ),
+        pytest.param(
+            "def ask(x):\n    net.predict(x)\ndef load():\n    HERE\n", [], id="beside what asks"
+        ),
         pytest.param("model.eval()\nloss.backward()\nHERE\n", [], id="training and evaluation"),
     ],
 )

@@ -5,6 +5,8 @@ A role is told from what surrounds the code, which is never a proof: it makes a 
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.slices import closure
@@ -12,10 +14,12 @@ from detlint.models import roles as words
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Piece, Unit
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Roles:
@@ -27,11 +31,41 @@ class Roles:
 
     def doubt(self, offset: int, roles: Collection[str]) -> bool:
         """Whether the file, or the function at an offset, has one of some roles."""
-        return self.doubt_all(roles) or ("test" in roles and self._is_tested(offset))
+        return (
+            self.doubt_all(roles)
+            or ("test" in roles and self._is_tested(offset))
+            or ("inference" in roles and self._is_asked(offset))
+        )
 
     def doubt_all(self, roles: Iterable[str]) -> bool:
         """Whether all of the file has one of some roles."""
         return any(map(self._has, roles))
+
+    def _is_asked(self, offset: int) -> bool:
+        """Whether a model is asked for answers by what an offset lies in, what names that, and
+        what these call."""
+        piece = self._unit.piece_at(offset)
+        return piece is not None and _part(piece) in self._asked
+
+    @cached_property
+    def _asked(self) -> set[str]:
+        """The parts of the file that ask a model for answers, or belong to one that does so. A
+        data set is read by others: what it calls says nothing of these."""
+        text = self._unit.text
+        if _trains(text) or not any(each in text for each in words.ANSWERS):
+            return set()
+        parts: dict[str, str] = {}
+        for each in self._unit.pieces:
+            parts[_part(each)] = parts.get(_part(each), "") + text[each.start : each.end]
+        asking = {name for name, own in parts.items() if any(x in own for x in words.ANSWERS)}
+        if asking == parts.keys():
+            return asking
+        calls = {name: parts.keys() & set(_WORD.findall(own)) for name, own in parts.items()}
+        callers: dict[str, set[str]] = {name: set() for name in parts}
+        for name, called in calls.items():
+            for other in called if not self._unit.defines("__getitem__", name) else ():
+                callers[other].add(name)
+        return _closure(_closure(asking, callers), calls)
 
     def _has(self, role: str) -> bool:
         if role not in self._answers:
@@ -59,6 +93,20 @@ def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
         yield from (each for each in names if each.partition(".")[0] in wanted)
 
 
+def _part(piece: Piece) -> str:
+    """The function at the top, or the class, that a piece is of; "" for the module's own code."""
+    return piece.owner or piece.name
+
+
+def _closure(starts: set[str], leads: Mapping[str, set[str]]) -> set[str]:
+    found, pending = set(starts), list(starts)
+    while pending:
+        new = leads[pending.pop()] - found
+        found |= new
+        pending += new
+    return found
+
+
 def _tests(unit: Unit) -> bool:
     found = _imports(unit, words.TESTING)
     return any(not each.startswith(words.NO_TESTING) for each in found)
@@ -75,11 +123,12 @@ def _draws(unit: Unit) -> bool:
     return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
 
 
+def _trains(text: str) -> bool:
+    return any(each in text for each in words.TRAINS)
+
+
 def _answers(unit: Unit) -> bool:
-    text = unit.text
-    if any(each in text for each in words.TRAINS):
-        return False
-    return any(each in text for each in words.ANSWERS) or any(_imports(unit, words.ANSWERING))
+    return not _trains(unit.text) and any(_imports(unit, words.ANSWERING))
 
 
 _OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws, "inference": _answers}
