@@ -18,6 +18,9 @@ ORDERS = "enable_op_determinism"
 # Methods that take `deterministic`, which counts where they run in parallel.
 PARALLEL = words("batch interleave map padded_batch")
 
+# Parts of the names of settings that decide about the order.
+_ON_ORDER = ("determin", "sloppy", "order", "repro", "fast", "speed")
+
 
 class Sloppy(NamedTuple):
     """By which parameter a function may hand elements on as they come, and its place."""
@@ -86,6 +89,11 @@ def is_dataset(name: str) -> bool:
 def lists_files(name: str) -> bool:
     """Whether it is ``Dataset.list_files``, also where TensorFlow itself has it from."""
     return name.startswith("tensorflow.") and name.endswith(".Dataset.list_files")
+
+
+def names_order(name: str) -> bool:
+    """Whether a setting is of the order in which elements come, or of speed, by its name."""
+    return any(part in name.lower() for part in _ON_ORDER)
 
 
 def is_multi_gpu(name: str) -> bool:

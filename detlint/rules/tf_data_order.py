@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import pipelines
-from detlint.dataflow.calls import said
+from detlint.dataflow.calls import said, word_of
+from detlint.dataflow.control import exclude
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.settings import is_left_open, keeps_order, options
+from detlint.dataflow.settings import is_left_open, keeps_order, names_tested, options
 from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
 
@@ -206,7 +207,7 @@ class TfDataOrder(Rule):
         edits: tuple[Edit, ...],
         advice: str = _KEEP_IT,
     ) -> None:
-        if not (self._is_determined or is_left_open(op)):
+        if not (self._is_determined or _is_left_open(op)):
             message = f"{shown} lets threads decide the order of the data"
             self.report(node, message, advice=advice, edits=edits, safe=False)
 
@@ -245,6 +246,18 @@ class TfDataOrder(Rule):
             return (self.unit.replace(written, "0"),)
         assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         return (self.unit.add_argument(call.node, "seed=0"),)
+
+
+def _is_left_open(op: Op) -> bool:
+    """Whether a setting decides that the order is given up. A condition that decides whether a
+    dataset has a stage at all, as one that augments, says nothing of the order of that stage."""
+    if op.code != "call" or not is_left_open(op):
+        return is_left_open(op)
+    return any(map(rows.names_order, names_tested(op))) or any(
+        word_of(each) == word_of(op) and exclude(each, op)
+        for each in op.function.coded("call")
+        if each is not op
+    )
 
 
 def _runs_in_parallel(call: Op) -> bool:

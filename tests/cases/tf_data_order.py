@@ -116,7 +116,6 @@ def by_value(ds, parse, deterministic, seed, training, model, config):
     choice.deterministic = deterministic
     if training:
         choice.experimental_deterministic = False
-        ds = ds.map(parse, num_parallel_calls=4, deterministic=False)
     model.deterministic = False
     config.deterministic = False
     tf.data.experimental.make_csv_dataset("a.csv", 8, sloppy=False)
@@ -169,3 +168,19 @@ class Reader:
 
     def __init__(self, deterministic=False):
         self.deterministic = False
+
+
+def a_stage_by_option(paths, augment, fast, parse):
+    data = tf.data.Dataset.from_tensor_slices(paths)
+    if augment:
+        data = data.map(parse, num_parallel_calls=8, deterministic=False)  # DET802
+    if fast:
+        data = data.map(str, num_parallel_calls=8, deterministic=False)
+    return data
+
+
+def order_by_option(paths, training, parse):
+    data = tf.data.Dataset.from_tensor_slices(paths)
+    if training:
+        return data.map(parse, num_parallel_calls=8, deterministic=False)
+    return data.map(parse, num_parallel_calls=8)
