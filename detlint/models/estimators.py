@@ -1,10 +1,12 @@
-"""Which functions and classes of scikit-learn draw random numbers when they get no seed.
+"""Which functions and classes of scikit-learn, and of libraries like it, draw random numbers when
+they get no seed.
 
-Measured on scikit-learn 1.9.1 and imbalanced-learn 0.14.2, each with NumPy's global generator
-seeded in three ways: what is here gave different results. Left out is what draws for many samples
-only (``QuantileTransformer``, ``TheilSenRegressor``), to settle exact ties
-(``AffinityPropagation``), where a value runs out of others
-(``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
+Measured on scikit-learn 1.9.1, imbalanced-learn 0.14.2, umap-learn 0.5.12, openTSNE 1.0.4, PaCMAP
+0.9.1 and PHATE 2.0.0, each with NumPy's global generator seeded in three ways: what is here gave
+different results. Left out is what draws for many samples only (``QuantileTransformer``,
+``TheilSenRegressor``), to settle exact ties (``AffinityPropagation``), where a value runs out of
+others (``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
+KerasTuner 1.4.8 takes a seed from ``random.randint`` where it is given none (``engine/oracle.py``).
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from typing import NamedTuple
 #                           ``several``: not None or 1; ``@0``: it may be passed at that place
 #   while key=value|value   it draws unless the key is given another value
 #   at 3                    ``random_state`` may be passed at that place, without its name
+#   by seed                 the parameter has that name
+#   from random             it draws from Python's global generator and not from NumPy's; from
+#                           ``system``: it differs whatever is seeded, as threads decide as well
 _TABLE = """
 sklearn.cluster.BisectingKMeans 1.1 while init=k-means++|random
 sklearn.cluster.KMeans while init=k-means++|random
@@ -177,6 +182,16 @@ imblearn.under_sampling.CondensedNearestNeighbour
 imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
+keras_tuner.BayesianOptimization by seed from random
+keras_tuner.BayesianOptimizationOracle by seed from random
+keras_tuner.Hyperband by seed from random
+keras_tuner.HyperbandOracle by seed from random
+keras_tuner.RandomSearch by seed from random
+keras_tuner.RandomSearchOracle by seed from random
+openTSNE.TSNE
+pacmap.PaCMAP from system
+phate.PHATE from system
+umap.UMAP from system
 """
 
 # They set the ``random_state`` of the estimators that they are given.
@@ -205,6 +220,8 @@ class Drawing(NamedTuple):
     needs: dict[str, frozenset[str]]
     keeps: dict[str, frozenset[str]]
     position: int | None
+    parameter: str
+    source: str  # "numpy", "random", "system"
 
 
 @functools.cache
@@ -217,7 +234,14 @@ def drawing(name: str) -> Drawing | None:
     """The row of a qualified name, also of a private or an older module of the same package."""
     library, _, rest = name.partition(".")
     package, _, inner = rest.partition(".")
-    return drawings().get(f"{library}.{package}.{inner.rpartition('.')[2]}")
+    found = drawings().get(f"{library}.{package}.{inner.rpartition('.')[2]}")
+    return found or drawings().get(f"{library}.{rest.rpartition('.')[2]}")
+
+
+@functools.cache
+def libraries() -> frozenset[str]:
+    """The libraries of the table."""
+    return frozenset(name.partition(".")[0] for name in drawings())
 
 
 def short_names() -> tuple[str, ...]:
@@ -227,7 +251,7 @@ def short_names() -> tuple[str, ...]:
 
 def is_known(name: str) -> bool:
     """Whether a function is of these libraries."""
-    return name.partition(".")[0] in ("sklearn", "imblearn")
+    return name.partition(".")[0] in libraries()
 
 
 def seeds_arguments(name: str) -> bool:
@@ -239,15 +263,19 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
     name, since = words.pop(0), ""
     needs: dict[str, frozenset[str]] = {}
     keeps: dict[str, frozenset[str]] = {}
-    position, conditions = None, needs
+    said = {"at": "", "by": "random_state", "from": "numpy"}
+    conditions, key = needs, ""
     for word in words:
         if "=" in word:
-            key, _, values = word.partition("=")
-            conditions[key] = frozenset(values.split("|"))
+            condition, _, values = word.partition("=")
+            conditions[condition] = frozenset(values.split("|"))
         elif word in ("if", "while"):
             conditions = needs if word == "if" else keeps
-        elif word.isdecimal():
-            position = int(word)
-        elif word != "at":
+        elif key:
+            said[key], key = word, ""
+        elif word in said:
+            key = word
+        else:
             since = word
-    return name, Drawing(since, needs, keeps, position)
+    position = int(said["at"]) if said["at"] else None
+    return name, Drawing(since, needs, keeps, position, said["by"], said["from"])

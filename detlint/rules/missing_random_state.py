@@ -12,7 +12,7 @@ from detlint.dataflow import data_sets
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.estimators import Estimators, draws
 from detlint.dataflow.order import Orders
-from detlint.dataflow.origins import Origins
+from detlint.dataflow.origins import Origins, Place
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.randomness import DRAWING_FROM_SYSTEM
@@ -20,7 +20,7 @@ from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Op
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from detlint.models.estimators import Drawing
     from detlint.settings import Settings
 
-_GLOBAL = "draws from NumPy's global generator, which this file does not seed"
+_SOURCES = {
+    "numpy": "draws from NumPy's global generator, which this file does not seed",
+    "random": "draws from Python's global generator, which this file does not seed",
+    "system": "gives something else in each run, whatever else is seeded",
+}
+_GLOBAL = _SOURCES["numpy"]
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
 # Parameters that take more than a seed: what is done without one, and what to pass.
@@ -45,6 +50,7 @@ _OF_ESTIMATORS = frozenset(estimators.short_names())
 _NAMES = frozenset((*_OF_ESTIMATORS, *_OF_SYSTEM, *_METHODS))
 _LIBRARIES = ("optuna", "hyperopt", "stable_baselines3", "sb3_contrib")
 _TOKEN = re.compile(r"(\w+)[ \t]*(?:\(|as\b|#|$)", re.MULTILINE)
+_BASE = re.compile(r"(\w+)[ \t]*[,)]")
 
 
 class MissingRandomState(Rule):
@@ -55,7 +61,8 @@ class MissingRandomState(Rule):
 
     Reported:
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
-      `random_state`
+      `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE
+    - tuners of KerasTuner without `seed`, which they take from Python's global generator
     - `sample` of pandas without `random_state`
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
@@ -82,7 +89,7 @@ class MissingRandomState(Rule):
         *estimators.short_names(),
         *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS))),
     )
-    needs = ("sklearn", "imblearn", "sample(", "datasets", *_LIBRARIES)
+    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES)
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
     confidence = Confidence.LIKELY
@@ -142,8 +149,9 @@ class MissingRandomState(Rule):
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
-        """Only names that are called or renamed, in a file of their library."""
-        found = _TOKEN.match(text, offset)
+        """Only names that are called, renamed, or bases, in a file of their library."""
+        heads = text.startswith("class ", text.rfind("\n", 0, offset) + 1)
+        found = (_BASE if heads else _TOKEN).match(text, offset)
         if found is None or found[1] not in _NAMES:
             return False
         method = offset > 0 and text[offset - 1] == "."
@@ -154,18 +162,21 @@ class MissingRandomState(Rule):
         if found[1] in _OF_SYSTEM and any(holds(text, each) for each in _LIBRARIES):
             return True
         own = text.endswith("self.", 0, offset)
-        return not own and (holds(text, "sklearn") or holds(text, "imblearn"))
+        return not own and any(holds(text, each) for each in estimators.libraries())
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Where the program has seeded NumPy when it gets there."""
         path = os.path.realpath(finding.path)
-        return _GLOBAL in finding.message and program.seeds_before("numpy", path, finding.row)
+        return any(
+            _SOURCES[each] in finding.message and program.seeds_before(each, path, finding.row)
+            for each in ("numpy", "random")
+        )
 
     def examine(self, offsets: Sequence[int]) -> None:
-        for op in self.unit.ops_at(offsets):
+        for op in dict.fromkeys(self._calls(offsets)):
             names = self.unit.values.called(op)
-            row = next(filter(None, map(estimators.drawing, names)), None)
+            row = next(filter(None, map(self._row, names)), None)
             own = next(filter(None, map(DRAWING_FROM_SYSTEM.get, names)), None)
             if row is not None:
                 self._check_row(op, row)
@@ -174,14 +185,40 @@ class MissingRandomState(Rule):
             elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
                 self._check_method(op)
 
+    def _calls(self, offsets: Sequence[int]) -> Iterator[Op]:
+        """The calls of the functions that some offsets lie in, and of the classes whose heads
+        they lie in."""
+        yield from self.unit.ops_at(offsets)
+        pieces = dict.fromkeys(filter(None, map(self.unit.piece_at, offsets)))
+        for name in dict.fromkeys(each.name for each in pieces if each.kind == "class"):
+            for outer in self.unit.functions_naming(name):
+                for function in outer.everything():
+                    yield from (x for x in function.coded("call") if word_of(x) == name)
+
+    def _row(self, name: str) -> Drawing | None:
+        """The row of a function or class, or of the base of a class of the file that leaves the
+        seed to its callers."""
+        owner = name[1:] if name.startswith(".") else ""
+        if owner not in self.unit.classes:
+            return estimators.drawing(name)
+        named = map(estimators.drawing, self._origins.bases(Place(self.unit, owner)))
+        row = next(filter(None, named), None)
+        pieces = self.unit.classes[owner]
+        if row is None or any(row.parameter in self.unit.text[x.start : x.end] for x in pieces):
+            return None
+        init = self.unit.method(owner, "__init__")
+        hands_on = init is None or any(each.name[0] == "**" for each in init.params.values())
+        return row if hands_on else None
+
     def _check_row(self, call: Op, row: Drawing) -> None:
-        given = call.given("random_state", row.position)
+        given = call.given(row.parameter, row.position)
         if not (_is_missing(given) and draws(call, row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
-        if not (self.unit.seeding.seeds("numpy") or (made and self._estimators.seeds(call))):
-            written = call.written("random_state", row.position)
-            self._report(call, f"{word_of(call)}()", "random_state", written, _GLOBAL)
+        if not (self.unit.seeding.seeds(row.source) or (made and self._estimators.seeds(call))):
+            written = call.written(row.parameter, row.position)
+            how = _SOURCES[row.source]
+            self._report(call, f"{word_of(call)}()", row.parameter, written, how)
 
     def _is_only_shown(self, call: Op) -> bool:
         """Whether a shuffle of one list gives an order that nothing but messages shows."""

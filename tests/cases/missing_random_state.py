@@ -4,12 +4,16 @@ import glob
 import random
 
 import datasets
+import keras_tuner
 import numpy as np
+import openTSNE
+import pacmap
 import pandas as pd
 import sklearn.cluster
 import sklearn.utils
 import tensorflow as tf
 import torch
+import umap
 from datasets import Dataset, IterableDataset, load_dataset
 from imblearn.over_sampling import SMOTE
 from sklearn import model_selection as ms
@@ -321,3 +325,32 @@ def kept_in_any_order(folder):
     for file in sklearn.utils.shuffle(sorted(glob.glob(f"{folder}/*.npy"))):  # DET104
         means.append(np.load(file).mean())
     return means
+
+
+class Tuner(keras_tuner.BayesianOptimization):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+class Seeded(keras_tuner.RandomSearch):
+    def __init__(self, build):
+        super().__init__(build, seed=1)
+
+
+def tune(build, seed):
+    yield keras_tuner.RandomSearch(build, max_trials=3)  # DET104
+    yield keras_tuner.RandomSearch(build, seed=seed)
+    yield keras_tuner.GridSearch(build)
+    yield keras_tuner.tuners.Hyperband(build, seed=None)  # DET104
+    yield Tuner(build)  # DET104
+    yield Tuner(build, seed=seed)
+    yield Seeded(build)
+
+
+def embed(x, state):
+    yield umap.UMAP(n_neighbors=5).fit_transform(x)  # DET104
+    yield umap.umap_.UMAP(random_state=None).fit_transform(x)  # DET104
+    yield umap.UMAP(n_neighbors=5, random_state=state).fit_transform(x)
+    yield openTSNE.TSNE().fit(x)  # DET104
+    yield openTSNE.TSNE(random_state=3).fit(x)
+    yield pacmap.PaCMAP().fit_transform(x)  # DET104
