@@ -626,6 +626,57 @@ def test_a_trainer_that_is_not_made_seeds_nothing_that_does_not_train(
     assert lint("--select", "DET102") == []
 
 
+PROBE = """import torch
+
+def probe(x, y):
+    head = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(head.parameters())
+    for rows in torch.randperm(len(x)):
+        head(x[rows]).sum().backward()
+        optimizer.step()
+"""
+
+
+def test_an_evaluation_that_calls_a_function_that_trains_trains(
+    project: Project, lint: Lint
+) -> None:
+    calls = f"import torch\nfrom probe import probe\n\n{MAIN}"
+    files = {"probe.py": PROBE, "evaluate.py": calls.replace("main()", "probe(*torch.load('x'))")}
+    project(files)
+    assert lint("--select", "DET102,DET304") == ["probe.py:6 DET102", "probe.py:7 DET304"]
+    attacks = "".join(x for x in PROBE.splitlines(keepends=True) if "optim" not in x)
+    project({**files, "probe.py": attacks})
+    assert lint("--select", "DET102,DET304") == []
+    project({**files, "evaluate.py": calls.replace("main()", "print(torch.load('x'))")})
+    assert lint("--select", "DET102,DET304") == []
+    inner = PROBE.replace("\n", "\n    ").replace("(x, y)", "(self, x, y)")
+    project(
+        {
+            "probe.py": inner.replace("import torch\n", "import torch\n\nclass Trainer:", 1),
+            "evaluate.py": f"import probe\n\n{MAIN}".replace("main()", "probe.Trainer().probe()"),
+        }
+    )
+    assert lint("--select", "DET102,DET304") == []
+
+
+def test_what_writes_data_for_a_model_and_picks_of_it_needs_no_numeric_library(
+    project: Project, lint: Lint
+) -> None:
+    writes = (
+        "import json\nimport random\n\nrows = json.load(open('raw.json'))\n{}\n"
+        "json.dump(rows[9:], open('{}.json', 'w'))\n"
+    )
+    shuffles = "random.shuffle(rows)"
+    project({"prepare.py": writes.format(shuffles, "train")})
+    assert lint("--select", "DET102") == ["prepare.py:5 DET102"]
+    project({"prepare.py": writes.format(f"random.seed(0); {shuffles}", "train")})
+    assert lint("--select", "DET102") == []
+    project({"prepare.py": writes.format(shuffles, "servers")})
+    assert lint("--select", "DET102") == []
+    project({"prepare.py": writes.format("port = random.randint(1, 9)", "train")})
+    assert lint("--select", "DET102") == []
+
+
 def test_what_only_works_on_tables_is_numeric_too(project: Project, lint: Lint) -> None:
     draws = "import random\n{}\n\n" + MAIN.replace("main()", "rows = random.sample(rows, 3)")
     project({"pick.py": draws.format("import polars as pl")})
@@ -1886,9 +1937,9 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
 def test_what_names_say_of_programs(
     project: Project, lint: Lint, name: str, *, found: bool
 ) -> None:
-    engine = "import torch\n\ndef step():\n    x.backward(); o.step()\n"
-    project({"engine.py": engine, name: "from engine import step\n\nstep()\n\n" + MAIN})
-    assert lint("--select", "DET304") == ["engine.py:4 DET304"] * found
+    engine = "import torch\n\nclass E:\n    def step(self):\n        x.backward(); o.step()\n"
+    project({"engine.py": engine, name: "from engine import E\n\nE().step()\n\n" + MAIN})
+    assert lint("--select", "DET304") == ["engine.py:5 DET304"] * found
 
 
 @pytest.mark.parametrize(

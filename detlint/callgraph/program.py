@@ -263,6 +263,10 @@ class Program:
         """Whether it writes something, as the program's own file says."""
         return roles.keeps(self.source.text)
 
+    def makes_data(self) -> bool:
+        """Whether it writes data for a model, as the program's own file says."""
+        return roles.makes_data(self.source.text)
+
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         return not self._imported.isdisjoint(libraries)
@@ -294,12 +298,12 @@ class Program:
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
         if within is not None:
             paths = [each for each in paths if each in within]
-        if kind == "trains" and paths and not apart:
-            if roles.measures(self.name):
-                return
-            if self.only_shares:
-                paths = [self.path] if self.path in paths else []
+        if kind == "trains" and paths and not apart and roles.measures(self.name):
+            return
+        shared = kind == "trains" and bool(paths) and not apart and self.only_shares
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
+            if shared and path != self.path and not self._is_loop(path, part):
+                continue
             doubt = self._conditions.doubt(fact.needs.splitlines(), surely=not anywhere)
             if kind in _USED and doubt == 0:
                 doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
@@ -316,6 +320,16 @@ class Program:
                 for each in self._launched
                 if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
             )
+
+    def _is_loop(self, path: str, part: str) -> bool:
+        """Whether a tool trains by a part of a file: its own file calls that, a function that
+        takes steps itself, and no method of a class that the tool has for something else."""
+        of_class = part.partition(".")[0] in self._index.outline(path).classes
+        if of_class or self._is_module or kind_of_name(self.name) == NOTEBOOK:
+            return False
+        called = any(user == self.path for user, _ in self._reach.users(path, part))
+        steps = part in self._index.parts_with(path, "steps")
+        return called and steps and not roles.is_below_tests(self._shown)
 
     def ungiven(self, kind: str) -> Iterator[Located]:
         """Facts of a kind that run, and of which no call passes the first thing that they need."""

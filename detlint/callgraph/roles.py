@@ -23,6 +23,12 @@ _WORKERS = re.compile(
     r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
 )
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
+# Data that a model is trained or measured on.
+_DATA = re.compile(
+    r"(?<![^\W_])(?:train|training|val|valid|validation|dev|test)(?:[._/]\w*)?[\"']"
+    r"|data_?set|fine_?tun|corpus|synthetic",
+    re.IGNORECASE,
+)
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = Purpose.TESTS | Purpose.SERVES | Purpose.MEASURES
 
@@ -116,6 +122,11 @@ def is_test(shown: str) -> bool:
     return _is_below(shown, rows.TESTS) or Purpose.TESTS in purpose(_stem(shown))
 
 
+def is_below_tests(shown: str) -> bool:
+    """Whether a program lies in a folder of tests."""
+    return _is_below(shown, rows.TESTS)
+
+
 def measures(name: str) -> bool:
     """Whether it is a benchmark."""
     return Purpose.MEASURES in purpose(_stem(name))
@@ -143,6 +154,11 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
 def keeps(text: str) -> bool:
     """Whether a program writes something."""
     return _holds(text, rows.KEPT)
+
+
+def makes_data(text: str) -> bool:
+    """Whether a program writes data for a model: rows, of which it says what they are for."""
+    return _holds(text, rows.OF_ROWS) and keeps(text) and _DATA.search(text) is not None
 
 
 def tries(name: str, main_block: str) -> bool:

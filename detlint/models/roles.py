@@ -66,6 +66,8 @@ KEPT = (
     *(*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub"),
     *(f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")),
 )
+# What writes rows of data.
+OF_ROWS = ("json.dump", ".jsonl", "csv.writer", "csv.DictWriter", ".csv", ".tsv", "pickle.dump")
 # Folders of tests, and of what is measured.
 TESTS = frozenset(("test", "tests"))
 APART = TESTS | {

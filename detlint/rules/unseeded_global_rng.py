@@ -39,7 +39,8 @@ _OF_TASKS = {
     "torch": "torch.Generator().manual_seed(seed + number)",
     "tensorflow": "tf.random.Generator.from_seed(seed + number)",
 }
-# Where none of these is at work, a random port or file name is all that a program draws.
+# Where none of these is at work, a random port or file name is all that a program draws, unless
+# it writes data and picks of that.
 _NUMERIC = (
     *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
@@ -54,6 +55,7 @@ _EXAMPLE = re.compile(
     rf"|(?:np|numpy)\.random\.(?:randn?\({_SIZES}|(?:normal|uniform|random|randint|standard_normal"
     rf"|random_sample|sample)\([^()]*\({_SIZES}\s*,?\s*\))\s*\)"
 )
+_PICKS = re.compile(r"\b(?:shuffle|sample|choices?)\(")
 # A file of models that are made for checkpoints to fill.
 _FILLED = re.compile(r"\bclass\s[^:]*PreTrainedModel\s*[,)]")
 # What is not there may seed, if it is called so.
@@ -108,8 +110,8 @@ class UnseededGlobalRng(Rule):
       option turns it on that nothing sets: *possible*
 
     Not reported:
-    - programs that import no numeric library, weights that constants overwrite, and draws that no
-      call turns on by what it passes
+    - programs without a numeric library that write no data for a model, weights that constants
+      overwrite, and draws that no call turns on
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
 
@@ -162,7 +164,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        if not program.imports(*_NUMERIC):
+        if not (program.imports(*_NUMERIC) or program.makes_data()):
             return
         trains = cls._trains(program)
         sure = cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
@@ -351,6 +353,8 @@ class UnseededGlobalRng(Rule):
             # module often only tries it on random numbers, as tests do.
             draws = [] if program.only_checks() else [*program.facts("draws", library, own=True)]
             some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
+            if not program.imports(*_NUMERIC):
+                some = [each for each in some if _PICKS.search(each.fact.text)]
             if len(some) == len(draws) or not program.tries_itself():
                 yield from ((each, "draws") for each in some if not program.only_tries(each))
             return
