@@ -204,9 +204,8 @@ SWITCHED: tuple[Switched, ...] = (
                 )
             ),
         ),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
     ),
     # torch_scatter/composite/*.py make these of scatter_sum.
     Switched(
@@ -220,9 +219,8 @@ SWITCHED: tuple[Switched, ...] = (
                 )
             ),
         ),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
     ),
     # torch_geometric/utils/_scatter.py; MessagePassing and its aggregations call it as well, where
     # there is nothing to point at.
@@ -239,11 +237,15 @@ SWITCHED: tuple[Switched, ...] = (
                 (Argument("batch", 1, "given"),),
             ),
         ),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
     ),
-    Switched("torch_sparse.spmm", (Usage(("torch_sparse.spmm",)),), "forward", ("cuda",), _ADDS),
+    Switched(
+        "torch_sparse.spmm",
+        (Usage(("torch_sparse.spmm",)),),
+        _ADDS,
+        direction="forward",
+    ),
     # With the switch on, torchvision/ops/roi_align.py takes gathers instead, since 0.16.
     Switched(
         "torchvision.ops.roi_align",
@@ -255,8 +257,6 @@ SWITCHED: tuple[Switched, ...] = (
                 )
             ),
         ),
-        "backward",
-        ("cuda",),
         "adds up the gradients of pixels that regions share with atomics",
     ),
 )

@@ -15,9 +15,9 @@ class Switched(NamedTuple):
 
     name       unlike any other row's
     usages     calls that lead there
+    reason     why the default differs, after "by default"
     direction  "forward" or "backward": which of them differs
     devices    "cuda", "cpu": where
-    reason     why the default differs, after "by default"
     since      the torch release in which the other kernel came; "" where that was before 2.0
     until      torch releases, exclusive; "" for still so
     overloads  operators that then differ, as in ``Operation``; () where they are another row's
@@ -25,9 +25,9 @@ class Switched(NamedTuple):
 
     name: str
     usages: tuple[Usage, ...]
-    direction: str
-    devices: tuple[str, ...]
     reason: str
+    direction: str = "backward"
+    devices: tuple[str, ...] = ("cuda",)
     since: str = ""
     until: str = ""
     overloads: tuple[str, ...] = ()
@@ -61,41 +61,38 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch.index_add",
         _method("index_add"),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
         overloads=("aten::index_add", "aten::index_add_"),
     ),
     Switched(
         "torch.scatter_add",
         _method("scatter_add"),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
         overloads=("aten::scatter_add", "aten::scatter_add_"),
     ),
     Switched(
         'torch.scatter_reduce(reduce="sum")',
         _method("scatter_reduce", Argument("reduce", 4, "in", ("sum", "mean"))),
-        "forward",
-        ("cuda",),
         _ADDS,
+        direction="forward",
         overloads=("aten::scatter_reduce.two", "aten::scatter_reduce_.two"),
     ),
     # On CUDA, accumulate=True sorts, whatever the switch says.
     Switched(
         "torch.index_put(accumulate=True)",
         _method("index_put", _accumulate(on=True)),
-        "forward",
-        ("cpu",),
         _ADDS,
+        direction="forward",
+        devices=("cpu",),
     ),
     Switched(
         "torch.index_put",
         _method("index_put", _accumulate(on=False)),
-        "forward",
-        ("cuda", "cpu"),
         _LAST,
+        direction="forward",
+        devices=("cuda", "cpu"),
         overloads=(
             "aten::index_put",
             "aten::index_put_",
@@ -106,23 +103,19 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch.index_copy",
         _method("index_copy"),
-        "forward",
-        ("cuda", "cpu"),
         _LAST,
+        direction="forward",
+        devices=("cuda", "cpu"),
         overloads=("aten::index_copy", "aten::index_copy_"),
     ),
     Switched(
         "torch.gather",
         (Usage(("torch.gather",)), Usage(("torch.Tensor.gather",), familiar=True)),
-        "backward",
-        ("cuda",),
         _BACKWARD,
     ),
     Switched(
         "torch.index_select",
         (Usage(("torch.index_select", "torch.Tensor.index_select")),),
-        "backward",
-        ("cuda",),
         _BACKWARD,
     ),
     Switched(
@@ -131,9 +124,8 @@ SWITCHED: tuple[Switched, ...] = (
             Usage(tuple(f"torch.nn.ConvTranspose{axes}d" for axes in (1, 2, 3))),
             Usage(tuple(f"{_F}conv_transpose{axes}d" for axes in (1, 2, 3))),
         ),
-        "forward",
-        ("cuda",),
         "may be computed by a kernel of cuDNN that adds with atomics",
+        direction="forward",
     ),
     Switched(
         'torch.nn.functional.interpolate(mode="bilinear")',
@@ -141,15 +133,11 @@ SWITCHED: tuple[Switched, ...] = (
             *_interpolation("bilinear"),
             Usage((_F + "upsample_bilinear", "torch.nn.UpsamplingBilinear2d")),
         ),
-        "backward",
-        ("cuda",),
         _BACKWARD,
     ),
     Switched(
         'torch.nn.functional.interpolate(mode="trilinear")',
         _interpolation("trilinear"),
-        "backward",
-        ("cuda",),
         _BACKWARD,
     ),
     Switched(
@@ -158,8 +146,6 @@ SWITCHED: tuple[Switched, ...] = (
             Usage((_F + "pad",), (Argument("mode", 2, "in", ("replicate",)),)),
             Usage(tuple(f"torch.nn.ReplicationPad{axes}d" for axes in (1, 2, 3))),
         ),
-        "backward",
-        ("cuda",),
         _BACKWARD,
     ),
     Switched(
@@ -171,8 +157,6 @@ SWITCHED: tuple[Switched, ...] = (
             ),
             Usage(("torch.nn.ReflectionPad2d",)),
         ),
-        "backward",
-        ("cuda",),
         _BACKWARD,
         since="2.7",
         overloads=("aten::reflection_pad2d_backward",),
@@ -180,9 +164,8 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch.cumsum",
         _method("cumsum", Argument("input", 0, "floating")),
-        "forward",
-        ("cuda",),
         "scans one long row in pieces, as blocks finish",
+        direction="forward",
         since="2.6",
         overloads=("aten::cumsum", "aten::cumsum_"),
     ),
@@ -190,16 +173,12 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch.nn.Embedding",
         (),
-        "backward",
-        ("cuda",),
         "adds up the gradients of a row that is read several times with atomics",
         overloads=("aten::embedding_dense_backward",),
     ),
     Switched(
         "torch.nn.Conv2d",
         (),
-        "backward",
-        ("cuda",),
         "may be computed by a kernel of cuDNN that adds with atomics",
         overloads=("aten::convolution_backward", "aten::cudnn_convolution_backward"),
     ),

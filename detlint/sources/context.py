@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.sources.kinds import kind_of_name
-from detlint.sources.paths import common
+from detlint.sources.paths import common, is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,7 +68,7 @@ class Context:
         searched = [os.path.realpath(each) for each in self._given if os.path.isdir(each)]
         found = dict.fromkeys(self.names)
         for root in sorted(roots):
-            if any(_is_below(root, each) for each in searched):
+            if any(is_within(root, each) for each in searched):
                 continue  # its files are those that were found
             found.update(dict.fromkeys(discover([root], self.settings, lambda _: None)))
         return sorted(found)
@@ -95,12 +95,12 @@ class Context:
         project = self._project(folder)
         if project:
             return project
-        if _is_below(folder, self._here):
+        if is_within(folder, self._here):
             return self._here
         while os.path.exists(os.path.join(folder, "__init__.py")):
             folder = os.path.dirname(folder)
         shared = self._shared
-        return shared if shared != os.sep and _is_below(folder, shared) else folder
+        return shared if shared != os.sep and is_within(folder, shared) else folder
 
     @cached_property
     def _here(self) -> str:
@@ -117,7 +117,7 @@ class Context:
         configured, passed, found = self.settings.project, [], ""
         for each in _above(folder):
             known = self._projects.get(each)
-            if known is None and configured and _is_below(each, configured):
+            if known is None and configured and is_within(each, configured):
                 known = configured
             elif known is None and os.path.exists(os.path.join(each, ".git")):
                 known = each
@@ -154,7 +154,3 @@ def _module(path: str) -> str:
     """The last part of a module's name."""
     folder, name = os.path.split(path)
     return os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(os.path.join(folder, ""))

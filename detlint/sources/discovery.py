@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from detlint.errors import UsageError
 from detlint.sources.gitignore import Ignore, read_lines
 from detlint.sources.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
-from detlint.sources.paths import relative
+from detlint.sources.paths import is_within, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -95,7 +95,7 @@ class _Search:
                 continue
             if not is_source and not os.path.isdir(target):
                 continue
-            if not any(_within(target, tree) for tree in self._trees):
+            if not any(is_within(target, tree) for tree in self._trees):
                 where = f"a link out of the tree (-> {_target(path)})"
                 self.warnings.add(f"{shown}: {where}; not followed")
             elif is_source and os.path.isfile(target) and kind_of_name(target) is None:
@@ -104,7 +104,7 @@ class _Search:
 
     def _stays(self, path: str, real: str) -> bool:
         folder = os.path.realpath(os.path.dirname(path.rstrip(os.sep)) or os.curdir)
-        return any(_within(real, tree) for tree in (self.cwd, self.root, folder))
+        return any(is_within(real, tree) for tree in (self.cwd, self.root, folder))
 
     def _add_file(self, real: str, shown: str) -> str | None:
         if kind_of_name(os.path.basename(shown)) is None:
@@ -191,7 +191,7 @@ class _Search:
 
     def _base(self, path: str) -> str:
         """The folder to which exclude patterns are relative when they judge ``path``."""
-        return next((each for each in (self.root, self.cwd) if _within(path, each)), os.sep)
+        return next((each for each in (self.root, self.cwd) if is_within(path, each)), os.sep)
 
     def _excludes(self, base: str) -> Ignore | None:
         lines = (*self.settings.exclude, *self.settings.extend_exclude)
@@ -207,7 +207,7 @@ class _Search:
             return None
         repository = repository_of(top)
         if repository is None:
-            base, ignore = self.root if _within(top, self.root) else top, None
+            base, ignore = self.root if is_within(top, self.root) else top, None
         else:
             base = repository
             ignore = self._read_ignore(base, os.path.join(".git", "info", "exclude"), None)
@@ -235,10 +235,6 @@ def _tidy(path: str) -> str:
     while shown.startswith(os.path.join(os.curdir, "")):
         shown = shown[2:].lstrip(os.sep)
     return shown or (os.curdir if path else "''")
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def repository_of(folder: str) -> str | None:

@@ -31,6 +31,11 @@ def slashed(path: str) -> str:
     return path.replace(os.sep, "/")
 
 
+def is_within(path: str, folder: str) -> bool:
+    """Whether a path is that of a folder, or of something in it."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def common(folders: Iterable[str]) -> str:
     """The folder that holds some others, the root where no other does."""
     try:
