@@ -12,6 +12,7 @@ from detlint.dataflow.control import are_sides
 from detlint.dataflow.initialisation import Initialisation, Memory
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
+from detlint.models.model import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,8 @@ _MODULE = frozenset(
 )
 # torch's own, which fill what is theirs before the class makes more; `Transformer` has a method
 # that fills all.
-_LAYER = re.compile(r"torch\.nn\.(?!Parameter|Buffer|Transformer\b)[A-Z]\w*")
+_LAYER = Names("torch.nn.[A-Z]*")
+_NO_LAYER = Names("torch.nn.{Parameter*,Buffer*,Transformer}")
 _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
@@ -78,7 +80,7 @@ class ModuleClass:
                 name = self._base(base)
                 if name in self.unit.classes:
                     pending.append(name)
-                elif name in _MODULE or _LAYER.fullmatch(name):
+                elif name in _MODULE or (name in _LAYER and name not in _NO_LAYER):
                     is_module = True
                 elif name not in _HARMLESS_BASES:
                     return []

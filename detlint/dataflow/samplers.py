@@ -7,13 +7,13 @@ to the loops over the loader. What gets out of sight is noted, not guessed at.
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import closure
 from detlint.models import loading
+from detlint.models.model import Names
 from detlint.models.names import evaluates, is_bar
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ _SAME = frozenset(("boolean", "declared", "free", "phi"))
 _HARMLESS = frozenset(("compare", "drop", "format", "not", "raise", "test", "unary"))
 # They hand on what they get, or its elements.
 _CARRYING = frozenset(f"builtins.{name}" for name in ("enumerate", "iter", "zip", "reversed"))
-_LOOKING = re.compile(
-    r"builtins\.(?:bool|hasattr|isinstance|len|list|next|print|repr|str|type)|logging\.\w+"
-)
+_LOOKING = Names("builtins.{bool,hasattr,isinstance,len,list,next,print,repr,str,type} logging.*")
 _BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
 _SAMPLERS = ("sampler", "batch_sampler")
 # Places in the signature of a sampler that has to be told the epoch.
@@ -133,7 +131,7 @@ class Travel:
             if "builtins.iter" in called and call.function.names_of(call):
                 self.loops.append(call)
             yield call
-        elif not any(map(_LOOKING.fullmatch, called)):
+        elif not any(each in _LOOKING for each in called):
             taken = parameter_of(self._own.callee(call), call, value)
             self.escapes |= taken is None
             yield from [taken] if taken is not None else []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from detlint.documents.document import Command, Variable, Word
 from detlint.documents.scalars import places
+from detlint.documents.shell_scripts import takes_text
 from detlint.documents.tree import Branch, Item, Leaf, is_known
 from detlint.sources.kinds import interpreted_by
 
@@ -114,7 +115,7 @@ class _Manifest:
             return []
         if interpreted_by(texts[0].partition(" ")[0]) == "shell":
             for index, text in enumerate(texts[1:-1], start=1):
-                if re.fullmatch(r"-[a-z]*c", text):
+                if takes_text(text):
                     return self.script(leaves[index + 1], environment)
         words = tuple(Word(leaf.start, leaf.end, _told(leaf.text)) for leaf in leaves)
         return [Command(words[0].start, words[-1].end, words, environment)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.documents.document import Command, Variable, Word
@@ -10,6 +9,7 @@ from detlint.documents.shell_assignments import prefixed
 from detlint.documents.shell_builtins import BUILTINS
 from detlint.documents.shell_front import started
 from detlint.documents.shell_scope import HOLE, Piece, Scope, Value
+from detlint.documents.shell_scripts import takes_text
 from detlint.sources.kinds import interpreted_by
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from detlint.documents.shell_front import Started
     from detlint.documents.shell_run import Shell
 
-_SCRIPT = re.compile(r"-[a-z]*c$")
 _REMOTE = frozenset({"ssh", "pdsh", "clush"})
 _REMOTE_VALUES = frozenset(
     {"-p", "-i", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-E", "-W", "-w"}
@@ -142,7 +141,7 @@ def _script(words: Sequence[Word]) -> Word | None:
         for index, word in enumerate(words[1:], 1):
             if word.text is None or not word.text.startswith("-"):
                 break
-            if _SCRIPT.match(word.text):
+            if takes_text(word.text):
                 return words[index + 1] if index + 1 < len(words) else None
     elif name in _REMOTE:
         place = 1

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from detlint.sources.kinds import interpreted_by
+
 if TYPE_CHECKING:
     from detlint.documents.document import Word
     from detlint.sources.source import Source
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 _QUEUES = frozenset({"sbatch", "qsub", "bsub"})
 SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm")
 # The end of a word that the text tells: /train.py of "$HERE/train.py".
@@ -21,12 +22,19 @@ def script_of(words: tuple[Word, ...], source: Source) -> tuple[str, tuple[Word,
     if not words:
         return "", ()
     name = (words[0].text or "").rpartition("/")[2]
-    places = range(1, len(words)) if name in _SHELLS | _QUEUES else range(1)
+    runs_scripts = name in _QUEUES or interpreted_by(name) == "shell"
+    places = range(1, len(words)) if runs_scripts else range(1)
     for place in places:
         path = path_of(words[place], source)
         if path.endswith(SCRIPTS):
             return path, words[place + 1 :]
     return "", ()
+
+
+def takes_text(option: str) -> bool:
+    """Whether an option of a shell is followed by the text that it runs: ``-c``, ``-lc``."""
+    letters = option[1:]
+    return option[:1] == "-" and letters.isalpha() and letters.islower() and letters[-1] == "c"
 
 
 def path_of(word: Word, source: Source) -> str:

@@ -37,7 +37,6 @@ _HEAD = re.compile(
 _QUESTION = re.compile(rf"[ \t]*(?:\?|{_HELP})", re.MULTILINE)
 _OPTIONS = re.compile(r"(?:-[A-Za-z]+[ \t]*\d*[ \t]+)*")
 _BRACKET = re.compile(r"[()\[\]{}]")
-_LINE = re.compile(r"[^\r\n]*")
 _FIRST = re.compile(r"(?:^|(?<=\r))[^\r\n]", re.MULTILINE)
 # Magics whose argument, and cell magics whose cell, is Python that runs in the kernel.
 _RUNNING = frozenset({"%time", "%timeit", "%prun", "%memit"})
@@ -141,7 +140,10 @@ def _magic(text: str, at: int) -> Magic:
 
 
 def _line_end(text: str, at: int) -> int:
-    return _LINE.match(text, at).end()  # type: ignore[union-attr]  # it matches anything
+    newline = text.find("\n", at)
+    end = len(text) if newline < 0 else newline
+    carriage = text.find("\r", at, end)
+    return end if carriage < 0 else carriage
 
 
 def shell_start(text: str, magic: Magic) -> int | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.errors import BaselineError
 from detlint.sources.kinds import NOTEBOOK, PYTHON
 from detlint.sources.paths import relative, slashed
+from detlint.syntax.layout import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _LONGEST = 200  # characters of a line that are kept
-_DEFINITION = re.compile(r"([ \t]*)(?:async[ \t]+def|def|class)[ \t]+(\w+)")
 
 
 class Known(NamedTuple):
@@ -202,8 +201,8 @@ def _within(source: Source, row: int) -> list[str]:
     margin = len(line) - len(line.lstrip())
     while margin and row > 1:
         row -= 1
-        found = _DEFINITION.match(source.line(row))
+        found = HEAD.match(source.line(row))
         if found is not None and len(found[1]) < margin:
-            names.insert(0, found[2])
+            names.insert(0, found[3])
             margin = len(found[1])
     return names

@@ -12,7 +12,8 @@ from detlint.syntax.lexer import Span, in_field, spans
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
+# Of a function or a class: its indentation, which of them it is, and its name.
+HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()#]*)\)")
 # The last line of "def f(…):" or "class C(…):", by which a docstring is told from a value.
 _ENDS_HEAD = re.compile(
@@ -140,7 +141,7 @@ class Layout:
             yield Block(decorated, end, indent, "", "")
 
     def _block(self, head: int, start: int, end: int, indent: str) -> Block:
-        match = _HEAD.match(self.text, head)
+        match = HEAD.match(self.text, head)
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
         return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
