@@ -136,7 +136,7 @@ class Listings:
         made = [owner, *owner.args] if owner.code in ("phi", "enter", "free") else [owner]
         called = [name for each in made if each.code == "call" for name in self.values.called(each)]
         return any(
-            name.startswith("zipfile.") or name in models.FILE_SYSTEMS or "super" in name
+            name.startswith("zipfile.") or models.is_file_system(name) or "super" in name
             for name in called
         )
 
@@ -156,7 +156,7 @@ class Listings:
         known = self.values.called(made) if made.code == "call" else []
         if declared is not None:
             known = [self._declared_name(declared)]
-        if not any(name in models.FILE_SYSTEMS for name in known):
+        if not any(map(models.is_file_system, known)):
             return None
         detail = call.given("detail", 1)
         keys: dict[object, str] = {False: "", True: 'lambda e: e["name"]'}

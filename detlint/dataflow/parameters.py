@@ -25,8 +25,8 @@ _MODULE = frozenset(
 )
 # torch's own, which fill what is theirs before the class makes more; `Transformer` has a method
 # that fills all.
-_LAYER = Names("torch.nn.[A-Z]*")
-_NO_LAYER = Names("torch.nn.{Parameter*,Buffer*,Transformer}")
+_is_layer = Names("torch.nn.[A-Z]*")
+_is_no_layer = Names("torch.nn.{Parameter*,Buffer*,Transformer}")
 _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
@@ -80,7 +80,7 @@ class ModuleClass:
                 name = self._base(base)
                 if name in self.unit.classes:
                     pending.append(name)
-                elif name in _MODULE or (name in _LAYER and name not in _NO_LAYER):
+                elif name in _MODULE or (_is_layer(name) and not _is_no_layer(name)):
                     is_module = True
                 elif name not in _HARMLESS_BASES:
                     return []

@@ -48,7 +48,7 @@ class Queues:
         owner = function.args[0]
         makers = [owner, *owner.args] if owner.code in SAME else [owner]
         names = [name for each in makers for name in self._values.called(each)]
-        return any(name in models.MANAGERS for name in names)
+        return any(map(models.is_manager, names))
 
     def taken(self, made: Op) -> tuple[list[Op], bool]:
         """The calls that take results of a queue, if several workers fill it; whether that is

@@ -27,7 +27,7 @@ _SAME = frozenset(("boolean", "declared", "free", "phi"))
 _HARMLESS = frozenset(("compare", "drop", "format", "not", "raise", "test", "unary"))
 # They hand on what they get, or its elements.
 _CARRYING = frozenset(f"builtins.{name}" for name in ("enumerate", "iter", "zip", "reversed"))
-_LOOKING = Names("builtins.{bool,hasattr,isinstance,len,list,next,print,repr,str,type} logging.*")
+_looks = Names("builtins.{bool,hasattr,isinstance,len,list,next,print,repr,str,type} logging.*")
 _BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
 _SAMPLERS = ("sampler", "batch_sampler")
 # Places in the signature of a sampler that has to be told the epoch.
@@ -131,7 +131,7 @@ class Travel:
             if "builtins.iter" in called and call.function.names_of(call):
                 self.loops.append(call)
             yield call
-        elif not any(each in _LOOKING for each in called):
+        elif not any(map(_looks, called)):
             taken = parameter_of(self._own.callee(call), call, value)
             self.escapes |= taken is None
             yield from [taken] if taken is not None else []

@@ -86,8 +86,6 @@ UNORDERED = Completion(
     "Parallel(return_as='generator_unordered')", FINISHED, "use return_as='generator'", "calls"
 )
 
-# What takes ``in_order=False``, and has workers.
-_NODES = Names("torchdata.nodes.**.{ParallelMapper,Mapper}")
 _BATCHES = "gives batches in the order in which its workers finish them"
 
 
@@ -97,24 +95,20 @@ def of_loader(name: str) -> Completion:
     return Completion(shown, _BATCHES, "leave in_order=True, the default", "object")
 
 
-def is_node(name: str) -> bool:
-    """Whether a class is a node of torchdata that has workers."""
-    return name in _NODES
+# Whether a class is a node of torchdata that has workers.
+is_node = Names("torchdata.nodes.**.{ParallelMapper,Mapper}")
 
 
-# Queues of threads, processes and tasks, and what has methods that make one.
-_QUEUE = Names(
-    "{queue,multiprocess,asyncio}.{,Simple,Joinable,Lifo}Queue",
-    "{multiprocessing,multiprocessing.queues,torch.multiprocessing}.{,Simple,Joinable,Lifo}Queue",
-)
-MANAGERS = Names("{,torch.}multiprocessing.{Manager,get_context}")
+is_manager = Names("{,torch.}multiprocessing.{Manager,get_context}")
 # What runs a function that it is given, at the same time as the rest.
 _STARTING = words("submit apply_async create_task ensure_future start_new_thread")
 
 
-def is_queue(name: str) -> bool:
-    """Whether a class is a queue, by its qualified name."""
-    return name in _QUEUE
+# Whether a class is a queue, by its qualified name.
+is_queue = Names(
+    "{queue,multiprocess,asyncio}.{,Simple,Joinable,Lifo}Queue",
+    "{multiprocessing,multiprocessing.queues,torch.multiprocessing}.{,Simple,Joinable,Lifo}Queue",
+)
 
 
 def is_context(name: str) -> bool:

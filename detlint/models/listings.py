@@ -59,7 +59,7 @@ METHODS = {
 # The qualified names of pathlib's methods: `Path.iterdir(folder)`, `Path("a").iterdir()`.
 PATH_CLASSES = ("pathlib.Path", "pathlib.PosixPath", "pathlib.WindowsPath")
 # What gives a file system of fsspec, whose `glob` sorts and whose `ls` does not.
-FILE_SYSTEMS = Names(
+is_file_system = Names(
     """
     fsspec.{,core.}url_to_fs{,.*}
     fsspec.{,core.}get_fs_token_paths{,.*}

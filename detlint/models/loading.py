@@ -54,11 +54,11 @@ _OF_GRAPHS = """
     torch_geometric.{loader,data}.**.ShaDowKHopSampler
 """
 # Those of other libraries that hand its keywords on, and leave the workers to torch.
-_DERIVED = Names(
+_is_derived = Names(
     _OF_GRAPHS, "{litdata,lightning.data,lightning.pytorch.data}.**.StreamingDataLoader"
 )
 # Those that hand its keywords on; MONAI's and webdataset's seed what is in their workers.
-_HANDING_ON = Names(_OF_GRAPHS, "{monai,webdataset}.**.{DataLoader,ThreadDataLoader,WebLoader}")
+_hands_on = Names(_OF_GRAPHS, "{monai,webdataset}.**.{DataLoader,ThreadDataLoader,WebLoader}")
 # Samplers that shuffle to the same order in every epoch until they are told which it is.
 EPOCH_SAMPLERS = frozenset(
     [
@@ -66,14 +66,6 @@ EPOCH_SAMPLERS = frozenset(
         "torch.utils.data.distributed.DistributedSampler",
         "torchdata.stateful_dataloader.sampler.StatefulDistributedSampler",
     ]
-)
-# What stands for the data sets that it is given: all of its samples are theirs.
-_WRAPPERS = Names(
-    """
-    torch.utils.data.**.{Subset,ConcatDataset,ChainDataset,StackDataset,random_split}
-    copy.{,deep}copy
-    builtins.{list,tuple,iter,next,reversed,sorted,zip,enumerate}
-    """
 )
 # What makes a generator object, by the words for it in messages.
 GENERATORS = {
@@ -109,7 +101,7 @@ RESEEDING = frozenset(["__setstate__", "manual_seed", "seed", "set_state", "sets
 DRAWN_FROM = frozenset(("generator", "np_random", "random_generator", "random_state", "rng"))
 # Objects of libraries that draw from generators of their own. Those of albumentations: 1.4.21 to
 # 2.0.8, the last of that name; before, it drew from `random` and NumPy's global generator.
-_OWN_GENERATORS = Names(
+_owns_generator = Names(
     """
     {albumentations,imgaug.augmenters}.**.[A-Z]*
     monai.transforms.**.Rand[A-Z]*
@@ -118,26 +110,13 @@ _OWN_GENERATORS = Names(
 )
 SINCE = {"albumentations": "1.4.21"}
 # Those that draw nothing by themselves, but call what they are given.
-_DRAW_NOTHING = Names(
+_only_calls = Names(
     """
     albumentations.**.{Compose,Sequential,ReplayCompose,BboxParams,KeypointParams,Lambda}
     albumentations.**.{CenterCrop,CenterCrop3D,CropAndPad,Crop,FromFloat,LongestMaxSize,NoOp}
     albumentations.**.{Normalize,PadIfNeeded,Pad,Resize,SmallestMaxSize,ToFloat}
     albumentations.**.ToTensor{,V2,3D}
     imgaug.augmenters.**.{Sequential,Resize,Scale,CenterCrop*,CenterPad*,Identity,Noop}
-    """
-)
-# Functions that draw from the global generator of a library that torch does not seed.
-_GLOBAL_DRAWS = Names(
-    "{tensorflow,tf}.{,compat.v1.}random.{uniform,normal,shuffle,truncated_normal}",
-    "{tensorflow,tf}.{,compat.v1.}random.{gamma,poisson,categorical}",
-)
-# Data sets of libraries that draw nothing by themselves.
-_STILL = Names(
-    """
-    torch.utils.data.**.TensorDataset
-    datasets.load_{dataset,from_disk}
-    {torchvision,torchaudio,torchtext,torch_geometric}.datasets.**.*
     """
 )
 # What pandas' ``sample`` takes; another keyword tells of another ``sample``.
@@ -174,13 +153,6 @@ CHAINED = words(
     """add_column cast cast_column class_encode_column filter flatten map remove_columns
     rename_column rename_columns select select_columns shard shuffle skip sort take
     to_iterable_dataset train_test_split with_format with_transform repeat"""
-)
-_DATA_SETS = Names(
-    """
-    datasets.**.load_{dataset,from_disk}
-    datasets.**.{concatenate,interleave}_datasets
-    datasets.**.{Dataset,DatasetDict,IterableDataset,IterableDatasetDict}{,.from_*}
-    """
 )
 _NAMED_DATA_SETS = words("data dataset datasets ds train test eval val valid split")
 # Modules that are no part of any project that uses them.
@@ -223,7 +195,7 @@ _LIBRARIES = frozenset(
     ]
 )
 # Classes of data sets, and those of libraries whose loaders are others.
-_DATASETS = Names(
+_is_known_dataset = Names(
     """
     {torch,torchvision,torchaudio,torchtext,torchdata,torch_geometric}.**.*{Dataset,Folder}
     {torchgeo,monai,fairseq,litdata,webdataset,avalanche,mmdet}.**.*{Dataset,Folder}
@@ -238,12 +210,12 @@ ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 def is_loader(name: str) -> bool:
     """Whether a class, by its qualified name, is a loader that leaves the workers to torch."""
-    return name in LOADERS or name in _DERIVED
+    return name in LOADERS or _is_derived(name)
 
 
 def hands_on(name: str | None) -> bool:
     """Whether a class, by its qualified name, is a loader of torch, or hands its keywords on."""
-    return name is not None and (name in LOADERS or name in _HANDING_ON)
+    return name is not None and (name in LOADERS or _hands_on(name))
 
 
 def drawing(name: str) -> Drawing | None:
@@ -252,25 +224,40 @@ def drawing(name: str) -> Drawing | None:
     return _DRAWING.get(last) if module in _DRAWING_MODULES else None
 
 
-def wraps(name: str) -> bool:
-    """Whether the samples of what a function gives are those of its arguments."""
-    return name in _WRAPPERS
+# Whether the samples of what a function gives are those of its arguments.
+wraps = Names(
+    """
+    torch.utils.data.**.{Subset,ConcatDataset,ChainDataset,StackDataset,random_split}
+    copy.{,deep}copy
+    builtins.{list,tuple,iter,next,reversed,sorted,zip,enumerate}
+    """
+)
 
 
 def is_dataset(name: str) -> bool:
     """Whether a class, by its qualified name, is one of torch's data sets, or called one."""
     named = name.endswith("Dataset") and name.partition(".")[0] not in _OTHERS
-    return named or name in _DATASETS
+    return named or _is_known_dataset(name)
 
 
-def draws_nothing(name: str) -> bool:
-    """Whether a library's data set gives the same sample for the same index."""
-    return name in _STILL
+# Whether a library's data set gives the same sample for the same index.
+draws_nothing = Names(
+    """
+    torch.utils.data.**.TensorDataset
+    datasets.load_{dataset,from_disk}
+    {torchvision,torchaudio,torchtext,torch_geometric}.datasets.**.*
+    """
+)
 
 
-def makes_data_set(name: str) -> bool:
-    """Whether a class or function gives a data set of Hugging Face."""
-    return name in _DATA_SETS
+# Whether a class or function gives a data set of Hugging Face.
+makes_data_set = Names(
+    """
+    datasets.**.load_{dataset,from_disk}
+    datasets.**.{concatenate,interleave}_datasets
+    datasets.**.{Dataset,DatasetDict,IterableDataset,IterableDatasetDict}{,.from_*}
+    """
+)
 
 
 def names_data_set(name: str) -> bool:
@@ -293,12 +280,14 @@ def _last_word(name: str) -> str:
 
 def keeps_generator(name: str) -> bool:
     """Whether a library's object draws from a generator of its own."""
-    return name in _OWN_GENERATORS and name not in _DRAW_NOTHING
+    return _owns_generator(name) and not _only_calls(name)
 
 
-def draws_globally(name: str) -> bool:
-    """Whether a function draws from a generator of its library that torch does not seed."""
-    return name in _GLOBAL_DRAWS
+# Whether a function draws from a generator of its library that torch does not seed.
+draws_globally = Names(
+    "{tensorflow,tf}.{,compat.v1.}random.{uniform,normal,shuffle,truncated_normal}",
+    "{tensorflow,tf}.{,compat.v1.}random.{gamma,poisson,categorical}",
+)
 
 
 def draws_from_numpy(name: str) -> bool:

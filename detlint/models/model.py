@@ -87,7 +87,8 @@ class Names:
     def __init__(self, *patterns: str) -> None:
         self._patterns = patterns
 
-    def __contains__(self, name: str) -> bool:
+    def __call__(self, name: str) -> bool:
+        """Whether a name is one of them."""
         return self._compiled.fullmatch(name) is not None
 
     @cached_property

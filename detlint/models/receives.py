@@ -14,7 +14,6 @@ ANY = "mpi4py.MPI.ANY_SOURCE"
 # mpi4py's methods, and whether they fill a buffer. (Mrecv takes a message.)
 METHODS = {"Recv": True, "Irecv": True, "recv": False}
 
-_MADE_AS_FLOAT = Names("{torch,numpy}.{zeros,ones,empty,rand,randn,random.*,linspace}")
 _FLOATS = ("float", "double", "half")
 _SHORT_FLOATS = words("d f e f2 f4 f8")
 # A loop over processes receives once from each.
@@ -35,9 +34,8 @@ def are_processes(text: str) -> bool:
     return any(each in text.lower() for each in _PROCESSES)
 
 
-def makes_floats(function: str) -> bool:
-    """Whether a function makes floats unless it is told otherwise."""
-    return function in _MADE_AS_FLOAT
+# Whether a function makes floats unless it is told otherwise.
+makes_floats = Names("{torch,numpy}.{zeros,ones,empty,rand,randn,random.*,linspace}")
 
 
 def is_float(kind: str) -> bool:
