@@ -98,11 +98,6 @@ def _branches(root: Branch, depth: int) -> Iterator[Branch]:
         level = following
 
 
-def _nemo(shape: Shape) -> bool:
-    """``exp_manager`` beside Lightning's ``trainer``."""
-    return {"trainer", "exp_manager"} <= shape.top
-
-
 def _lightning(shape: Shape) -> bool:
     """Three of the Trainer's arguments in ``trainer``, or two beside a class of LightningCLI's, or
     ``seed_everything`` beside a model or data; below a subcommand's name too."""
@@ -120,11 +115,6 @@ def _lightning(shape: Shape) -> bool:
 def _has_class(root: Branch) -> bool:
     """``model: {class_path: a.B}``, from which LightningCLI makes an object."""
     return any("class_path" in root.branch(part).items for part in ("model", "data"))
-
-
-def _lightning_hydra(shape: Shape) -> bool:
-    """The main configuration of the widespread template: ``task_name`` and ``ckpt_path``."""
-    return {"defaults", "task_name", "ckpt_path", "seed"} <= shape.top
 
 
 def _hydra(shape: Shape) -> bool:
@@ -176,25 +166,10 @@ def _hugging_face_model(shape: Shape) -> bool:
     return "attn_implementation" in shape.all and (named or "defaults" in shape.top)
 
 
-def _deepspeed(shape: Shape) -> bool:
-    """``zero_optimization``, or a batch size by DeepSpeed's name."""
-    return bool(shape.top & {"zero_optimization", "train_micro_batch_size_per_gpu"})
-
-
-def _mmengine(shape: Shape) -> bool:
-    """Two of a runner's settings, or four of its predecessor's in mmcv."""
-    return len(MMENGINE & shape.top) >= 2 or len(MMCV & shape.top) >= 3
-
-
 def _ultralytics(shape: Shape) -> bool:
     """``imgsz`` with the epochs, or with the task that it trains for."""
     tasks = ("detect", "segment", "classify", "pose", "obb")
     return "imgsz" in shape.top and ("epochs" in shape.top or shape.root.text("task") in tasks)
-
-
-def _torchtune(shape: Shape) -> bool:
-    """A component by ``_component_``."""
-    return "_component_" in shape.all
 
 
 def _torchtitan(shape: Shape) -> bool:
@@ -204,20 +179,10 @@ def _torchtitan(shape: Shape) -> bool:
     return bool(known) and len(TITAN & shape.top) >= 3
 
 
-def _megatron(shape: Shape) -> bool:
-    """The size of a parallel group, with two sizes of the model or the batch."""
-    return bool(PARALLEL & shape.all) and len(MEGATRON & shape.all) >= 2
-
-
 def _detectron2(shape: Shape) -> bool:
     """``MODEL`` with a solver, data loader or data sets, all in capitals."""
     top = frozenset(shape.root.items)
     return "MODEL" in top and bool(top & {"SOLVER", "DATALOADER", "DATASETS", "TRAIN"})
-
-
-def _espnet(shape: Shape) -> bool:
-    """Four of a task's settings."""
-    return len(ESPNET & shape.top) >= 4 and bool(shape.top & {"optim", "optim_conf", "max_epoch"})
 
 
 def _recbole(shape: Shape) -> bool:
@@ -235,13 +200,6 @@ def _latent_diffusion(shape: Shape) -> bool:
     )
 
 
-def _olmo(shape: Shape) -> bool:
-    """``save_folder`` and ``max_duration``, and a model with ``d_model``."""
-    return {"save_folder", "max_duration"} <= shape.top and "d_model" in names(
-        shape.root.branch("model")
-    )
-
-
 def _composer(shape: Shape) -> bool:
     """``max_duration`` or a loader by its name, three of Composer's in all."""
     found = shape.most(COMPOSER)
@@ -255,25 +213,40 @@ def _generic(shape: Shape) -> bool:
 
 
 _FLAVOURS: dict[str, Callable[[Shape], bool]] = {
-    "nemo": _nemo,
-    "lightning-hydra": _lightning_hydra,
-    "torchtune": _torchtune,
+    # ``exp_manager`` beside Lightning's ``trainer``.
+    "nemo": lambda shape: {"trainer", "exp_manager"} <= shape.top,
+    # The main configuration of the widespread template: ``task_name`` and ``ckpt_path``.
+    "lightning-hydra": lambda shape: {"defaults", "task_name", "ckpt_path", "seed"} <= shape.top,
+    # A component by ``_component_``.
+    "torchtune": lambda shape: "_component_" in shape.all,
     "hydra": _hydra,
     "lightning": _lightning,
     "llama-factory": _llama_factory,
     "axolotl": _axolotl,
     "training-arguments": _training_arguments,
     "accelerate": _accelerate,
-    "deepspeed": _deepspeed,
-    "mmengine": _mmengine,
+    # ``zero_optimization``, or a batch size by DeepSpeed's name.
+    "deepspeed": lambda shape: bool(
+        shape.top & {"zero_optimization", "train_micro_batch_size_per_gpu"}
+    ),
+    # Two of a runner's settings, or four of its predecessor's in mmcv.
+    "mmengine": lambda shape: len(MMENGINE & shape.top) >= 2 or len(MMCV & shape.top) >= 3,
     "ultralytics": _ultralytics,
     "torchtitan": _torchtitan,
-    "megatron": _megatron,
+    # The size of a parallel group, with two sizes of the model or the batch.
+    "megatron": lambda shape: bool(PARALLEL & shape.all) and len(MEGATRON & shape.all) >= 2,
     "detectron2": _detectron2,
-    "espnet": _espnet,
+    # Four of a task's settings.
+    "espnet": lambda shape: (
+        len(ESPNET & shape.top) >= 4 and bool(shape.top & {"optim", "optim_conf", "max_epoch"})
+    ),
     "recbole": _recbole,
     "latent-diffusion": _latent_diffusion,
-    "olmo": _olmo,
+    # ``save_folder`` and ``max_duration``, and a model with ``d_model``.
+    "olmo": lambda shape: (
+        {"save_folder", "max_duration"} <= shape.top
+        and "d_model" in names(shape.root.branch("model"))
+    ),
     "composer": _composer,
     "training": _generic,
     "hugging-face-model": _hugging_face_model,
