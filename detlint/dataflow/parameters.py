@@ -7,12 +7,13 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.control import are_sides
 from detlint.dataflow.initialisation import Initialisation, Memory
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ _is_no_layer = Names("torch.nn.{Parameter*,Buffer*,Transformer}")
 _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
+_LISTING = frozenset(("parameters", "named_parameters", "buffers", "named_buffers"))
 _HARMLESS = frozenset(
     f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
 )
@@ -269,6 +271,91 @@ class ModuleClass:
             return True
         named = re.findall(rf"(\bdef\s+)?\b{re.escape(name)}\b", self.unit.text)
         return not all(named)
+
+
+class Elsewhere:
+    """The rest of the file around a class: who may fill the class's parameters."""
+
+    def __init__(self, owner: ModuleClass) -> None:
+        unit, name = owner.unit, owner.name
+        self._unit = unit
+        self._pieces = [
+            piece
+            for piece in unit.pieces
+            if piece.owner not in owner.family and not unit.text.startswith("__all__", piece.start)
+        ]
+        # If nothing here names the class, nobody here builds it or inherits from it, and what
+        # other classes do to what they own doesn't reach it.
+        self._named = any(mentions(unit.text, name, each.start, each.end) for each in self._pieces)
+        self._inherited = any(mentions(each.bases, name) for each in self._pieces) or any(
+            unit.text[each.start : each.end].partition("=")[2].strip() == name
+            for each in self._pieces
+        )
+
+    def _ops(self, *parts: str) -> Iterator[Op]:
+        """The operations of what holds some text."""
+        for piece in self._pieces:
+            if any(self._unit.text.find(each, piece.start, piece.end) >= 0 for each in parts):
+                function = self._unit.function(piece) if piece.kind else self._unit.module
+                for inner in function.everything() if function is not None else ():
+                    yield from inner.ops
+
+    def goes_over_all(self) -> bool:
+        """Whether code goes over the parameters of a model that may hold the class."""
+        return any(
+            (self._named or owner_word(op) != "self")
+            and (_is_applied(op) or (word_of(op) in _LISTING and _is_looped_to_fill(op)))
+            for op in self._ops(".apply(", "parameters(", "buffers(")
+            if op.code == "call"
+        )
+
+    def may_fill(self, name: str) -> bool:
+        """Whether code stores to an attribute of the name, or passes it to what may fill it."""
+        return any(
+            op.name == name and self._fills(op)
+            for op in self._ops(name)
+            if op.code in ("store_attr", "attr", "const")
+        )
+
+    def _fills(self, op: Op) -> bool:
+        if op.code == "const":
+            return any(_is_filling(use) for use in op.uses)
+        holder = op.args[0]
+        if holder.is_self:
+            ours = self._inherited
+        else:
+            while holder.code in ("attr", "item") and holder.args:
+                holder = holder.args[0]
+            ours = self._named or not (holder.is_self or holder.code == "call")
+        return ours and (op.code == "store_attr" or _is_filled(op))
+
+
+def _is_applied(call: Op) -> bool:
+    """``model.apply(weights)``, and no function of autograd."""
+    return word_of(call) == "apply" and not owner_word(call)[:1].isupper()
+
+
+def _is_looped_to_fill(call: Op) -> bool:
+    """Whether a loop over what a call lists fills it."""
+    taking = [use for each in (call, *call.uses) for use in each.uses]  # also `enumerate(…)`
+    heads = (each for each in taking if each.code == "iter")
+    return any(_is_filling(op) for head in heads for op in head.region.ops())
+
+
+def _is_filled(value: Op) -> bool:
+    """Whether a value is passed to what may fill it, or stored to."""
+    return any(
+        _is_filling(use)
+        or (use.code in ("store_attr", "store_item") and use.args[0] is value)
+        or (use.code in ("attr", "item") and _is_filled(use))
+        for use in value.uses
+    )
+
+
+def _is_filling(op: Op) -> bool:
+    if op.code in ("attr", "store_attr"):
+        return bool(op.name == "data")
+    return op.code == "call" and (names.fills(word_of(op)) or word_of(op) in ("getattr", "setattr"))
 
 
 class _Kept(Memory):

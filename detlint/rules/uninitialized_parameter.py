@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.parameters import ModuleClass
+from detlint.dataflow.parameters import Elsewhere, ModuleClass
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from detlint.dataflow.parameters import Parameter
 
@@ -19,18 +19,9 @@ _PLACE = re.compile(
     r"(?:[\w.]*(?:empty|Tensor)\w*\(|\w+\s*[,)])"
     r"|register_(?:parameter|buffer)\(\s*[^,()]*,[\s\w.(=]*?(?:empty|Tensor)\w*\("
 )
-# Elsewhere in the file, something goes over parameters and fills them.
-_LOOP = re.compile(r"for\b[^\n]*\bin\b[^\n]*?\b(\w+)\.(?:named_)?(?:parameters|buffers)\(")
-_APPLIED = re.compile(r"\b([a-z_]\w*)(?:\(\))?\.apply\(")
-_FILLING = re.compile(
-    r"init|fill|copy|load|zero|normal|uniform|const|\w_\(|\.data\b|setattr|getattr"
-)
-_TRAINED = re.compile(r"\.backward\(|\boptim\.\w+\(")
-_STORED = re.compile(r"(?:\.\w+)*(?:\[[^\n]*?\])?[ \t]*[-+*/]?=(?!=)")
-_EXPORTS = re.compile(r"^__all__\b[^=]*=[ \t]*[\[(][^\])]*", re.MULTILINE)
-_OWN = re.compile(r"\bself[\w.\[\]]*$")
+# What says that the file trains it.
+_TRAINED = (".backward(", "optim.")
 _NEARBY = 400
-_ABOVE = 80  # characters: the line above, where a call may begin
 
 
 class UninitializedParameter(Rule):
@@ -122,9 +113,9 @@ class UninitializedParameter(Rule):
         unfilled = list(owner.unfilled())
         if not unfilled or owner.reaches_every_parameter():
             return
-        if not (owner.initialises() or _TRAINED.search(self.unit.text)):
+        if not (owner.initialises() or any(map(self.unit.text.__contains__, _TRAINED))):
             unfilled = [each for each in unfilled if owner.is_legacy(each)]
-        elsewhere = _Elsewhere("\n".join(self._outside(owner)), owner.name)
+        elsewhere = Elsewhere(owner)
         if elsewhere.goes_over_all():
             return
         for parameter in unfilled:
@@ -133,12 +124,6 @@ class UninitializedParameter(Rule):
             if used and not elsewhere.may_fill(parameter.name):
                 self._tell(parameter)
 
-    def _outside(self, owner: ModuleClass) -> Iterator[str]:
-        """The file's text without the class and its bases."""
-        for piece in self.unit.pieces:
-            if piece.owner not in owner.family:
-                yield self.unit.text[piece.start : piece.end]
-
     def _tell(self, parameter: Parameter) -> None:
         made = self.unit.text_of(parameter.call.func)
         self.report(
@@ -146,46 +131,3 @@ class UninitializedParameter(Rule):
             f"self.{parameter.name} is made by {made}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
         )
-
-
-class _Elsewhere:
-    """The rest of the file around a class: who may fill the class's parameters."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self._text = text = _EXPORTS.sub("", text)
-        # If nothing here names the class, nobody here builds it or inherits from it, and
-        # what other classes do to what they own doesn't reach it.
-        self._named = re.search(rf"\b{name}\b", text) is not None
-        derived = rf"^[ \t]*class\b[^:]*\b{name}\b|=[ \t]*{name}[ \t]*$"
-        self._inherited = self._named and re.search(derived, text, re.MULTILINE) is not None
-
-    def goes_over_all(self) -> bool:
-        """Whether code goes over the parameters of a model that may hold the class."""
-        loops = (
-            loop
-            for loop in _LOOP.finditer(self._text)
-            if _FILLING.search(self._text, loop.end(), loop.end() + _NEARBY)
-        )
-        applied = _APPLIED.finditer(self._text)
-        return any(self._named or found[1] != "self" for found in (*loops, *applied))
-
-    def may_fill(self, name: str) -> bool:
-        """Whether code stores to an attribute of the name, or passes it to what may fill it."""
-        return any(
-            self._is_filling(mention)
-            for mention in re.finditer(rf"(?:\.|[\"']){re.escape(name)}\b", self._text)
-            if not self._is_anothers(mention)
-        )
-
-    def _is_anothers(self, mention: re.Match[str]) -> bool:
-        """Whether it is an attribute of another class, or of what that one holds."""
-        owner = _OWN.search(self._text, max(mention.start() - _ABOVE, 0), mention.start())
-        if owner is None:
-            return False
-        return not (self._inherited if owner[0] == "self" else self._named)
-
-    def _is_filling(self, mention: re.Match[str]) -> bool:
-        start = self._text.rfind("\n", 0, mention.start()) + 1
-        end = self._text.find("\n", mention.end())
-        line = self._text[max(start - _ABOVE, 0) : len(self._text) if end < 0 else end]
-        return bool(_STORED.match(self._text, mention.end()) or _FILLING.search(line))
