@@ -24,7 +24,8 @@ from detlint.models import (
     tables,
     training,
 )
-from detlint.models.model import Order
+from detlint.models.model import Names, Order
+from detlint.models.names import ends_in, holds, says
 
 if TYPE_CHECKING:
     from detlint.models.model import Model
@@ -227,3 +228,24 @@ def test_parameters_that_set_a_flag_stand_at_their_places(function: str) -> None
 def test_layers_of_graphs_are_there() -> None:
     layers = pytest.importorskip("torch_geometric").nn
     assert not [each for each in training.GRAPH_LAYERS if not hasattr(layers, each)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names", "others"),
+    [
+        ("a.{b,c}", ("a.b", "a.c"), ("a.bc", "a", "xa.b", "aXb")),
+        ("a.**.B", ("a.B", "a.b.c.B"), ("a.bB", "aB")),
+        ("a.[A-Z]*", ("a.B", "a.Bcd"), ("a.b", "a.B.c")),
+        ("a.{,b.}C d.*", ("a.C", "a.b.C", "d.e"), ("a.b", "a.b.b.C", "d.e.f")),
+    ],
+)
+def test_patterns_stand_for_whole_names(
+    pattern: str, names: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    assert [name for name in (*names, *others) if Names(pattern)(name)] == list(names)
+
+
+def test_words_of_names_are_told_in_snake_and_camel_case() -> None:
+    assert [says("train fit")(each) for each in ("trainStep", "re_fit", "retrain")] == [1, 1, 0]
+    assert [ends_in("path dir")(each) for each in ("data_DIR", "dir_of", "xdir")] == [1, 0, 0]
+    assert [holds("gpu")(each) for each in ("num_GPUs", "cpu")] == [1, 0]
