@@ -46,10 +46,10 @@ from repairs import Call, bytes_of, caught, copied, in_float64, largest_error, r
 from torch.utils._pytree import tree_flatten, tree_map
 
 import guard
-from guard.randomness.seeders import seed_everything
 from guard.refusals import silence
 from guard.repairs import installation
 from guard.repairs.table import REPAIRS
+from guard.setup.seeders import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

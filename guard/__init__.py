@@ -25,10 +25,6 @@ if TYPE_CHECKING:
         TooLateError,
     )
     from guard.inventory import report
-    from guard.randomness.rng_states import restore, rng_state
-    from guard.randomness.sampler import EpochSampler
-    from guard.randomness.seeding import seed_worker
-    from guard.randomness.streams import generator, loader_options
     from guard.recording.recording import record
     from guard.refusals.surveys import survey
     from guard.rehearsal.library import preflight
@@ -36,6 +32,10 @@ if TYPE_CHECKING:
     from guard.replicas.watch import watch_replicas
     from guard.settings import Settings
     from guard.setup.activation import active, deterministic, disable, enable
+    from guard.setup.rng_states import restore, rng_state
+    from guard.setup.sampler import EpochSampler
+    from guard.setup.seeding import seed_worker
+    from guard.setup.streams import generator, loader_options
 
 __all__ = [
     "EpochSampler",
@@ -83,11 +83,11 @@ _HOMES = {
     "rehearsal.library": ("preflight",),
     "replicas.check": ("check_replicas",),
     "replicas.watch": ("watch_replicas",),
-    "randomness.rng_states": ("restore", "rng_state"),
-    "randomness.sampler": ("EpochSampler",),
-    "randomness.seeding": ("seed_worker",),
     "settings": ("Settings",),
-    "randomness.streams": ("generator", "loader_options"),
+    "setup.rng_states": ("restore", "rng_state"),
+    "setup.sampler": ("EpochSampler",),
+    "setup.seeding": ("seed_worker",),
+    "setup.streams": ("generator", "loader_options"),
     "refusals.surveys": ("survey",),
 }
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
 from guard.errors import MissingDependencyError
-from guard.randomness.rng_states import restore, rng_state
 from guard.settings import load
 from guard.setup.activation import active, deterministic
+from guard.setup.rng_states import restore, rng_state
 
 if TYPE_CHECKING:
     from typing import TypeAlias

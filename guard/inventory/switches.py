@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import loaded
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry, Level
-from guard.randomness.seeding import current_seed
 from guard.settings import LARGEST_SEED
 from guard.setup.flags import ABSENT, FLAGS, Flag, State
+from guard.setup.seeding import current_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from guard.digests.hashing import hashed
 from guard.digests.structures import fingerprint
 from guard.digests.tensors import seen
 from guard.observe import places
-from guard.randomness import streams
 from guard.recording.events import source
+from guard.setup import streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

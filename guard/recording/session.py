@@ -186,7 +186,7 @@ class Session:
         return self._writer
 
     def _header(self, rank: int, size: int) -> Header:
-        from guard.randomness.seeding import current_seed
+        from guard.setup.seeding import current_seed
 
         in_detail = self.options.operators is not None
         return Header(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # What runs first is undone last. The environment is read when CUDA starts, so it comes first.
 _STAGES = (
     "guard.setup.environment",
-    "guard.randomness.seeding",
+    "guard.setup.seeding",
     "guard.setup.flags",
     "guard.repairs",
     "guard.refusals.watch",

@@ -152,7 +152,7 @@ def main(arguments: list[str]) -> int:
 
 def _seed(seed: int) -> None:
     """Seed all generators that the program will find, and leave everything else as it is."""
-    from guard.randomness.seeders import seed_everything
+    from guard.setup.seeders import seed_everything
 
     seed_everything(seed)
 

@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
 from guard.errors import GuardError  # noqa: E402
-from guard.randomness import seeding  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup import seeding  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ TRAIN = """
     import torch
     from torch.utils.data import DataLoader, Dataset
     import guard
-    from guard.randomness.sampler import EpochSampler
+    from guard.setup.sampler import EpochSampler
 
     SAVE_AT, WORKERS, PATH = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -311,8 +311,8 @@ def test_cupy_whose_generators_nobody_can_read_is_warned_of(
 DEVICE = """
     import io, sys
     import torch
-    from guard.randomness import rng_states
-    from guard.randomness import seeding
+    from guard.setup import rng_states
+    from guard.setup import seeding
     from guard.errors import GuardError
     from guard.settings import Settings
 

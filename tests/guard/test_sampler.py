@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 from guard.errors import GuardError, SettingsError  # noqa: E402
-from guard.randomness import seeding  # noqa: E402
-from guard.randomness.sampler import EpochSampler  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup import seeding  # noqa: E402
+from guard.setup.sampler import EpochSampler  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

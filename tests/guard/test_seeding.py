@@ -22,8 +22,8 @@ from torch.utils.data import DataLoader, Dataset  # noqa: E402
 import guard  # noqa: E402
 from detlint.addresses import installation  # noqa: E402
 from guard.errors import GuardError, MissingDependencyError, SettingsError  # noqa: E402
-from guard.randomness import seeders, seeding  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup import seeders, seeding  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,9 +172,8 @@ def test_no_device_starts_and_the_seed_queued_for_it_comes_back() -> None:
 
 
 def test_importing_guard_modules_imports_no_library(tmp_path: Path) -> None:
-    names = "seeding seeders streams sampler rng_states"
-    code = f"import sys; [__import__('guard.randomness.' + name) for name in '{names}'.split()]; "
-    code += "import guard.setup.draws; "
+    names = "seeding seeders streams sampler rng_states draws"
+    code = f"import sys; [__import__('guard.setup.' + name) for name in '{names}'.split()]; "
     code += "print(*{'torch', 'numpy', 'tensorflow', 'cupy'} & sys.modules.keys())"
     done = python("-c", code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("\n", "")
@@ -193,7 +192,7 @@ def test_without_numpy_the_rest_is_seeded(tmp_path: Path) -> None:
         sys.modules["numpy"] = None
         warnings.simplefilter("ignore")  # torch says that NumPy is missing
         import torch
-        from guard.randomness import rng_states, seeding, streams
+        from guard.setup import rng_states, seeding, streams
         from guard.settings import Settings
         with seeding.applied(Settings(seed=4)):
             state = rng_states.rng_state()
@@ -351,7 +350,7 @@ def test_tensorflow_is_seeded_and_made_deterministic(tmp_path: Path) -> None:
     program = """
         import tensorflow, guard
         from tensorflow.python.framework import config
-        from guard.randomness.seeders import seed_everything
+        from guard.setup.seeders import seed_everything
         seed_everything(3)
         print(tensorflow.random.normal([2]).numpy(), config.is_op_determinism_enabled())
         """
@@ -368,7 +367,7 @@ def test_tensorflow_is_seeded_and_made_deterministic(tmp_path: Path) -> None:
 def test_cuda_draws_the_same_whether_it_starts_in_the_block_or_before(tmp_path: Path) -> None:
     program = """
         import sys, torch
-        from guard.randomness import seeding
+        from guard.setup import seeding
         from guard.settings import Settings
         torch.manual_seed(5)
         if len(sys.argv) > 1:

@@ -13,8 +13,8 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset  # noqa: E402
 
 import guard  # noqa: E402
 from guard.errors import GuardError, SettingsError  # noqa: E402
-from guard.randomness import seeding, streams  # noqa: E402
 from guard.settings import Settings  # noqa: E402
+from guard.setup import seeding, streams  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

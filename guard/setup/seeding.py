@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch, loaded, process_group
 from guard.errors import GuardError, SettingsError
-from guard.randomness.seeders import seed_everything, seed_numpy, seed_random
 from guard.settings import LARGEST_SEED
+from guard.setup.seeders import seed_everything, seed_numpy, seed_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _worker_seed() -> int | None:
 @contextmanager
 def applied(settings: Settings) -> Iterator[None]:
     """Seed every generator, and put back the state that each had."""
-    from guard.randomness.rng_states import kept
+    from guard.setup.rng_states import kept
 
     global _active  # noqa: PLW0603 - it is about the process
     outer = _active
@@ -107,6 +107,6 @@ def seed_worker(worker_id: int) -> None:
     torch.manual_seed(seed)
     seed_random(seed % (LARGEST_SEED + 1))
     seed_numpy(seed % (LARGEST_SEED + 1))
-    from guard.randomness.streams import restart
+    from guard.setup.streams import restart
 
     restart()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
 from guard.errors import GuardError, SettingsError
-from guard.randomness.streams import derived, resolved
+from guard.setup.streams import derived, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sized

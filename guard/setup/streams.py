@@ -6,8 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
-from guard.randomness.seeding import active_seed, current_seed, seed_worker
 from guard.settings import checked_seed
+from guard.setup.seeding import active_seed, current_seed, seed_worker
 
 if TYPE_CHECKING:
     import torch

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
 from guard.errors import GuardError
-from guard.randomness import seeders, streams
-from guard.randomness.seeders import import_numpy
-from guard.randomness.seeding import current_seed
+from guard.setup import seeders, streams
+from guard.setup.seeders import import_numpy
+from guard.setup.seeding import current_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,1 +1,0 @@
-"""Random numbers: seeds, the states of generators, and streams of their own."""
