@@ -88,6 +88,8 @@ class Rule:
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
     # The roles of code (detlint.dataflow.roles) in which what values say is only possible.
     lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "plotting")
+    # Whether a finding in what no program runs is only possible.
+    lowered_where_dead: ClassVar[bool] = False
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -162,14 +164,16 @@ class Rule:
     @classmethod
     def doubted_by_all(
         cls,
-        finding: Finding,  # noqa: ARG003
-        programs: Sequence[Program],  # noqa: ARG003
+        finding: Finding,
+        programs: Sequence[Program],
         settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,  # noqa: ARG003
+        linted: PythonFiles,
     ) -> bool:
         """Whether all programs that are linted, its file part of them or not, leave a finding
         no more than possible; ``linted``: the Python files that are linted."""
-        return False
+        asked = cls.lowered_where_dead and finding.confidence > Confidence.POSSIBLE
+        path = os.path.realpath(finding.path)
+        return asked and linted.never_runs(path, finding.row, programs)
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:  # noqa: ARG003
@@ -184,7 +188,8 @@ class Rule:
             (cls.doubted, Rule.doubted),
             (cls.doubted_by_all, Rule.doubted_by_all),
         )
-        return any(own.__func__ is not given.__func__ for own, given in told)  # type: ignore[union-attr]
+        overridden = any(own.__func__ is not given.__func__ for own, given in told)  # type: ignore[union-attr]
+        return overridden or cls.lowered_where_dead
 
     @classmethod
     def judges_programs(cls) -> bool:

@@ -252,3 +252,76 @@ def test_an_order_in_a_test_is_possible_and_its_settings_are_told(
     project({"test_bench.py": text})
     assert lint() == ["test_bench.py:3 DET301 certain"]
     assert lint("--min-confidence", "possible")[1:] == ["test_bench.py:9 DET203 possible"]
+
+
+UNUSED = """\
+import os
+from abc import ABC, abstractmethod
+from queue import Queue
+from threading import Thread
+
+
+def some(folder):
+    return os.listdir(folder)[0]
+
+
+class Files:
+    def first(self, folder):
+        return list({*map(str, os.scandir(folder))})[0]
+
+
+class Server(ABC):
+    def __init__(self):
+        self.queue = Queue()
+        self.workers = [Thread(target=self.work, args=(i,)) for i in range(16)]
+
+    @abstractmethod
+    def make(self, i): ...
+
+    def work(self, i):
+        self.queue.put(self.make(i)())
+
+    def take(self):
+        return self.queue.get()
+"""
+OF_FUNCTION, OF_CLASS, OF_SERVER = (
+    "unused.py:8 DET203 likely",
+    "unused.py:13 DET204 certain",
+    "unused.py:28 DET205 likely",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "more", "left"),
+    [
+        ("import unused", {}, []),
+        ("import unused\nunused.some(folder)", {}, [OF_FUNCTION]),
+        ("import unused\nunused.Files().first(folder)", {}, [OF_CLASS]),
+        ("import unused\nwork = getattr(unused, name)", {}, [OF_FUNCTION, OF_CLASS]),
+        ("import unused", {"setup.py": "from setuptools import setup\nsetup()"}, "both"),
+        ("", {}, "both"),
+    ],
+)
+def test_what_no_program_runs_is_possible(
+    project: Project, lint: Lint, line: str, more: dict[str, str], left: list[str] | str
+) -> None:
+    project(
+        {
+            "unused.py": UNUSED,
+            "train.py": f"{line}\nif __name__ == '__main__':\n    main()\n",
+            **more,
+        }
+    )
+    assert lint("--select", "DET203,DET204,DET205") == (
+        [OF_FUNCTION, OF_CLASS] if left == "both" else left
+    )
+
+
+def test_a_class_from_which_others_derive_is_more_than_possible(
+    project: Project, lint: Lint
+) -> None:
+    heir = (
+        "from unused import Server\n\n\nclass Own(Server):\n    def make(self, i):\n        ...\n"
+    )
+    project({"unused.py": UNUSED, "own.py": heir})
+    assert lint("--select", "DET205") == [OF_SERVER]

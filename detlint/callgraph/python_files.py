@@ -24,6 +24,7 @@ _BUILDS = {
     "setup.cfg": ("[metadata]", "[options]"),
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
+_WHOLE = re.MULTILINE | re.DOTALL
 # The attribute that a line gives a value.
 _STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
@@ -51,6 +52,26 @@ class PythonFiles:
         return any(each.learns for each in programs) and not any(
             each.looks_up_modules for each in programs
         )
+
+    def never_runs(self, path: str, row: int, programs: Sequence[Program]) -> bool:
+        """Whether a line stands in what no program runs that has its file, unless others install
+        it; or in a class that waits for others to derive from it, and none of the project does."""
+        within = [each for each in programs if path in each]
+        dead = bool(within) and not any(each.may_reach(path, row) for each in within)
+        return (dead and not self._is_installed(path)) or self._lacks_heirs(path, row)
+
+    def _lacks_heirs(self, path: str, row: int) -> bool:
+        owner, _, method = self._index.part_at(path, row).partition(".")
+        if not method or not is_abstract(owner, self._index.source(path).text):
+            return False
+        bases = (
+            base.rpartition(".")[2]
+            for each in self._paths
+            if self._index.holds(each, [owner])
+            for told in self._index.outline(each).classes.values()
+            for base in told
+        )
+        return owner not in bases
 
     def _is_installed(self, path: str) -> bool:
         return any(path.startswith(each) for each in self._packages)
@@ -91,6 +112,15 @@ class PythonFiles:
             told = bool(lines) and all(map(partial(_declares, spelled), lines))
             self._declared[option] = told
         return self._declared[option]
+
+
+def is_abstract(name: str, text: str) -> bool:
+    """Whether a class has methods that others have to define before it can be built."""
+    found = re.search(rf"^class {re.escape(name)}\b.*?(?=^[^\s#)]|\Z)", text, _WHOLE)
+    return (
+        found is not None
+        and re.search(r"^[ \t]+@(?:abc\.)?abstract\w+", found[0], _WHOLE) is not None
+    )
 
 
 def _mentions(line: str, word: str) -> bool:

@@ -115,9 +115,8 @@ class Queues:
     def _goes_to_many(self, queue: Op) -> bool:
         """Whether a loop starts workers that are given a queue."""
         held = ahead([queue], _HOLDING)
-        return any(
-            self._starts_many(use, queue.region.around()) for each in held for use in each.uses
-        )
+        outer = list(queue.region.around()) if queue.code == "call" else []  # it is made there
+        return any(self._starts_many(use, outer) for each in held for use in each.uses)
 
     def _starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
         """Whether a loop within some regions, those of the queue, starts workers."""

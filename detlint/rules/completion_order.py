@@ -39,6 +39,7 @@ class CompletionOrder(Rule):
 
     Lowers the confidence:
     - a call that is not seen, and only seems to show the order: reported as *possible*
+    - code that no program runs which has its file, and an abstract class from which nothing derives
 
     Not reported:
     - the order provably does not matter: stored by index, sorted, counted, only waited for
@@ -79,6 +80,7 @@ class CompletionOrder(Rule):
     shown = "CPU"
     confidence = Confidence.LIKELY
     crosses_files = True
+    lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(

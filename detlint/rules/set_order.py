@@ -55,7 +55,8 @@ class SetOrder(Rule):
       their order, else *possible*
     - strings where a script or an image sets `PYTHONHASHSEED`; a file that asks a model for answers
       and trains none.
-      What is kept by a key that the file only counts, or makes a set of; columns of a saved table
+      What is kept by a key that the file only counts, or makes a set of; columns of a saved table.
+      Code that no program runs which has its file
 
     Not reported:
     - sets of numbers, whose hashes do not change
@@ -95,6 +96,7 @@ class SetOrder(Rule):
     shown = "CPU"
     confidence = Confidence.LIKELY
     crosses_files = True
+    lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(

@@ -43,7 +43,8 @@ class UnorderedListing(Rule):
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
     - sources to compile, shards with an index, and `glob("*.json")[0]`: reported as *possible*
-    - a file that asks a model for answers, and trains none
+    - a file that asks a model for answers, and trains none. Code that no program runs which has
+      its file
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed, or
@@ -77,6 +78,7 @@ class UnorderedListing(Rule):
     shown = "CPU"
     confidence = Confidence.LIKELY
     crosses_files = True
+    lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test", "inference")
     examples = (
         Example(

@@ -859,3 +859,14 @@ def filled_for_each_and_returned(fs):
         for name in f.result():
             found[f.name][name] = {}
     return found
+
+
+class Reporters:
+    def __init__(self, workers):
+        self._results = mp.Queue()
+        self._processes = [
+            mp.Process(target=each, args=(self._results,)) for each in workers
+        ]
+
+    def take(self):
+        return self._results.get()  # DET205
