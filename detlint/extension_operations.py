@@ -1,8 +1,8 @@
 """Operators that differ from run to run in other packages than torch, or on other devices.
 
 Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
-the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1, torchvision 0.28
-and flash-attn 2.8.
+the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1, torchvision 0.28,
+torchaudio 2.11 and flash-attn 2.8.
 What is left out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these
 (``coalesce``, the products of a ``SparseTensor`` that add), ``nms`` and whatever else of
 torchvision, and whatever runs on the CPU. Minima and maxima are left out, too: atomics give the
@@ -156,6 +156,50 @@ SCATTER = completed(
     )
 )
 
+
+def _centered(forms: tuple[str, ...], position: int) -> Usage:
+    """Spectrograms that pad the signal by reflection, as they do by default."""
+    return Usage(
+        forms,
+        (
+            Argument("center", position, "in", (True,), True),
+            Argument("pad_mode", position + 1, "in", ("reflect",), "reflect"),
+        ),
+    )
+
+
+# They call torch.stft, which pads: torchaudio/functional/functional.py, transforms/_transforms.py.
+AUDIO: tuple[Operation, ...] = (
+    Operation(
+        name="torchaudio.functional.spectrogram",
+        alerts=("reflection_pad1d_backward_out_cuda",),
+        overloads=(),
+        nodes=(),
+        api=(
+            "torchaudio.functional.spectrogram",
+            "torchaudio.transforms.Spectrogram",
+            "torchaudio.transforms.MelSpectrogram",
+        ),
+        calls=(),
+        condition='center=True and pad_mode="reflect", the defaults',
+        direction="backward",
+        devices=("cuda",),
+        silent=False,
+        reason="Several places of the signal were read from one, and their gradients are added to "
+        "it with atomics, in no fixed order.",
+        alternatives=(
+            Alternative('pad_mode="constant", or center=False of a signal that you have padded'),
+        ),
+        source="https://github.com/pytorch/audio/blob/v2.11.0/src/torchaudio/functional/"
+        "functional.py",
+        usages=(
+            _centered(("torchaudio.functional.spectrogram",), 8),
+            _centered(("torchaudio.transforms.Spectrogram",), 8),
+            _centered(("torchaudio.transforms.MelSpectrogram",), 12),
+        ),
+    ),
+)
+
 # A rule of its own finds the calls of these.
 FLASH: tuple[Operation, ...] = (
     Operation(
@@ -186,8 +230,8 @@ FLASH: tuple[Operation, ...] = (
     ),
 )
 
-REFUSED: tuple[Operation, ...] = (*VISION, *SCATTER)  # what a call is found by
-REPLACED: tuple[Operation, ...] = (*REFUSED, *FLASH)  # what guard has a replacement for
+REFUSED: tuple[Operation, ...] = (*VISION, *SCATTER, *AUDIO)  # what a call is found by
+REPLACED: tuple[Operation, ...] = (*VISION, *SCATTER, *FLASH)  # what guard has a replacement for
 
 # But for torchvision's, all of these call torch's scatter_add_, which the switch makes
 # deterministic: torch_scatter does so since 2.0.1, in torch_scatter/scatter.py.

@@ -241,3 +241,35 @@ def test_an_alternative_gives_what_the_operator_gives(code: str) -> None:
         result.square().sum().backward()
         results.append((result, given.grad))
     torch.testing.assert_close(*results)
+
+
+AUDIO = """
+import torch
+import torchaudio
+from torch import nn
+
+class Loss(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.spectrogram = {}
+
+    def forward(self, audio, wanted):
+        return (self.spectrogram(audio) - wanted).abs().mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("torchaudio.transforms.Spectrogram(1024, power=1)", True),
+        ("torchaudio.transforms.MelSpectrogram(16000)", True),
+        ('torchaudio.transforms.MelSpectrogram(16000, pad_mode="constant")', False),
+        ("torchaudio.transforms.Spectrogram(1024, center=False)", False),
+        ("torchaudio.transforms.AmplitudeToDB()", False),
+    ],
+)
+def test_spectrograms_of_torchaudio_pad_by_reflection(
+    call: str, *, found: bool, findings: Callable[..., list[Finding]]
+) -> None:
+    told = findings(AUDIO.format(call), "DET501")
+    assert [each.message.partition("(")[0] for each in told] == [call.partition("(")[0]] * found
