@@ -43,7 +43,7 @@ def _matches(call: Op, key: str, values: frozenset[str]) -> bool | None:
     if "several" in values:
         return value not in (None, 0, 1)
     if not isinstance(value, (bool, int, float, str, type(None))):
-        return False
+        return given.code == "attr" and str(given.name) in values  # OrderOption.RANDOM
     return str(value) in values or ("some" in values and bool(value))
 
 

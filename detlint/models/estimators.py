@@ -6,7 +6,8 @@ Measured on scikit-learn 1.9.1, imbalanced-learn 0.14.2, umap-learn 0.5.12, open
 different results. Left out is what draws for many samples only (``QuantileTransformer``,
 ``TheilSenRegressor``), to settle exact ties (``AffinityPropagation``), where a value runs out of
 others (``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
-KerasTuner 1.4.8 takes a seed from ``random.randint`` where it is given none (``engine/oracle.py``).
+Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
+(``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import NamedTuple
 # One row for each name: package and name, the release that brought it or its ``random_state``
 # (as far as its page says), and what else it takes:
 #   if key=value|value      it draws only if one of these is given; ``some``: not None, 0 or False,
-#                           ``several``: not None or 1; ``@0``: it may be passed at that place
+#                           ``several``: not None or 1; ``@0``: it may be passed at that place;
+#                           of an enumeration, the name of a member
 #   while key=value|value   it draws unless the key is given another value
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed                 the parameter has that name
@@ -182,6 +184,7 @@ imblearn.under_sampling.CondensedNearestNeighbour
 imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
+ffcv.Loader by seed at 6 if order@4=RANDOM|QUASI_RANDOM while distributed=False
 keras_tuner.BayesianOptimization by seed from random
 keras_tuner.BayesianOptimizationOracle by seed from random
 keras_tuner.Hyperband by seed from random

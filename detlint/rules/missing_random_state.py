@@ -62,7 +62,8 @@ class MissingRandomState(Rule):
     Reported:
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
       `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE
-    - tuners of KerasTuner without `seed`, which they take from Python's global generator
+    - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
+      global generator of Python or NumPy
     - `sample` of pandas without `random_state`
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case

@@ -4,6 +4,7 @@ import glob
 import random
 
 import datasets
+import ffcv
 import keras_tuner
 import numpy as np
 import openTSNE
@@ -354,3 +355,13 @@ def embed(x, state):
     yield openTSNE.TSNE().fit(x)  # DET104
     yield openTSNE.TSNE(random_state=3).fit(x)
     yield pacmap.PaCMAP().fit_transform(x)  # DET104
+
+
+def load(path, seed):
+    order = ffcv.loader.OrderOption
+    yield ffcv.Loader(path, batch_size=8, order=order.QUASI_RANDOM)  # DET104
+    yield ffcv.loader.Loader(path, 8, 2, 0, order.RANDOM)  # DET104
+    yield ffcv.Loader(path, batch_size=8, order=order.RANDOM, seed=seed)
+    yield ffcv.Loader(path, batch_size=8, order=order.RANDOM, distributed=True)
+    yield ffcv.Loader(path, batch_size=8, order=order.SEQUENTIAL)
+    yield ffcv.Loader(path, batch_size=8)
