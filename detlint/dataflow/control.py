@@ -62,6 +62,15 @@ def is_chosen(op: Op) -> bool:
     return False
 
 
+def contexts(op: Op) -> Iterator[Op]:
+    """What the ``with`` statements around an operation enter."""
+    place = getattr(op.node, "lineno", 0), getattr(op.node, "col_offset", 0)
+    for each in op.function.coded("enter"):
+        first = each.name.body[0]
+        if (first.lineno, first.col_offset) <= place < _end(each.name):
+            yield each
+
+
 def _holds(outer: ast.AST, inner: ast.AST) -> bool:
     if not isinstance(outer, ast.expr) or not isinstance(inner, ast.expr) or outer is inner:
         return False
@@ -69,7 +78,7 @@ def _holds(outer: ast.AST, inner: ast.AST) -> bool:
     return start and _end(inner) <= _end(outer)
 
 
-def _end(node: ast.expr) -> tuple[int, int]:
+def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno or 0, node.end_col_offset or 0
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import bound
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.slices import ahead
 from detlint.models import names, randomness
@@ -14,7 +15,7 @@ from detlint.models.tables import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
 
     # A value, and the calls in which it is computed, inner ones first.
@@ -198,12 +199,10 @@ def _parts(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
         yield from _of_call(op, calls)
     elif op.code == "global":
         unit = op.function.unit
-        bound = (
-            unit.module.bindings.get(str(op.name), ()) if str(op.name) in unit.bound_names else ()
-        )
-        yield from ((each, ()) for each in bound)
+        named = str(op.name) in unit.bound_names
+        yield from ((each, ()) for each in (unit.values.bound(op) if named else ()))
     elif op.code == "param" and calls:
-        given = _given(op, calls[0])
+        given = bound(op.function, calls[0]).get(op)
         if given is not None:
             yield given, calls[1:]
 
@@ -238,16 +237,6 @@ def _of_attribute(op: Op) -> Iterator[Op]:
 def _is_source(call: Op) -> bool:
     called = call.called
     return any(each in randomness.ENTROPY for each in called) or bool(drawn_from(call))
-
-
-def _given(param: Op, call: Op) -> Op | None:
-    """What a call gives for a parameter of the function that it calls."""
-    function: Function = param.function
-    plain = [name for name, each in function.params.items() if not each.name[0]]
-    if plain[:1] in (["self"], ["cls"]):
-        plain.pop(0)
-    name = str(param.name[1])
-    return call.given(name, plain.index(name)) if name in plain else None
 
 
 def kept_as(value: Op) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.control import loop_of
+from detlint.dataflow.control import contexts, loop_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,14 +89,9 @@ def _goes_through(loop: Region, write: Op, allocation: Op) -> bool:
     inside = [each for each in write.region.around() if not allocation.within(each)]
     if loop not in inside or any(each.kind == "while" for each in inside):
         return False
-    entered = write.function.ops[allocation.place : write.place]
-    if any(each.code == "enter" and _encloses(each.name, write.node) for each in entered):
+    if any(each.place > allocation.place for each in contexts(write)):
         return False
     return bool(_counters(write, loop))
-
-
-def _encloses(outer: object, inner: ast.AST) -> bool:
-    return any(each is inner for each in ast.walk(outer))  # type: ignore[arg-type]
 
 
 def _counters(write: Op, loop: Region) -> list[Op]:

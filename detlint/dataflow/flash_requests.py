@@ -58,7 +58,7 @@ def calls_for_answers(op: Op) -> bool:
 
 def kept_for_answers(op: Op) -> bool:
     """The same of what keeps a function of it, for calls elsewhere."""
-    functions = list(inference.functions_around(op.function))
+    functions = list(op.function.around())
     return (
         inference.only_answers(op)
         or any(map(inference.registers, functions))
@@ -67,7 +67,7 @@ def kept_for_answers(op: Op) -> bool:
 
 
 def _compares_answers(op: Op) -> bool:
-    return op.function.unit.answering.compares(inference.functions_around(op.function))
+    return op.function.unit.answering.compares(op.function.around())
 
 
 class Requests:
@@ -245,7 +245,7 @@ class Requests:
 
     def _makes_reference(self, function: Function) -> bool:
         """``def build_ref_model(…)``, ``class TeacherArguments``, which learn nothing."""
-        around = list(inference.functions_around(function))
+        around = list(function.around())
         names = [each.word for each in around]
         if not any(map(rows.is_reference, [*names, function.class_name])):
             return False

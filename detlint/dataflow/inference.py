@@ -63,7 +63,7 @@ def _truth(values: Values, op: Op) -> bool | None:
 def records_none(op: Op) -> bool:
     """Whether an operation lies where no gradients are recorded."""
     node = op.node
-    for function in functions_around(op.function):
+    for function in op.function.around():
         whole, starts, ends = _unrecorded(function)
         row = getattr(node, "lineno", 0)
         before = bisect_right(starts, row) - 1
@@ -128,7 +128,7 @@ def _needs_none(test: Op) -> bool:
 
 def only_answers(op: Op) -> bool:
     """Whether names around an operation say that nothing is trained there."""
-    functions = list(functions_around(op.function))
+    functions = list(op.function.around())
     names = [each.word for each in functions]
     return (
         any(map(rows.function_answers, names))
@@ -140,14 +140,6 @@ def only_answers(op: Op) -> bool:
         or any(map(_is_in_eight_bits, op.region.around()))
         or any(map(_is_said_to_answer, op.region.around()))
     )
-
-
-def functions_around(function: Function) -> Iterator[Function]:
-    """A function and those that it is defined in, the innermost first."""
-    each: Function | None = function
-    while each is not None:
-        yield each
-        each = each.outer
 
 
 def _decides(test: Op, *, holds: bool) -> bool:

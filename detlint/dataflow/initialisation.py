@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.allocations import Allocations, spoken
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.control import is_certain, may_run_before, may_skip
+from detlint.dataflow.control import contexts, is_certain, may_run_before, may_skip
 from detlint.finding import Edit
 from detlint.models import names
 from detlint.models.memory import KEEPERS, NOT_A_NUMBER, UNITS, Shape
@@ -301,16 +301,9 @@ class Initialisation:
         """Whether the code around an operation only traces, compiles or times."""
         if self._is_meta_by_default:
             return True
-        function: Function | None = op.function
-        while function is not None:
-            if function.node is not None and self._is_unreal(function):
-                return True
-            function = function.outer
-        return any(
-            names.enters_tracing(self._code(each.node))
-            for each in op.function.coded("enter")
-            if _encloses(each.name, op.node)
-        )
+        if any(each.node is not None and self._is_unreal(each) for each in op.function.around()):
+            return True
+        return any(names.enters_tracing(self._code(each.node)) for each in contexts(op))
 
     @cached_property
     def _is_meta_by_default(self) -> bool:
@@ -734,8 +727,3 @@ def _names_behind(value: Op) -> Iterator[str]:
             value = value.args[0] if value.args else value
         elif value.code == "call" and value.args[0].code == "attr":
             value = value.args[0].args[0]
-
-
-def _encloses(outer: ast.stmt, inner: ast.AST) -> bool:
-    line = getattr(inner, "lineno", 0)
-    return outer.lineno <= line <= (outer.end_lineno or 0)

@@ -307,6 +307,12 @@ class Function:
             yield each
             each = each.outer
 
+    @property
+    def outermost(self) -> Function:
+        """What it is defined in, at the top of the file or of a class; itself, if in nothing."""
+        *_, last = self.around()
+        return last
+
     def all_coded(self, code: str) -> Iterator[Op]:
         """The operations of a code, of it and of the functions that it defines."""
         for each in self.everything():

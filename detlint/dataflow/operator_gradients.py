@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.cuts import is_cut_off
 from detlint.dataflow.gradients import NEEDED, NONE, UNKNOWN
-from detlint.dataflow.inference import functions_around, has_no_backward, only_answers, takes_cache
+from detlint.dataflow.inference import has_no_backward, only_answers, takes_cache
 from detlint.dataflow.layers import is_of_module, word_of
 from detlint.dataflow.slices import closure
 from detlint.dataflow.tensors import method_of
@@ -176,7 +176,7 @@ def is_doubted(found: Match) -> bool:
     """Whether names around a call say that nothing is trained there, and no backward beside it
     says otherwise: data or weights are got ready, a model answers."""
     op = found.call
-    functions = [each.word for each in functions_around(op.function)]
+    functions = [each.word for each in op.function.around()]
     path = os.path.splitext(op.function.unit.path)[0].replace(os.sep, "/").split("/")
     named = (*functions, op.function.class_name, *path[-3:])
     if only_answers(op) or any(map(rows.is_tried, named)):
@@ -218,7 +218,7 @@ def _judges(operators: Operators, found: Match) -> bool:
         return [call.function for call in calls]
 
     for each in closure([found.call.function], callers, _MOST):
-        names = [around.word for around in functions_around(each)]
+        names = [around.word for around in each.around()]
         if any(map(rows.judges, (*names, each.class_name))) or _gives_a_loss(each):
             return True
     stem = os.path.splitext(os.path.basename(operators.unit.path))[0]

@@ -259,7 +259,7 @@ class Operators:
         return any(
             self._all_hold(call, usage.called, method=False)
             for call in self.gradients.layers.way(made).calls
-            if _outermost(call) is not _outermost(made)
+            if call.function.outermost is not made.function.outermost
         )
 
     def _of_method(self, call: Op, word: str) -> Match | None:
@@ -285,7 +285,7 @@ class Operators:
     def _of_module(self, call: Op) -> Match | None:
         """``loss = nn.CrossEntropyLoss()`` and then ``loss(x, y)``, in one function."""
         for made in _makers(call.args[0]):
-            if _outermost(made) is not _outermost(call):
+            if made.function.outermost is not call.function.outermost:
                 continue
             for name in self.unit.values.called(made):
                 for row, usage in self._rows.get(_public(name), ()):
@@ -433,13 +433,6 @@ def _moved(op: Op) -> list[Op]:
     method = op.args[0] if op.code == "call" else op
     moves = op.code == "call" and method.code == "attr" and method.name in layers.MOVES
     return method.args if moves else []
-
-
-def _outermost(op: Op) -> Function:
-    function = op.function
-    while function.outer is not None:
-        function = function.outer
-    return function
 
 
 def _base_calls(function: Function) -> Iterator[Op]:

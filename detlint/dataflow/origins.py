@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.callers import given
@@ -33,16 +33,6 @@ _SELF = ("self", "cls")
 _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
 _HELD = frozenset(("list", "set", "tuple"))
 _SEQUENCES = frozenset(("list", "tuple"))
-
-
-class Others(Protocol):
-    """The other files of a project."""
-
-    find: Find
-
-    def name(self, unit: Unit, word: str) -> bool:
-        """Whether one of them but a file names something, for all that is known."""
-        ...
 
 
 class Place(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of
+from detlint.dataflow.control import contexts
 from detlint.dataflow.epochs import OwnCalls
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.slices import behind, closure
@@ -105,11 +105,10 @@ class States:
 
     def _forks(self, op: Op) -> Iterator[Op]:
         """``with torch.random.fork_rng():`` around an operation, after which all is as before."""
-        for each in op.function.coded("enter"):
-            if _encloses(each.name, op.node):
-                names = self._called(each.args[0])
-                if any(name.rpartition(".")[2] == "fork_rng" for name in names):
-                    yield each
+        for each in contexts(op):
+            names = self._called(each.args[0])
+            if any(name.rpartition(".")[2] == "fork_rng" for name in names):
+                yield each
 
     # Where a state comes from
 
@@ -139,11 +138,3 @@ class States:
 def _pauses(state: Op, place: int) -> bool:
     """Whether other code may run before a state is put back: a generator yields between."""
     return any(op.code in ("yield", "yield_from") for op in state.function.ops[state.place : place])
-
-
-def _encloses(block: ast.AST, node: ast.AST) -> bool:
-    if not isinstance(block, (ast.With, ast.AsyncWith)) or not isinstance(node, ast.expr):
-        return False
-    place, first = (node.lineno, node.col_offset), block.body[0]
-    end = block.end_lineno or 0, block.end_col_offset or 0
-    return (first.lineno, first.col_offset) <= place < end

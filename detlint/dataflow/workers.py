@@ -197,7 +197,7 @@ class Workers:
     def _is_held(self, made: Made) -> bool:
         """Whether something was made before the worker began."""
         running = set(self._running)
-        if _outermost(made.op.function) in running:
+        if made.op.function.outermost in running:
             return False
         frame = made.frame
         while frame is not None:
@@ -237,15 +237,9 @@ def _unnamed(made: Made) -> str:
     return "torch.Generator" if numbered else ""
 
 
-def _outermost(function: Function) -> Function:
-    while function.outer is not None:
-        function = function.outer
-    return function
-
-
 def _builds(function: Function, classes: set[str]) -> bool:
     """Whether a function builds objects of some classes, or is about another class's."""
-    outer = _outermost(function)
+    outer = function.outermost
     owner, _, name = outer.name.rpartition(".")
     if not owner:
         owner, name = outer.class_name, BUILDING[0]  # the class's own body
