@@ -43,14 +43,20 @@ class Found(NamedTuple):
 
 def find(flows: Flows, difference: Difference) -> Found:
     """The origins of a difference; none where nothing that flows to it was seen."""
+    parted = _is_parted(difference)  # else its recording alone may have ended in one run
     for nodes in _sinks(flows, difference):
         for each in nodes:
             origins = each.origins or flows.given(each) or flows.of_states(each)
-            if not origins and _is_going_on(each):
+            if not origins and _is_going_on(each) and (parted or not flows.origins):
                 origins = frozenset((each,))
             if origins:
                 return Found(_ordered(origins), each)
     return Found(_last_resort(flows))
+
+
+def _is_parted(difference: Difference) -> bool:
+    """Whether the runs do other things, and not the same with other results."""
+    return difference.cause in _PARTED or (difference.first is None and bool(difference.parted))
 
 
 def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
@@ -62,7 +68,7 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
         [each for each in nodes if each.within.role == "main"]
         for nodes in (flows.nodes, flows.tainted)
     )
-    parted = difference.cause in _PARTED or (difference.first is None and bool(difference.parted))
+    parted = _is_parted(difference)
     if parted:
         only = (each for each in flows.tainted if each.cause is not None)
         yield [each for each in only if any(map(each.stands_at, places))]

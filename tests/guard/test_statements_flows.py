@@ -565,6 +565,24 @@ def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> Non
     assert [each.statement.line for each in found.origins] == [2]
 
 
+def test_where_a_recording_ends_is_no_origin_of_another_result(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("a = setup()\nfit()\nmeasure()\n", encoding="utf-8")
+
+    def run(gave: int, ended: int) -> Recording:
+        call = Call(str(program), "<module>", 1, (), 1, 0, (), 0)
+        made = Ran(1, 1, 2, (), (), (gave,), NONE, NONE, "", [])
+        call.statements += [made, Ran(2, 3, ended, (), (), (), NONE, NONE, "", [])]
+        return Recording([Thread("main", [call])])
+
+    flows = Flows(Pairing(run(3, 0), run(5, 6), Files().statement).nodes)
+    place = Place(str(program), 2, "<module>")
+    found = find(flows, Difference(0, 3, "training", None, None, Cause.OUTSIDE, "", place=place))
+
+    assert [each.statement.line for each in flows.origins] == [1]
+    assert 2 not in [each.statement.line for each in found.origins]
+
+
 def test_a_line_that_differs_is_told_before_what_one_run_has_not_ended(tmp_path: Path) -> None:
     text = "import os\ndef main():\n    a = os.urandom(4)\n    b = a + b'x'\n    print(b)\nmain()\n"
     found = flows(tmp_path, text)
