@@ -299,6 +299,9 @@ OF_FUNCTION, OF_CLASS, OF_SERVER = (
         ("import unused\nunused.Files().first(folder)", {}, [OF_CLASS]),
         ("import unused\nwork = getattr(unused, name)", {}, [OF_FUNCTION, OF_CLASS]),
         ("import unused", {"setup.py": "from setuptools import setup\nsetup()"}, "both"),
+        ("import unused", {"kept/__init__.py": "from unused import Files, some"}, "both"),
+        ("import unused", {"kept/__init__.py": "from unused import *"}, "both"),
+        ("import unused", {"kept/__init__.py": "from unused import Files"}, [OF_CLASS]),
         ("", {}, "both"),
     ],
 )
@@ -317,6 +320,13 @@ def test_what_no_program_runs_is_possible(
     )
 
 
+def test_an_abstract_method_that_does_something_needs_no_heirs(
+    project: Project, lint: Lint
+) -> None:
+    project({"unused.py": UNUSED.replace("(self, i): ...", "(self, i):\n        return print")})
+    assert lint("--select", "DET205") == ["unused.py:29 DET205 likely"]
+
+
 def test_a_class_from_which_others_derive_is_more_than_possible(
     project: Project, lint: Lint
 ) -> None:
@@ -325,3 +335,38 @@ def test_a_class_from_which_others_derive_is_more_than_possible(
     )
     project({"unused.py": UNUSED, "own.py": heir})
     assert lint("--select", "DET205") == [OF_SERVER]
+
+
+TRAINER = """\
+import torch
+import unused
+
+if __name__ == "__main__":
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(1, 3)).sum().backward()
+    optimizer.step()
+"""
+SETUP = "from setuptools import setup\nsetup()"
+
+
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ({}, [OF_FUNCTION, OF_CLASS]),
+        ({"tests/test_a.py": "from unused import Files\nFiles()"}, [OF_FUNCTION]),
+        (
+            {"tests/test_a.py": "from unused import Files", "a.py": "# Files"},
+            [OF_FUNCTION, OF_CLASS],
+        ),
+        (
+            {"tests/test_a.py": "from unused import Files", "a.py": "from unused import *"},
+            [OF_FUNCTION, OF_CLASS],
+        ),
+    ],
+)
+def test_what_others_may_install_is_possible_where_only_tests_use_it(
+    project: Project, lint: Lint, more: dict[str, str], left: list[str]
+) -> None:
+    project({"unused.py": UNUSED, "train.py": TRAINER, "setup.py": SETUP, **more})
+    assert lint("--select", "DET203,DET204") == left

@@ -8,6 +8,7 @@ import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.roles import is_below_tests
 from detlint.models.attention import ANSWERING
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
@@ -25,6 +26,11 @@ _BUILDS = {
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
 _WHOLE = re.MULTILINE | re.DOTALL
+_ABSTRACT = re.compile(
+    r"^[ \t]+@(?:abc\.)?abstract\w+\n[ \t]+(?:async[ \t]+)?def[^\n]*:\s*"
+    r'(?:"""[^"]*"""\s*)?(?:pass\b|\.\.\.|raise\b)',
+    re.MULTILINE,
+)
 # The attribute that a line gives a value.
 _STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
@@ -54,11 +60,27 @@ class PythonFiles:
         )
 
     def never_runs(self, path: str, row: int, programs: Sequence[Program]) -> bool:
-        """Whether a line stands in what no program runs that has its file, unless others install
+        """Whether a line stands in what no program runs that has its file, unless others may use
         it; or in a class that waits for others to derive from it, and none of the project does."""
         within = [each for each in programs if path in each]
-        dead = bool(within) and not any(each.may_reach(path, row) for each in within)
-        return (dead and not self._is_installed(path)) or self._lacks_heirs(path, row)
+        if within and not any(each.may_reach(path, row) for each in within):
+            naming = self._naming(path, row)
+            offered = any(os.path.basename(each) == "__init__.py" for each in naming)
+            if not (offered or self._is_installed(path)):
+                return True
+            # What others may install, and only tests name.
+            if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
+                return True
+        return self._lacks_heirs(path, row)
+
+    def _naming(self, path: str, row: int) -> list[str]:
+        """The other files that name the function or class of a line, or all of its module."""
+        words = [self._index.part_at(path, row).partition(".")[0]]
+        words.append(f"{os.path.splitext(os.path.basename(path))[0]} import *")
+        return [each for each in self._paths if each != path and self._index.holds(each, words)]
+
+    def _tests(self, path: str) -> bool:
+        return is_below_tests(os.path.relpath(path, os.path.commonpath(self._all)))
 
     def _lacks_heirs(self, path: str, row: int) -> bool:
         owner, _, method = self._index.part_at(path, row).partition(".")
@@ -115,12 +137,9 @@ class PythonFiles:
 
 
 def is_abstract(name: str, text: str) -> bool:
-    """Whether a class has methods that others have to define before it can be built."""
+    """Whether a class has methods that do nothing until others define them."""
     found = re.search(rf"^class {re.escape(name)}\b.*?(?=^[^\s#)]|\Z)", text, _WHOLE)
-    return (
-        found is not None
-        and re.search(r"^[ \t]+@(?:abc\.)?abstract\w+", found[0], _WHOLE) is not None
-    )
+    return found is not None and _ABSTRACT.search(found[0]) is not None
 
 
 def _mentions(line: str, word: str) -> bool:
