@@ -173,7 +173,8 @@ class OtherFiles:
         first = name.partition(".")[0]
         for wanted in self._index.imports(path, typed=True):
             dotted = f"{'.' * wanted.level}{wanted.module}."
-            if first in wanted.names or "*" in wanted.names:
+            everything = "*" in wanted.names and wanted.module.rpartition(".")[2] in ("", module)
+            if first in wanted.names or everything:
                 yield f"{dotted}{name}", name
             if module in wanted.names:
                 yield f"{dotted}{module}.{name}", name
