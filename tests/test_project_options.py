@@ -199,6 +199,37 @@ def test_keywords_are_followed_through_what_takes_any(
     assert bool(found(capsys)) is is_found
 
 
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("MORE = False\nif MORE:\n    graph.cut(image, 'random')", False),
+        ("MORE = False\nif MORE and image:\n    graph.cut(image, 'random')", False),
+        ("MORE = True\nif MORE:\n    graph.cut(image, 'random')", True),
+        ("MORE = bool(image)\nif MORE:\n    graph.cut(image, 'random')", True),
+        (
+            "MORE = False\nif image:\n    MORE = True\nif MORE:\n    graph.cut(image, 'random')",
+            True,
+        ),
+        (
+            "MORE = False\nexec(open('more.py').read())\nif MORE:\n    graph.cut(image, 'random')",
+            True,
+        ),
+        ("MORE = False\nif not MORE:\n    graph.cut(image, 'random')", True),
+        (
+            "MORE = False\nif MORE:\n    graph.cut(image, 'random')\ngraph.cut(image, 'random')",
+            True,
+        ),
+        ("MORE = False\nimport random\nif MORE:\n    random.shuffle(image)", False),
+        ("MORE = False\nimport random\nif not MORE:\n    random.shuffle(image)", True),
+    ],
+)
+def test_what_a_constant_keeps_from_running_is_no_draw(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"graph.py": CUT, "train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
 def test_many_functions_that_call_each_other_end(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

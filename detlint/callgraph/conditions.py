@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.index.facts import NEVER, UNSET, is_by_default, option_needed
+from detlint.index.facts import NEVER, UNSET, is_by_default, is_never_met, option_needed
 from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
 
@@ -126,6 +126,8 @@ class Conditions:
         of which the text shows that it runs, if there is any. Of an option, whether something
         that runs, or a configuration of the project, may set it."""
         asked = need, surely
+        if is_never_met(need):
+            return False
         if asked not in self._passed:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
             option = option_needed(need)

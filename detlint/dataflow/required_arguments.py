@@ -72,6 +72,9 @@ class Need(NamedTuple):
         return written in self.runs or (self.others and written not in self.stops)
 
 
+NEVER_MET = Need("", "", -1, (), others=False, unset=True)
+
+
 class Needs:
     """What calls of a function have to pass so that its operations run."""
 
@@ -84,7 +87,10 @@ class Needs:
         return [each for each in found if each is not None]
 
     def with_options(self, op: Op) -> list[Need]:
-        """The same, and the options of the program that have to be set to something."""
+        """The same, and the options of the program that have to be set to something; what stands
+        behind a constant that keeps it from running can never get what it needs."""
+        if self._is_off(op):
+            return [NEVER_MET]
         options = self._options if self._may_not_run(op) else ()
         found = (self._of_option(op, each) for each in options)
         return [*self.of(op), *(each for each in found if each is not None)]
@@ -120,6 +126,16 @@ class Needs:
 
     def _may_not_run(self, op: Op) -> bool:
         return op.region is not self._function.region or self._leaves
+
+    def _is_off(self, op: Op) -> bool:
+        """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
+        file may get its names by code that does not show them."""
+        shown = not any(each in self._function.unit.text for each in ("exec(", "globals()"))
+        return shown and self._may_not_run(op) and not self._constants.may_run(op)
+
+    @cached_property
+    def _constants(self) -> Paths:
+        return Paths(self._function)
 
     @cached_property
     def _leaves(self) -> bool:

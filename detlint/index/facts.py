@@ -77,6 +77,12 @@ def option_needed(need: str) -> str:
     return "" if function else str(name)
 
 
+def is_never_met(need: str) -> bool:
+    """Whether a need is that of what a constant keeps from running."""
+    function, name, *_ = json.loads(need)
+    return not (function or name)
+
+
 def is_by_default(need: str) -> bool:
     """Whether a need is about what happens where nobody gives the program options."""
     return json.loads(need)[-1] is True
