@@ -43,7 +43,7 @@ class UnorderedListing(Rule):
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
     - sources to compile, shards with an index, and `glob("*.json")[0]`: reported as *possible*
-    - a file that asks a model for answers, and trains none. Code that no program runs which has
+    - code that belongs to what asks a model for answers, in a file that trains none. Code that no program runs which has
       its file
 
     Not reported:
