@@ -40,7 +40,7 @@ class MissingWorkerInitFn(Rule):
       of their own
 
     Lowers the confidence:
-    - the dataset's class is not seen, or the file is a test, or what loads asks a model for answers:
+    - the dataset's class is not seen, the file is a test, or what loads asks a model for answers:
       reported as *possible*. In published packages, no loader of unseen data that was read drew
       anything else than torch seeds
 
