@@ -295,6 +295,24 @@ def test_what_a_person_only_looks_at_is_no_result(
     assert lint() == ["make.py:5"] * found
 
 
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("input('> ') == 'shuffle'", False),
+        ("command == 'shuffle'", False),
+        ("len(names) > 1", True),
+    ],
+)
+def test_what_a_person_asks_for_while_it_runs_is_only_possible(
+    project: Project, lint: Lint, test: str, *, found: bool
+) -> None:
+    text = "import random\nimport numpy as np\n\nnames = list(np.load('names.npy'))\n"
+    loop = "while True:\n    command = input('> ').strip()\n"
+    draw = f"    if {test}:\n        random.shuffle(names)\n        np.save('names.npy', names)\n"
+    project({"make.py": text + loop + draw})
+    assert lint() == ["make.py:8"] * found
+
+
 def test_a_program_is_rather_told_of_its_own_file(project: Project, lint: Lint) -> None:
     head = "from lib import noise\nfrom torch.utils.data import DataLoader\nnoise()\n"
     project({"lib.py": "import torch\ndef noise():\n    return torch.rand(2)\n"})

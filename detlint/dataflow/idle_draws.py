@@ -9,6 +9,7 @@ from detlint.dataflow.calls import owner_word, parameter_of, word_of
 from detlint.dataflow.generators import names_given, nearest_names
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.settings import names_tested, tested
+from detlint.dataflow.slices import behind
 from detlint.index.facts import IDLE
 from detlint.models import names, randomness
 from detlint.models.model import words
@@ -55,7 +56,8 @@ def is_idle(draw: Op) -> bool:
     name = draw.function.word
     if names.only_traces(name, [], "") or any(map(names.is_aside, (name, *_given(draw)))):
         return True
-    return _is_asked_for(draw) or _is_only_shown(draw) or _picks_any(draw)
+    asked = _is_asked_for(draw) or _is_commanded(draw)
+    return asked or _is_only_shown(draw) or _picks_any(draw)
 
 
 def _given(draw: Op) -> Iterator[str]:
@@ -73,6 +75,12 @@ def _is_asked_for(draw: Op) -> bool:
         return False
     asked = " ".join(names_tested(draw)).lower()
     return "seed" in asked or "random" in asked
+
+
+def _is_commanded(draw: Op) -> bool:
+    """Whether a person decides while the program runs: ``if input("> ") == "shuffle"``."""
+    heads = [each.head for each in _conditional(draw) if each.head is not None]
+    return any("builtins.input" in each.called for each in behind(*heads, most=_MOST))
 
 
 def _is_only_shown(draw: Op) -> bool:

@@ -107,7 +107,7 @@ class UnseededGlobalRng(Rule):
     - the program neither trains nor writes anything, is a test or a benchmark, or only tries code:
       reported as *possible*
     - nothing seems to depend on what is drawn (pauses, ports, names, what is only printed), or an
-      option turns it on that nothing sets: *possible*
+      option turns it on that nothing sets. A person asks for it by `input()`: *possible*
 
     Not reported:
     - programs without a numeric library that write no data for a model, weights that constants
