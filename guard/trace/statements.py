@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from guard.digests.generators import NONE
@@ -260,13 +260,11 @@ class _Builder:
         """The innermost call is over: it hangs below the statement that made it."""
         call = stack.pop()
         below = self._pending.pop(id(call), [])
-        if call.is_lambda:  # it has no statements: what it calls, the one around calls
-            around = [replace(each, at=call.at) for each in below]
-        else:
-            around = []
-            for each in below:
-                _at_end(call, each)
-        for each in (*around, call):
+        # A lambda has no statements: what it calls counts for the one around, where both runs
+        # call it; a callback may come there in one run alone, and decides nothing by that.
+        for each in below if not call.is_lambda else ():
+            _at_end(call, each)
+        for each in (*(below if call.is_lambda else ()), call):
             if stack:
                 self._pending.setdefault(id(stack[-1]), []).append(each)
             else:
