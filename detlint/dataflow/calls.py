@@ -89,8 +89,11 @@ def bound(function: Function, call: Op) -> dict[Op, Op]:
         found[plain.pop(0)] = owner.args[0]
     elif plain and function.name.endswith(".__init__"):
         plain.pop(0)  # what is made
+    rest = next((op for op in function.params.values() if op.name[0] == "*"), None)
     for name, value in call.arguments():
         if name == "*":
+            if rest is not None and not plain:
+                found[rest] = value
             break
         if name is None and plain:
             found[plain.pop(0)] = value

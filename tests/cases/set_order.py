@@ -1510,3 +1510,19 @@ def numbered_by_what_was_kept(state):
 def kept_and_filled(found: set[str], report, save):
     report["additions"].append("x")
     save({"additions": list(found)})  # DET204
+
+
+def united(*several: set[str]):
+    return frozenset().union(*several)
+
+
+def of_all(names: set[str]):
+    return united(*map(set, names))
+
+
+def numbered(*several: str):
+    return {each: index for index, each in enumerate(several)}
+
+
+def numbers_of_all(names: set[str]):
+    return numbered(*names)  # DET204
