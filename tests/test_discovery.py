@@ -92,6 +92,11 @@ def test_a_folder_without_sources_gives_nothing() -> None:
     assert found("src") == []
 
 
+def test_attributes_that_a_mac_keeps_beside_a_file_are_no_source() -> None:
+    make("train.py", "._train.py", "models/._net.py", "._Dockerfile")
+    assert found() == ["train.py"]
+
+
 def test_folders_of_tools_and_environments_are_left_out() -> None:
     make("a.py", ".git/hooks/x.py", "build/x.py", "pkg/__pycache__/x.py", "node_modules/x.py")
     make("lib/site-packages/x.py", ".venv/x.py", "my-env/pyvenv.cfg", "my-env/x.py")

@@ -546,6 +546,24 @@ def test_names_are_followed_through_the_files_that_hand_them_on(
     assert (found.row, found.confidence.name) == (3, "CERTAIN")
 
 
+def test_files_that_import_each_other_hand_on_a_name_once(project: Project) -> None:
+    """They have it by ever longer names: ``second.first.second.Words``."""
+    words = """
+        class Words:
+            def __init__(self):
+                given = self.vocabs.midi
+                self._words = {given.low, given.high}
+        """
+    first = """
+        from pkg.words import Words
+        if __name__ == "__main__":
+            from pkg import second
+        """
+    package = "from .words import *\nfrom . import first\nfrom . import second\n"
+    files = {"pkg/__init__": package, "pkg/words": words, "pkg/first": first}
+    assert found_in({**files, "pkg/second": "from pkg import first\n"}, project) == []
+
+
 def test_more_files_than_a_few_may_import_a_name(project: Project) -> None:
     others = {f"a{n}": "from data import labels\n\nprint(len(labels('')))\n" for n in range(20)}
     (found,) = found_in({"data": LABELS, **others, "make": MAKE}, project)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST = 1_000  # files around one in which it is looked up who imports something
 _MANY = 24  # files that have a function, which are asked what they give it
+_WAYS = 200  # names by which files have one, those that only hand it on included
 
 
 class OtherFiles:
@@ -111,12 +112,14 @@ class OtherFiles:
                 ways = [*self._ways(other, own, module_of(path))]
                 ways += self._further(other, own, module_of(path)) if member else ()
                 for full, chain in ways:
-                    if (other, chain) in held or not self._is_of(self.unit(other), full, *home):
+                    # Files that import each other have it by ever longer names.
+                    again = any(at == other and f".{chain}".endswith(f".{x}") for at, x in held)
+                    if again or not self._is_of(self.unit(other), full, *home):
                         continue
                     held.append((other, chain))
                     if reads:
                         found.append((self.unit(other), chain.rpartition(".")[2], full))
-            if len(found) > _MANY:
+            if len(found) > _MANY or len(held) > _WAYS:
                 break
         return found
 

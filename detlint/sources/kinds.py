@@ -36,6 +36,7 @@ NAMES = {
 # Dockerfile_2024.rocm, Dockerfile-dev, and no Dockerfile-notes.md.
 _IMAGES = ("Dockerfile_", "Dockerfile-", "Containerfile_", "Containerfile-")
 _OTHERS = frozenset(("md", "rst", "html", "patch", "diff", "encrypted", "enc", "gpg", "orig"))
+_ATTRIBUTES = "._"  # of a file on a Mac, kept beside it where a disk or an archive has none
 # Programs that run sources, without their releases.
 _INTERPRETERS = {
     **dict.fromkeys(("python", "ipython", "pypy"), PYTHON),
@@ -48,6 +49,8 @@ _LARGEST = 1_000_000
 
 def kind_of_name(name: str) -> str | None:
     """The kind that a file's name says; None where the name says nothing."""
+    if name.startswith(_ATTRIBUTES):
+        return None
     stem, dot, suffix = name.rpartition(".")
     if dot and (kind := SUFFIXES.get(f".{suffix}")):
         return kind
