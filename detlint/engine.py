@@ -13,7 +13,7 @@ from detlint.settings import enabled
 from detlint.sources.decoding import decode
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 from detlint.sources.source import DecodeError, Source
-from detlint.syntax import parsing as syntax
+from detlint.syntax import parsing
 from detlint.triggers import DIRECTIVES, Mentions, Triggers
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Engine:
             utf8 = data if data is not None and is_utf8 else _utf8(source)
             hits = self._triggers.find(source.text, utf8)
             result = self._lint_python(source, hits, utf8)
-            if isinstance(result, syntax.Problem):
+            if isinstance(result, parsing.Problem):
                 findings = self.unreadable(source.path, *result)
             else:
                 findings = result
@@ -118,9 +118,9 @@ class Engine:
         else:
             return Look(self._lint_document(source))
         if directed:
-            from detlint.suppression import comments as suppression
+            from detlint.suppression import comments
 
-            findings = suppression.apply(
+            findings = comments.apply(
                 source,
                 findings,
                 enabled=self._enabled,
@@ -139,7 +139,7 @@ class Engine:
             return _visit(read(source), self._mentions.find(source.text), self._settings)
         utf8 = _utf8(source)
         found = self._lint_python(source, self._triggers.find(source.text, utf8), utf8)
-        return [] if isinstance(found, syntax.Problem) else found
+        return [] if isinstance(found, parsing.Problem) else found
 
     @cached_property
     def _asking_for_all(self) -> Engine:
@@ -153,19 +153,19 @@ class Engine:
 
     def _lint_python(
         self, source: Source, hits: Hits, utf8: bytes
-    ) -> list[Finding] | syntax.Problem:
+    ) -> list[Finding] | parsing.Problem:
         # Python's parser would take half of the time, so it is asked about what is to be read.
-        doubtful = not hits.marks.isdisjoint(syntax.DAMAGE) or syntax.is_suspicious(
+        doubtful = not hits.marks.isdisjoint(parsing.DAMAGE) or parsing.is_suspicious(
             source.text, utf8
         )
-        problem = syntax.problem(source) if doubtful else None
+        problem = parsing.problem(source) if doubtful else None
         if problem is not None:
             return problem
         return self._follow(source, hits.rules) if hits.rules else []
 
     def _follow(
         self, source: Source, rules: dict[AnyRule, list[int]]
-    ) -> list[Finding] | syntax.Problem:
+    ) -> list[Finding] | parsing.Problem:
         """What the rules find that follow values."""
         from detlint.dataflow.unit import Unit, UnparsedError
         from detlint.syntax.alive import alive
@@ -188,12 +188,12 @@ class Engine:
 
         try:
             return in_deep_stack(lambda: look(whole=not self._narrowed))
-        except (UnparsedError, *syntax.REFUSALS):
+        except (UnparsedError, *parsing.REFUSALS):
             # Lines were misjudged, or it is no Python, or one newer than ours.
-            problem = syntax.problem(source)
+            problem = parsing.problem(source)
             if problem is not None:
                 return problem
-        newer = syntax.newer(source)
+        newer = parsing.newer(source)
         if newer is None:
             return in_deep_stack(lambda: look(whole=True))
         return [*self.unreadable(source.path, *newer), *in_deep_stack(lambda: look(partly=True))]
@@ -204,19 +204,19 @@ class Engine:
         from detlint.notebooks.notebook import Notebook
 
         assert isinstance(source, Notebook)  # noqa: S101 - what decoding gives of this kind
-        problems: list[syntax.Problem] = []
+        problems: list[parsing.Problem] = []
         result = self._lint_cells(source)
-        if source.broken or isinstance(result, syntax.Problem):
+        if source.broken or isinstance(result, parsing.Problem):
             source, problems = source.readable
             result = self._lint_cells(source)
-            if isinstance(result, syntax.Problem):
+            if isinstance(result, parsing.Problem):
                 problems, result = [result], []
         findings = [each for it in problems for each in self.unreadable(source.path, *it)]
         rules = self._mentions.find(source.written)
         told = _visit(read(source), rules, self._settings) if rules else []
         return source, [*findings, *result, *told]
 
-    def _lint_cells(self, source: Source) -> list[Finding] | syntax.Problem:
+    def _lint_cells(self, source: Source) -> list[Finding] | parsing.Problem:
         utf8 = _utf8(source)
         return self._lint_python(source, self._triggers.find(source.text, utf8), utf8)
 
@@ -239,9 +239,9 @@ class Engine:
         # Arguments of two commands may stand in one array.
         findings = list(dict.fromkeys(_visit(document, rules, self._settings)))
         if directed:
-            from detlint.suppression import comments as suppression
+            from detlint.suppression import comments
 
-            findings = suppression.apply(
+            findings = comments.apply(
                 source,
                 findings,
                 enabled=self._enabled,

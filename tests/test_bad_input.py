@@ -14,7 +14,7 @@ import pytest
 from test_cli import LEAK, detlint
 
 from detlint.sources.source import Source
-from detlint.syntax import parsing as syntax
+from detlint.syntax import parsing
 
 
 @pytest.fixture
@@ -383,7 +383,7 @@ def test_what_does_not_parse_is_read_alone_by_libcst_where_the_rest_does(
     parse = libcst.parse_module
     monkeypatch.setattr(libcst, "parse_module", lambda text: (texts.append(text), parse(text))[1])
     source = Source("a.py", f"import torch\n{broken}{_METHODS}")
-    assert syntax.problem(source) is not None
+    assert parsing.problem(source) is not None
     assert texts == [read]
 
 
@@ -397,7 +397,7 @@ def test_what_does_not_parse_is_read_alone_by_libcst_where_the_rest_does(
 def test_what_does_not_stand_alone_is_read_with_the_rest(text: str) -> None:
     import libcst
 
-    assert syntax.problem(Source("a.py", text)) is not None
+    assert parsing.problem(Source("a.py", text)) is not None
     with pytest.raises(libcst.ParserSyntaxError):
         libcst.parse_module(text)
 

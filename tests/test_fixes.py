@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.finding import Edit, Finding
-from detlint.fixes import applying as fixes
+from detlint.fixes import applying
 from detlint.fixes.applying import apply_edits, diff, fix, write
 from detlint.sources.decoding import decode
 from detlint.sources.source import Source
@@ -390,7 +390,7 @@ def test_a_failure_at_any_step_leaves_no_litter(
         raise error
 
     if step == "_copy_owner_and_mode":
-        monkeypatch.setattr(fixes, step, fail)
+        monkeypatch.setattr(applying, step, fail)
     else:
         monkeypatch.setattr(os, step, fail)
     with pytest.raises(type(error)):
