@@ -98,10 +98,9 @@ def settled(
     if text.shares and not shown.is_number and circumstance != MEMORY.name:
         return None
     # Memory of a library's holds the same where the circumstances are.
-    held = text.allocates or (shown.allocates and circumstance != NONE)
-    held = held and not shown.is_number and circumstance in ("", NONE)
-    held = held and line in (Source.NOT_SHOWN, Source.UNWRITTEN_MEMORY)
-    if circumstance == MEMORY.name or held:
+    allocates = text.allocates or (shown.allocates and circumstance != NONE)
+    is_open = circumstance in ("", NONE) and line in (Source.NOT_SHOWN, Source.UNWRITTEN_MEMORY)
+    if circumstance == MEMORY.name or (allocates and is_open and not shown.is_number):
         why = READ.format(shown.operator.name)
         return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
     return shown

@@ -9,6 +9,7 @@ is resumed begins with them anew.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -510,11 +511,11 @@ def _drawn_attributes(
         for target, value in _assigned(owner)
         if isinstance(target, ast.Attribute)
     ]
-    once = {name for name, _, _ in stores if sum(name == other for other, _, _ in stores) == 1}
+    times = Counter(name for name, _, _ in stores)
     made = {
         name: line
         for name, value, line in stores
-        if name in once and isinstance(value, ast.Call) and last_name(value.func) in _GENERATORS
+        if times[name] == 1 and isinstance(value, ast.Call) and last_name(value.func) in _GENERATORS
     }
     for method in (each for each in owner.body if each not in first):
         for call, called in calls(method):
