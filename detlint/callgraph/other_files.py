@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of
 from detlint.index.requirements import is_older, requirements
@@ -176,12 +177,12 @@ class OtherFiles:
         first = name.partition(".")[0]
         for wanted in self._index.imports(path, typed=True):
             dotted = f"{'.' * wanted.level}{wanted.module}."
-            everything = "*" in wanted.names and wanted.module.rpartition(".")[2] in ("", module)
-            if first in wanted.names or everything:
+            last = wanted.module.rpartition(".")[2]
+            if first in wanted.names or ("*" in wanted.names and last in ("", module)):
                 yield f"{dotted}{name}", name
             if module in wanted.names:
                 yield f"{dotted}{module}.{name}", name
-            if not wanted.names and wanted.module.rpartition(".")[2] == module:
+            if not wanted.names and last == module:
                 yield f"{dotted}{name}", f"{dotted}{name}"
 
     def _is_of(self, unit: Unit, full: str, home: str, name: str) -> bool:
@@ -222,14 +223,12 @@ class OtherFiles:
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""
         importers, modules = self._importers(self._around(path)), self._modules(self._root_of(path))
-        roots = {path: None}
-        pending = [path]
-        for each in pending:  # grows
-            module = module_of(each)
-            found = [*importers.get(module, ()), *importers.get(f".{module}", ())]
-            fresh = [x for x in found if x not in roots]
-            roots.update(dict.fromkeys(fresh))
-            pending += fresh
+
+        def importing(imported: str) -> list[str]:
+            module = module_of(imported)
+            return [*importers.get(module, ()), *importers.get(f".{module}", ())]
+
+        roots = closure([path], importing)
         closures = (modules.closure(each, self._index.imports) for each in roots)
         return list(dict.fromkeys(itertools.chain.from_iterable(closures)))
 
