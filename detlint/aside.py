@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
     # Gives what a function makes of each share of some work.
     Share = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+
+_AHEAD = 2 * (os.cpu_count() or 1)  # shares that wait for the processes of a pool
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -59,14 +61,25 @@ def share_out(
     done here."""
     from concurrent.futures.process import BrokenProcessPool
 
-    told: list[T] = []
+    told: dict[int, T] = {}
+    given: dict[int, Future[T]] = {}
+    left = list(range(len(shares)))
     try:
-        pending = [pool.submit(function, each) for each in shares]
-        for share, future in zip(reversed(shares), reversed(pending), strict=True):
-            told.append(function(share) if future.cancel() else future.result())
+        while left:
+            # Few at a time, and none is taken back: a pool that breaks meanwhile stumbles over what
+            # was cancelled (CPython 3.11).
+            while left and sum(not each.done() for each in given.values()) < _AHEAD:
+                place = left.pop(0)
+                given[place] = pool.submit(function, shares[place])
+            if left:
+                place = left.pop()
+                told[place] = function(shares[place])
+        for place, future in given.items():
+            begun = future.running() or future.done()
+            told[place] = future.result() if begun else function(shares[place])
     except BrokenProcessPool:
         return [function(each) for each in shares]
-    return told[::-1]
+    return [told[place] for place in range(len(shares))]
 
 
 def die_silently() -> None:
