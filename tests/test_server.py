@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
+import io
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -480,3 +485,44 @@ def test_paths_are_no_arguments(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stderr.startswith("detlint: detlint server needs pygls beside detlint: `pip")
+
+
+def test_nothing_is_said_after_the_client_has_left() -> None:
+    """Once its output is closed, pygls tells without end of what it could not tell."""
+    from pygls.io_ import StdoutWriter
+    from pygls.lsp.server import LanguageServer
+
+    from detlint.server.protocol import _Client
+
+    async def said(*, left: bool) -> bytes:
+        written = io.BytesIO()
+        server = LanguageServer("detlint", "0")
+        server.protocol.set_writer(StdoutWriter(written))
+        client = _Client(server, argparse.Namespace())
+        client._loop = asyncio.get_running_loop()
+        client._tell("the process that links has died")
+        if left:
+            client._end(None)
+        await asyncio.sleep(0)
+        return written.getvalue()
+
+    assert b"has died" in asyncio.run(said(left=False))
+    assert asyncio.run(said(left=True)) == b""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process can be halted here")
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_question_that_is_open_at_the_end_is_no_failure(folder: Path, begun: bool) -> None:
+    from detlint.cli.server import parser
+    from detlint.server.linking import Linking, Question
+
+    options = parser().parse_args(["--cache-dir", str(folder / ".cache")])
+    linking = Linking(options, [str(folder)])
+    question = Question(str(folder / "train.py"), LEAK, {}, False, False)
+    if begun:
+        assert linking.ask(question) is not None
+        os.kill(linking._process.pid, signal.SIGSTOP)
+        threading.Timer(0.2, linking.stop).start()
+    else:
+        linking.stop()
+    assert linking.ask(question) is None

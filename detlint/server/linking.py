@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,11 +52,14 @@ class Linking:
 
     def __init__(self, options: argparse.Namespace, roots: Sequence[str]) -> None:
         self._given = options, roots
+        self._stopped = threading.Event()
         self._process: Any = None
         self._ours: Connection | None = None
 
     def ask(self, question: Question) -> Answer | None:
-        """Raises RuntimeError with the traceback of what fails there."""
+        """Raises RuntimeError with the traceback of what fails there; None once it is stopped."""
+        if self._stopped.is_set():
+            return None
         if self._process is None or not self._process.is_alive():
             self._begin()
         assert self._ours is not None  # noqa: S101 - it has just begun
@@ -63,13 +67,16 @@ class Linking:
             self._ours.send(question)
             answer = self._ours.recv()
         except (EOFError, OSError) as error:
+            if self._stopped.is_set():
+                return None
             raise RuntimeError(f"the process that links has died: {error!r}") from error
         if isinstance(answer, str):
             raise RuntimeError(answer)  # noqa: TRY004 - it is what went wrong there
         return answer  # type: ignore[no-any-return]
 
     def stop(self) -> None:
-        """End it, whatever it does."""
+        """End it, whatever it does, for good."""
+        self._stopped.set()
         if self._process is not None:
             self._process.kill()
 

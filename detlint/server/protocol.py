@@ -75,6 +75,7 @@ class _Client:
         self._options = options
         self._loop: asyncio.AbstractEventLoop | None = None
         self._session: Session | None = None
+        self._left = False
         for name, handler in self._handlers.items():
             server.feature(name, _OPTIONS.get(name))(_function(handler))
 
@@ -83,6 +84,7 @@ class _Client:
         return {
             lsp.INITIALIZED: self._begin,
             lsp.SHUTDOWN: self._end,
+            lsp.EXIT: self._end,  # of a client that does not ask first
             lsp.TEXT_DOCUMENT_DID_OPEN: self._open,
             lsp.TEXT_DOCUMENT_DID_CHANGE: self._change,
             lsp.TEXT_DOCUMENT_DID_SAVE: self._save,
@@ -122,6 +124,7 @@ class _Client:
             )
 
     def _end(self, _params: None) -> None:
+        self._left = True
         if self._session is not None:
             self._session.stop()
 
@@ -233,8 +236,13 @@ class _Client:
         self._in_loop(lambda: self._server.window_show_message(message))
 
     def _in_loop(self, send: Callable[[], None]) -> None:
+        def send_unless_left() -> None:
+            # Output is closed on exit, and pygls tells of what could not be told, without end.
+            if not self._left:
+                send()
+
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(send)
+            self._loop.call_soon_threadsafe(send_unless_left)
 
     # What is asked
 
