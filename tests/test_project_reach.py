@@ -296,6 +296,26 @@ def test_what_a_person_only_looks_at_is_no_result(
 
 
 @pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("# draw()", False),
+        ("draw()", True),
+        ("table = [draw]\n    table[0]()", True),
+        ("def go():\n        draw()\n    go()", True),
+        ("def go():\n        draw()\n    # go()", True),  # as far as one looks
+    ],
+)
+@pytest.mark.parametrize("where", ["if __name__ == '__main__':", "def main():"])
+def test_a_function_in_another_one_runs_where_something_names_it(
+    project: Project, lint: Lint, where: str, line: str, *, found: bool
+) -> None:
+    block = f"    def draw():\n        np.save('x.npy', random.random())\n    {line}\n"
+    after = "main()\n" if where == "def main():" else ""
+    project({"make.py": f"import random\nimport numpy as np\n\n{where}\n{block}{after}"})
+    assert lint() == ["make.py:6"] * found
+
+
+@pytest.mark.parametrize(
     ("test", "found"),
     [
         ("input('> ') == 'shuffle'", False),

@@ -60,6 +60,7 @@ BY_GRADIENTS = """
         ("", "", BY_GRADIENTS.format("torch.autograd.grad"), True),
         ("from torch.autograd import grad", "", BY_GRADIENTS.format("grad"), True),
         ("", "", "    print(torch.autograd.grad(loss, x))", False),
+        ("", "", "    model.zero_grad()\n    loss.backward()\n    show(model.weight.grad)", False),
         (
             "",
             "",

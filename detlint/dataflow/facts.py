@@ -44,6 +44,7 @@ _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "nu
 _STRATEGY = f"{rows.TRAINER}.strategy"
 _DETERMINISTIC = f"{rows.TRAINER}.deterministic"
 _STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
 
 
@@ -177,7 +178,7 @@ class _Reader:
             for outer in self.unit.functions_at(offsets):
                 asked.setdefault(outer, []).append(kind)
         for outer, kinds in asked.items():
-            for function in outer.everything():
+            for function in filter(_may_be_called, outer.everything()):
                 paths, needs = Paths(function), Needs(function)
                 for kind in kinds:
                     for found in getattr(self, kind)(function):
@@ -536,6 +537,17 @@ class _Reader:
         named = self._values.constant(value)
         word = named if isinstance(named, str) else word_of(value) if value.code == "call" else ""
         return word.lower().startswith(_SEVERAL)
+
+
+def _may_be_called(function: Function) -> bool:
+    """Whether something names a function that stands in another one, or in the main block."""
+    outer = function.outer
+    if outer is None or not isinstance(function.node, _DEFINITIONS) or function.decorators:
+        return True
+    made = [op for op in outer.coded("function") if op.name is function]
+    if any(op.uses for op in made) or "." in function.name or not made:
+        return True
+    return outer.node is None and any(True for _ in outer.unit.reads("global", function.name))
 
 
 def _node(function: Function) -> ast.AST:

@@ -366,6 +366,9 @@ class _Options:
         self._environment = Environment(function)
 
     def all(self) -> Iterator[Setting]:
+        return (each for each in self._found() if not _only_repeats(each))
+
+    def _found(self) -> Iterator[Setting]:
         for op, _, written in _assigned(self._function):
             yield from self._stored(op, written)
         for op in self._function.ops:
@@ -448,6 +451,12 @@ class _Options:
             if self._environment.takes(use):
                 return "environment"
         return "keyword" if op.code == "call" else "key"
+
+
+def _only_repeats(setting: Setting) -> bool:
+    """``{"cudnn_benchmark": torch.backends.cudnn.benchmark}``: it is told where that is set."""
+    said = setting.written
+    return isinstance(said, ast.Attribute) and setting.name.endswith(said.attr)
 
 
 # Arguments and entries

@@ -126,7 +126,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     # Only looked for: without one of these, gradients are worked out and change nothing.
     "steps": (
-        *(".step(", "zero_grad(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
+        *(".step(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
         *(".grad.zero_(", "torch.func", "functorch", "-= ", ".sub_(", ".add_(", "_foreach_"),
         *(".data = ", ".copy_("),
     ),

@@ -56,6 +56,10 @@ FUNCTIONS = (
     *rows("itertools", "combinations permutations", "iterator[tuple[E0, E0]]", Order.PICKS),
     *rows("itertools", "groupby zip_longest accumulate pairwise cycle tee", "", Order.PICKS),
     *rows("heapq", "nlargest nsmallest merge", "", Order.PICKS),
+    # These add up exactly, and round once.
+    *rows("math", "fsum", "float", Order.FREE),
+    *rows("statistics", "fmean mean median median_high median_low", "number", Order.FREE),
+    *rows("statistics", "pstdev pvariance quantiles stdev variance", "", Order.FREE),
     *rows("random", "shuffle", "none", Order.DRAWS),
     *rows("random", "choice", "E0", Order.DRAWS),
     *rows("random", "sample choices", "list[E0]", Order.DRAWS),

@@ -231,3 +231,10 @@ def other_libraries(Trainer):
     partial(print, benchmark=True)
     benchmark = True
     return benchmark
+
+
+def recorded(save):
+    torch.backends.cudnn.benchmark = True  # DET301
+    options = {"name": "run", "cudnn_benchmark": torch.backends.cudnn.benchmark}
+    save(options, cudnn_benchmark=torch.backends.cudnn.benchmark)
+    save(options, cudnn_benchmark=True)  # DET301
