@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +14,13 @@ from detlint.dataflow.initialisation import Initialisation, Memory
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
-from detlint.syntax.mentions import mentions
+from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.unit import Piece, Unit
 
 _MODULE = frozenset(
     f"torch.nn.{name}" for name in ("Module", "modules.Module", "modules.module.Module")
@@ -32,6 +33,7 @@ _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
 _LISTING = frozenset(("parameters", "named_parameters", "buffers", "named_buffers"))
+_OVER_ALL = re.compile(r"\.apply\(|(?:parameters|buffers)\(")
 _HARMLESS = frozenset(
     f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
 )
@@ -274,60 +276,115 @@ class ModuleClass:
 
 
 class Elsewhere:
-    """The rest of the file around a class: who may fill the class's parameters."""
+    """A file around its classes: who may fill their parameters. What is found is told by the class
+    that it stands in, and by what must be so of the class that is asked about:
 
-    def __init__(self, owner: ModuleClass) -> None:
-        unit, name = owner.unit, owner.name
+    named      the rest of the file names it; else nobody there builds it or inherits from it, and
+               what other classes do to what they own does not reach it
+    inherited  a class there may inherit from it
+    """
+
+    def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._pieces = [
-            piece
-            for piece in unit.pieces
-            if piece.owner not in owner.family and not unit.text.startswith("__all__", piece.start)
-        ]
-        # If nothing here names the class, nobody here builds it or inherits from it, and what
-        # other classes do to what they own doesn't reach it.
-        self._named = any(mentions(unit.text, name, each.start, each.end) for each in self._pieces)
-        self._inherited = any(mentions(each.bases, name) for each in self._pieces) or any(
-            unit.text[each.start : each.end].partition("=")[2].strip() == name
-            for each in self._pieces
-        )
+        self._fillers: dict[str, _Found] = {}
 
-    def _ops(self, *parts: str) -> Iterator[Op]:
-        """The operations of what holds some text."""
-        for piece in self._pieces:
-            if any(self._unit.text.find(each, piece.start, piece.end) >= 0 for each in parts):
-                function = self._unit.function(piece) if piece.kind else self._unit.module
-                for inner in function.everything() if function is not None else ():
-                    yield from inner.ops
-
-    def goes_over_all(self) -> bool:
+    def goes_over_all(self, owner: ModuleClass) -> bool:
         """Whether code goes over the parameters of a model that may hold the class."""
-        return any(
-            (self._named or owner_word(op) != "self")
-            and (_is_applied(op) or (word_of(op) in _LISTING and _is_looped_to_fill(op)))
-            for op in self._ops(".apply(", "parameters(", "buffers(")
-            if op.code == "call"
-        )
+        return self._concerns(self._loops, owner)
 
-    def may_fill(self, name: str) -> bool:
+    def may_fill(self, owner: ModuleClass, name: str) -> bool:
         """Whether code stores to an attribute of the name, or passes it to what may fill it."""
+        if name not in self._fillers:
+            ops = self._ops(places(self._unit.text).get(name, ()))
+            told = ((at, _filled_if(op)) for at, op in ops if op.name == name)
+            self._fillers[name] = _by_condition(told)
+        return self._concerns(self._fillers[name], owner)
+
+    def _concerns(self, found: _Found, owner: ModuleClass) -> bool:
         return any(
-            op.name == name and self._fills(op)
-            for op in self._ops(name)
-            if op.code in ("store_attr", "attr", "const")
+            (condition is _If.ALWAYS or self._holds(condition, owner))
+            and any(each not in owner.family for each in classes)
+            for condition, classes in found.items()
         )
 
-    def _fills(self, op: Op) -> bool:
-        if op.code == "const":
-            return any(_is_filling(use) for use in op.uses)
-        holder = op.args[0]
-        if holder.is_self:
-            ours = self._inherited
-        else:
-            while holder.code in ("attr", "item") and holder.args:
-                holder = holder.args[0]
-            ours = self._named or not (holder.is_self or holder.code == "call")
-        return ours and (op.code == "store_attr" or _is_filled(op))
+    def _holds(self, condition: _If, owner: ModuleClass) -> bool:
+        if condition is _If.NAMED:
+            at = self._pieces(places(self._unit.text).get(owner.name, ()))
+            return any(each.owner not in owner.family for each in at)
+        return any(each not in owner.family for each in self._heirs.get(owner.name, ()))
+
+    @cached_property
+    def _heirs(self) -> dict[str, list[str]]:
+        """The classes whose bases a word is among; "" for an alias."""
+        found: dict[str, list[str]] = {}
+        for piece in self._unit.pieces:
+            words = re.findall(r"\w+", piece.bases)
+            if not piece.kind:
+                words.append(self._unit.text[piece.start : piece.end].partition("=")[2].strip())
+            for word in words:
+                found.setdefault(word, []).append(piece.owner)
+        return found
+
+    @cached_property
+    def _loops(self) -> _Found:
+        text = self._unit.text
+        at = (match.start() for match in _OVER_ALL.finditer(text))
+        told = (
+            (owner, _If.NAMED if owner_word(op) == "self" else _If.ALWAYS)
+            for owner, op in self._ops(at)
+            if op.code == "call"
+            and (_is_applied(op) or (word_of(op) in _LISTING and _is_looped_to_fill(op)))
+        )
+        return _by_condition(told)
+
+    def _pieces(self, offsets: Iterable[int]) -> Iterator[Piece]:
+        """What they lie in, but for a list of what the file exports."""
+        found = dict.fromkeys(filter(None, map(self._unit.piece_at, offsets)))
+        return (each for each in found if not self._unit.text.startswith("__all__", each.start))
+
+    def _ops(self, offsets: Iterable[int]) -> Iterator[tuple[str, Op]]:
+        """The operations of the parts that they lie in, each with its class."""
+        unit = self._unit
+        parts = (
+            (each.owner, unit.function(each) if each.kind else unit.module)
+            for each in self._pieces(offsets)
+        )
+        for owner, function in dict.fromkeys(parts):
+            for inner in function.everything() if function is not None else ():
+                yield from ((owner, op) for op in inner.ops)
+
+
+class _If(Enum):
+    """What must be so of a class for an operation elsewhere to concern it."""
+
+    ALWAYS = "always"
+    NAMED = "named"
+    INHERITED = "inherited"
+
+
+_Found = dict[_If, list[str]]
+
+
+def _by_condition(told: Iterable[tuple[str, _If | None]]) -> _Found:
+    found: _Found = {}
+    for owner, condition in dict.fromkeys(told):
+        if condition is not None:
+            found.setdefault(condition, []).append(owner)
+    return found
+
+
+def _filled_if(op: Op) -> _If | None:
+    """When an operation fills an attribute of its name; None if it never does."""
+    if op.code == "const":
+        return _If.ALWAYS if any(_is_filling(use) for use in op.uses) else None
+    if op.code != "store_attr" and not (op.code == "attr" and _is_filled(op)):
+        return None
+    holder = op.args[0]
+    if holder.is_self:
+        return _If.INHERITED
+    while holder.code in ("attr", "item") and holder.args:
+        holder = holder.args[0]
+    return _If.NAMED if holder.is_self or holder.code == "call" else _If.ALWAYS
 
 
 def _is_applied(call: Op) -> bool:

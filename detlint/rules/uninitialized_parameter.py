@@ -105,23 +105,23 @@ class UninitializedParameter(Rule):
 
     def examine(self, offsets: Sequence[int]) -> None:
         functions = self.unit.functions_at(offsets)
+        elsewhere = Elsewhere(self.unit)
         for name in dict.fromkeys(each.class_name for each in functions):
             if name in self.unit.classes:
-                self._judge(ModuleClass(self.unit, name))
+                self._judge(ModuleClass(self.unit, name), elsewhere)
 
-    def _judge(self, owner: ModuleClass) -> None:
+    def _judge(self, owner: ModuleClass, elsewhere: Elsewhere) -> None:
         unfilled = list(owner.unfilled())
         if not unfilled or owner.reaches_every_parameter():
             return
         if not (owner.initialises() or any(map(self.unit.text.__contains__, _TRAINED))):
             unfilled = [each for each in unfilled if owner.is_legacy(each)]
-        elsewhere = Elsewhere(owner)
-        if elsewhere.goes_over_all():
+        if elsewhere.goes_over_all(owner):
             return
         for parameter in unfilled:
             # A buffer may be there for its device, or not be used at all.
             used = parameter.by.code == "store_attr" or owner.reads(parameter)
-            if used and not elsewhere.may_fill(parameter.name):
+            if used and not elsewhere.may_fill(owner, parameter.name):
                 self._tell(parameter)
 
     def _tell(self, parameter: Parameter) -> None:
