@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 LINES, TIMES, MOST = 60, 4, 5.5
 FEW = 30  # times an example, of some lines
-# Each class, or data set, is judged by all that the file says of it elsewhere.
-SQUARE = {"DET201, example 1", "DET207, example 1"}
-_XFAIL = pytest.mark.xfail(reason="each class asks the rest of the file")
-FIRST = [
-    pytest.param(family, marks=_XFAIL if family in SQUARE else ())
-    for family in EXAMPLES
-    if family.endswith(" 1")
-]
+FIRST = [family for family in EXAMPLES if family.endswith(" 1")]
 
 
 @pytest.fixture(scope="module")

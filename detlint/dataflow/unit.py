@@ -394,12 +394,13 @@ class Unit(Editable[ast.AST]):
         return self._mentioned[word]
 
     def _pieces_naming(self, owner: str, name: str) -> dict[Piece, list[int]]:
-        """The methods of a class, and its body, whose text holds a name, and where."""
+        """The methods of a class, and its body, or what is in no class, whose text holds a name,
+        and where."""
         if name not in self._naming_within:
             found: dict[str, dict[Piece, list[int]]] = {}
             for place in self._mentions(name):
                 piece = self.piece_at(place)
-                if piece is not None and piece.owner:
+                if piece is not None:
                     found.setdefault(piece.owner, {}).setdefault(piece, []).append(place)
             self._naming_within[name] = found
         return self._naming_within[name].get(owner, {})
@@ -506,15 +507,15 @@ class Unit(Editable[ast.AST]):
             yield from self.stored_by(each, name)
 
     def methods_naming(self, owner: str, name: str) -> Iterator[Function]:
-        """The methods of a class, and its body, whose text holds a name."""
-        for piece in self._pieces_naming(owner, name):
-            function = self.function(piece)
-            if function is not None:
-                yield function
+        """The methods of a class, and its body, whose text holds a name. With no class, the
+        functions at the top of the file, and the module."""
+        pieces = self._pieces_naming(owner, name)
+        found = (self.function(piece) if piece.kind else self.module for piece in pieces)
+        return iter(dict.fromkeys(filter(None, found)))
 
     def stored_by(self, owner: str, name: str) -> Iterator[Op]:
         """The same of a class alone."""
-        for piece, found in self._pieces_naming(owner, name).items():
+        for piece, found in self._pieces_naming(owner, name).items() if owner else ():
             if piece.kind == "class":
                 body = self.function(piece)
                 yield from body.bindings.get(name, ()) if body is not None else ()

@@ -220,12 +220,11 @@ class Workers:
             return False
         name = str(value.name)
         places = self._origins.lineage(frame.owner)
-        units = dict.fromkeys(each.unit for each in places)
-        own = {each.name for each in places}
+        around = dict.fromkeys((each.unit, "") for each in places)
         return any(
-            not _builds(inner, own) and _renews(inner, name)
-            for unit in units
-            for function in unit.functions_naming(name)
+            not _builds(inner) and _renews(inner, name)
+            for unit, owner in (*places, *around)
+            for function in unit.methods_naming(owner, name)
             for inner in function.everything()
         )
 
@@ -237,14 +236,10 @@ def _unnamed(made: Made) -> str:
     return "torch.Generator" if numbered else ""
 
 
-def _builds(function: Function, classes: set[str]) -> bool:
-    """Whether a function builds objects of some classes, or is about another class's."""
-    outer = function.outermost
-    owner, _, name = outer.name.rpartition(".")
-    if not owner:
-        owner, name = outer.class_name, BUILDING[0]  # the class's own body
-        return bool(owner)
-    return owner not in classes or name in BUILDING
+def _builds(function: Function) -> bool:
+    """Whether a function builds objects of its class, as the class's own body does."""
+    _, inside, word = function.outermost.name.rpartition(".")
+    return word in BUILDING if inside else bool(function.class_name)
 
 
 def _renews(function: Function, name: str) -> bool:
