@@ -121,6 +121,11 @@ class GivenOrders:
         self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
     ) -> Iterator[Use]:
         judge = _BY_ORDER.get(order)
+        if flow.rows and keyword == "*":
+            flow = flow.inner
+        elif flow.rows and self._orders.joins_lists(call):
+            yield from self._orders.follow(call, flow.inner)
+            return
         if judge is not None:
             yield from getattr(self, judge)(call, keyword, value, flow)
 
@@ -142,7 +147,8 @@ class GivenOrders:
             yield from self._orders.escape(call, "stored", flow)
 
     def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if flow.grouped and value.code == "call" and word_of(value) in ("items", "values"):
+        pairs = value.code == "call" and word_of(value) in ("items", "values")
+        if flow.rows or (flow.grouped and pairs):
             yield from self._orders.follow(call, flow)
         elif sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
             for use in self._orders.follow(call, flow):
@@ -290,11 +296,10 @@ class GivenOrders:
             # What is kept of files is mostly looked up by their names.
             yield Use(call, f"passed to {described(call)}()", assumed=not self._orders.distinct)
             return
-        if (
-            not self._orders.distinct
-            and self._is_filter(call)
-            and not list(self._orders.follow(call, flow))
-        ):
+        joins = flow.rows and names.joins(word)
+        gives_back = joins or (not self._orders.distinct and names.filters(word))
+        given = flow.inner if joins else flow
+        if gives_back and self._is_used(call) and not list(self._orders.follow(call, given)):
             return
         if flow.keyed and self._orders.imported is None and may_be_of_project(call):
             self._orders.leaves = True
@@ -311,12 +316,11 @@ class GivenOrders:
             return any(each.startswith("yaml.") for each in self._values.called(call))
         return self._values.constant(asked) is not False
 
-    def _is_filter(self, call: Op) -> bool:
-        """Whether a function gives back what seems to be some of what it gets: ``keep_images``."""
-        used = any(
+    def _is_used(self, call: Op) -> bool:
+        """Whether something but a message is made of what a call gives."""
+        return any(
             not (use.code == "call" and self._orders.messages.is_log(use)) for use in call.uses
         )
-        return used and names.filters(word_of(call))
 
     def _entered(
         self,

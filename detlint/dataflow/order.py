@@ -27,13 +27,18 @@ from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
+    # A value on the way, and the calls by which its function was entered, to which that returns.
+    _Step: TypeAlias = tuple[Op, Flow, tuple[Op, ...]]
+
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
+_NESTED = 3  # lists in lists
 _RANKED = "ranked by most_common(), which leaves equals as they come"
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
@@ -82,10 +87,10 @@ class Orders:
         self.imported = ImportedOrders(self, others, depth) if others is not None else None
         self._others = others
         self.leaves = False
-        self._seen: dict[tuple[Op, Flow], int] = {}  # with how many were seen before
+        self._seen: dict[_Step, int] = {}  # with how many were seen before
         self._earliest = math.inf  # of those that were met again
-        self._harmless: set[tuple[Op, Flow]] = set()
-        self._told: dict[tuple[Op, Flow], Use] = {}  # the first use that was found from each
+        self._harmless: set[_Step] = set()
+        self._told: dict[_Step, Use] = {}  # the first use that was found from each
         self.root: Op | None = None
         self._by_root = False  # whether what the root is decided something
         self._ended = False  # the search, by its budget
@@ -149,7 +154,7 @@ class Orders:
 
     def follow(self, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value on the way."""
-        key = value, flow
+        key = value, flow, tuple(self.calls)
         if key in self._seen:
             self._earliest = min(self._earliest, self._seen[key])
             return
@@ -255,8 +260,8 @@ class Orders:
         elif flow.columns and all("pandas.concat" in self.values.called(x) for x in use.uses):
             for each in use.uses:
                 yield from self.follow(each, flow)
-        elif all(each.code in ("return", "yield") for each in use.uses) and use.uses:
-            yield from self.escape(use, "returned", flow)
+        elif flow.grouped < _NESTED:
+            yield from self.follow(use, flow.listed)
         else:
             yield from self.escape(use, "stored", flow)
 
@@ -290,7 +295,7 @@ class Orders:
         if use.args[0] is not value:
             return
         if use.name == "sort":
-            if sorts_with_ties(self.values, use.args[1]):
+            if flow.rows or sorts_with_ties(self.values, use.args[1]):
                 yield from self.follow(use, flow)
         elif use.name != "clear":
             yield from self.follow(use, flow)
@@ -407,7 +412,7 @@ class Orders:
     def _in_groups(self, head: Op, groups: Op, flow: Flow) -> Iterator[Use]:
         """``for group in groups``, ``in groups.values()``, ``for key, group in groups.items()``."""
         inner = flow.inner
-        if lattice.are(self.values.types(groups), "list"):
+        if flow.rows or lattice.are(self.values.types(groups), "list"):
             yield from self.follow(head, inner)
         while not _COPYING.isdisjoint(self.values.called(groups)) and groups.args[1:]:
             groups = groups.args[1]
@@ -449,7 +454,7 @@ class Orders:
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         heads = [each for each in use.args if each.code == "iter"]
-        joined = [each for each in use.uses if self._joins_lists(each)]
+        joined = [each for each in use.uses if self.joins_lists(each)]
         if value not in heads and joined and len(joined) == len(use.uses):
             for each in joined:
                 yield from self.follow(each, flow)
@@ -458,7 +463,7 @@ class Orders:
                 yield from self.follow(use, flow.held)
             yield from self.escape(use, "collected", flow)
 
-    def _joins_lists(self, call: Op) -> bool:
+    def joins_lists(self, call: Op) -> bool:
         """``sum(lists, [])``, ``chain.from_iterable(lists)``; ``next(lists)``, which is one."""
         called = self.values.called(call)
         return bool({"itertools.chain.from_iterable", "builtins.next"} & set(called)) or (
@@ -466,12 +471,19 @@ class Orders:
         )
 
     def _in_unpack(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        index, count, _, _ = use.name
-        if value is self.root and value.code == "call" and self.is_product(value):
-            if lattice.may_be(self.values.types(use), "list", "set", "dict", "iterator", "?"):
+        index, count, _, starred = use.name
+        if flow.rows:
+            if self._may_list(use):
+                yield from self.follow(use, flow if starred else flow.inner)
+        elif value is self.root and value.code == "call" and self.is_product(value):
+            if self._may_list(use):
                 yield from self.follow(use, flow)  # any of what a function gives at once
         elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
+
+    def _may_list(self, part: Op) -> bool:
+        """Whether a part of what is unpacked may have an order of its own."""
+        return lattice.may_be(self.values.types(part), "list", "set", "dict", "iterator", "?")
 
     def is_product(self, value: Op) -> bool:
         """Whether a value is a tuple, whose parts have names, and not elements in an order."""
@@ -531,7 +543,7 @@ class Orders:
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value or (flow.keyed and not flow.grouped):
             return
-        if not any(use.name) or flow.text or flow.keyed:
+        if not any(use.name) or flow.text or flow.keyed or flow.rows:
             yield from self.follow(use, flow)
         else:
             yield Use(use, "sliced", assumed=_is_part(use))

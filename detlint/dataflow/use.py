@@ -61,6 +61,7 @@ class Flow(NamedTuple):
     numbered  it gives the elements' places, too
     grouped   how many containers hold lists or dicts in the order: by key, or one after the other
     columns   a table whose columns have it
+    rows      the containers that hold it are sequences, which have no keys
     """
 
     keyed: bool = False
@@ -69,16 +70,24 @@ class Flow(NamedTuple):
     numbered: bool = False
     grouped: int = 0
     columns: bool = False
+    rows: bool = False
 
     @property
     def inner(self) -> Flow:
         """Of what a container holds."""
-        return self._replace(grouped=self.grouped - 1)
+        return self._replace(grouped=self.grouped - 1, rows=self.rows and self.grouped > 1)
 
     @property
     def held(self) -> Flow:
         """Of a container that holds it."""
         return self._replace(grouped=self.grouped + 1)
+
+    @property
+    def listed(self) -> Flow:
+        """Of a list or a tuple that holds it."""
+        return self._replace(
+            grouped=self.grouped + 1, rows=not (self.keyed or self.grouped) or self.rows
+        )
 
 
 PLAIN = Flow()

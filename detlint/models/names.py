@@ -266,6 +266,10 @@ def filters(word: str) -> bool:
     return words_of(word)[:1] in (["keep"], ["filter"], ["only"])
 
 
+# Whether a function makes one list of several: ``flatten``, ``chain_all``.
+joins = says("chain chained concat concatenate flat flatten flattened")
+
+
 def describes(word: str) -> bool:
     """Whether a function makes a text or a number for people: ``format_names``, an error."""
     words = words_of(word)

@@ -4477,3 +4477,82 @@ def exact_sums(folder):
 
 def most_frequent(folder):
     return statistics.mode(os.path.getsize(each) for each in glob.glob(folder))  # DET203
+
+
+# Lists of listings
+
+
+def chained_by_name(d, f):
+    first = glob.iglob(f"{d}/*.a")
+    second = glob.iglob(f"{d}/*.b")
+    return sorted(itertools.chain(first, second))
+
+
+def chained_in_a_list(d):
+    parts = [Path(d).rglob("*.a"), Path(d).rglob("*.b")]
+    return sorted(itertools.chain.from_iterable(parts))
+
+
+def chained_and_not_sorted(d):
+    parts = [Path(d).rglob("*.a"), ()]  # DET203
+    return list(itertools.chain.from_iterable(parts))
+
+
+def chain_all(several):
+    all_of_them = itertools.chain()
+    for each in several:
+        all_of_them = itertools.chain(all_of_them, each)
+    return all_of_them
+
+
+def chained_by_a_helper(d):
+    first, second = glob.iglob(f"{d}/*.a"), glob.iglob(f"{d}/*.b")
+    return sorted(chain_all([first, second]))
+
+
+def chained_by_a_helper_and_not_sorted(d):
+    first = glob.iglob(f"{d}/*.a")  # DET203
+    return list(chain_all([first]))
+
+
+def chained_by_what_is_not_here(d, lib):
+    first = glob.iglob(f"{d}/*.a")
+    second = glob.iglob(f"{d}/*.b")  # DET203
+    lib.show_all([second])
+    return sorted(lib.flatten_all([first]))
+
+
+def unpacked_again(d):
+    names, sizes = numbered([os.listdir(d), []])
+    return sorted(names), len(sizes)
+
+
+def numbered(pair):
+    return pair
+
+
+def parts_in_turn(d):
+    for kind, names in [("a", os.listdir(d)), ("b", sorted(os.listdir(d)))]:
+        print(kind[0], len(names), max(names))
+
+
+def parts_in_turn_whose_first_counts(d):
+    for kind, names in [("a", os.listdir(d)), ("b", [])]:  # DET203
+        yield kind, names[0]
+
+
+def rows_in_a_list_of_lists(d):
+    table = [[os.listdir(d)], []]  # DET203
+    table.sort()
+    return table[0][0]
+
+
+def keeps_what_is_given(names):
+    found = []
+    found.extend(names)
+    return found
+
+
+def given_to_one_that_sorts_and_one_that_does_not(d):
+    yield sorted(keeps_what_is_given(os.listdir(d)))
+    yield keeps_what_is_given(os.listdir(d))  # DET203
