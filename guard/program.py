@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import CodeType
 
 # They start others and compute nothing themselves. The names of modules, and of scripts.
@@ -27,6 +27,7 @@ _LAUNCHERS = {
     "accelerate": "accelerate launch",
     "deepspeed": "deepspeed",
 }
+before_running: list[Callable[[], None]] = []  # right before a program begins
 
 
 class Program:
@@ -96,6 +97,8 @@ class Program:
 
     def run(self) -> None:
         """Run it to its end. Whatever it raises is shown without guard's own frames."""
+        for each in before_running:
+            each()
         try:
             if self.module:
                 _as_module(self.name)

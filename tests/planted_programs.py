@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,12 @@ class Planted:
     def name(self) -> str:
         """Of the program, without its suffix."""
         return self.path.stem
+
+    @property
+    def ranks(self) -> int:
+        """How many processes it takes."""
+        given = dict(pairwise(self.options))
+        return int(given.get("--nproc-per-node", 1))
 
 
 @dataclass(frozen=True)
@@ -182,11 +189,13 @@ def _is_planted(program: Planted, file: str, line: int) -> bool:
 
 
 def fingerprint(program: Planted) -> str:
-    """What a fresh process of the program computes, without verify."""
+    """What fresh processes of the program compute, a part for each rank, without verify."""
     shuffle = ["--shuffle"] if program.shuffled else []
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={program.ranks}"]
+    start = [sys.executable, *(launcher if program.ranks > 1 else [])]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, str(FOLDER / "fingerprint.py"), *shuffle, str(program.path)],
+            [*start, str(FOLDER / "fingerprint.py"), *shuffle, str(program.path)],
             cwd=folder,
             env=clean_environment(),
             capture_output=True,
@@ -194,7 +203,7 @@ def fingerprint(program: Planted) -> str:
             timeout=_TOO_LONG,
             check=False,
         )
-    digest = next((s for s in done.stdout.splitlines() if s.startswith("digest ")), "")
-    if not digest:
+    digests = sorted(s for s in done.stdout.splitlines() if s.startswith("digest "))
+    if len(digests) != program.ranks:
         raise AssertionError(f"{program.name} failed: {done.stderr}")
-    return digest
+    return ", ".join(digests)

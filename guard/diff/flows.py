@@ -366,6 +366,12 @@ class Flows:
             self._given[node] = self._of_inputs(node, list(self._differing(node)))
         return self._given[node]
 
+    def behind(self, node: Node) -> Origins:
+        """The origins of all that a statement was given that binds nothing that can be told apart:
+        what it reads, what its calls gave, and what it draws from."""
+        below = [each for each in node.below if each.differs]
+        return self.given(node) or self._of_results(below) or self.of_states(node)
+
     def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
         """Where a differing value was written last, as far as it is known."""
         late, before = self._raced(node, path), node.ran.began

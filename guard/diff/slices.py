@@ -46,7 +46,7 @@ def find(flows: Flows, difference: Difference) -> Found:
     parted = _is_parted(difference)  # else its recording alone may have ended in one run
     for nodes in _sinks(flows, difference):
         for each in nodes:
-            origins = each.origins or flows.given(each) or flows.of_states(each)
+            origins = each.origins or flows.behind(each)
             if not origins and _is_going_on(each) and (parted or not flows.origins):
                 origins = frozenset((each,))
             if origins:

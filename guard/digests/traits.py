@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from itertools import islice
+from itertools import islice, zip_longest
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,14 +37,20 @@ _WEAK = {"WeakSet", "WeakKeyDictionary"}
 
 
 class Traits(NamedTuple):
-    """Of a statement, over all times that it ran: of what it read, and of what it gave."""
+    """Of a statement, over all times that it ran: of what it read, and of what it gave.
+
+    paths  of each path that it reads, one by one
+    """
 
     read: int = 0
     gave: int = 0
+    paths: tuple[int, ...] = ()
 
     def joined(self, other: Traits) -> Traits:
         """Of both."""
-        return Traits(self.read | other.read, self.gave | other.gave)
+        pairs = zip_longest(self.paths, other.paths, fillvalue=0)
+        paths = tuple(one | two for one, two in pairs)
+        return Traits(self.read | other.read, self.gave | other.gave, paths)
 
 
 def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:

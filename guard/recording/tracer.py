@@ -14,14 +14,18 @@ import itertools
 import os
 import sys
 import threading
-import time
+from contextlib import ExitStack
+from functools import reduce
 from opcode import opmap
+from operator import or_
+from time import monotonic, monotonic_ns, thread_time  # before they stand still
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.digests.generators import NONE, look
 from guard.digests.locations import MISSING, value_of
 from guard.digests.traits import Traits, traits_of
 from guard.digests.values import Digests
+from guard.observe.clocks import Clocks
 from guard.observe.places import is_installed, is_library
 from guard.observe.statements import Files
 from guard.trace.statements import Stream
@@ -55,6 +59,7 @@ class Frame:
         "began",
         "epoch",
         "number",
+        "parts",
         "raised",
         "read_traits",
         "reads",
@@ -74,6 +79,7 @@ class Frame:
         self.raised = ""
         self.began = 0
         self.read_traits = 0
+        self.parts: tuple[int, ...] = ()
         self.reads: tuple[int, ...] = ()
         self.touched: tuple[int, ...] = ()
         self.before = NONE
@@ -88,7 +94,7 @@ class Frame:
             given = self._given = tracer.digest(paths, frame, code.place)
         at = tracer.enter(self)
         states = tracer.look(anew=True)
-        now = time.monotonic_ns()
+        now = monotonic_ns()
         tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
         if self._paused is not None:  # what it gets is bound now: x = yield, x = await y
             self._begin(frame, self._paused)
@@ -96,9 +102,11 @@ class Frame:
 
     def happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
         """As Python tells it."""
+        begun = monotonic_ns()
         found = self._happened(frame, event, arg)
         if self._code.shares:
             refresh(frame)
+        self._tracer.clocks.left_out += monotonic_ns() - begun
         return found
 
     def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
@@ -131,7 +139,7 @@ class Frame:
             return
         if not tracer.looking.is_wanted(statement):
             if tracer.looking.is_first_left_out(statement):
-                left_out = (self._code.number, statement.line, time.monotonic_ns())
+                left_out = (self._code.number, statement.line, monotonic_ns())
                 tracer.stream.add(("o", *left_out))
             return
         self._begin(frame, statement)
@@ -143,29 +151,30 @@ class Frame:
         tracer.digests.traits = 0
         self.reads = tracer.digest(statement.reads, frame, at)
         self.read_traits = tracer.digests.traits
+        self.parts = tracer.parts
         self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
         self.statement = statement
         self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
-        self.began = time.monotonic_ns()
+        self.began = monotonic_ns()
 
     def _finish(self, frame: FrameType) -> None:
         statement, tracer = self.statement, self._tracer
         if statement is None:
             return
         self.statement = None
-        begun = time.thread_time()
+        begun = thread_time()
         at = (statement.line, self._code.place)
         tracer.digests.traits = 0
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
-        traits = Traits(self.read_traits, tracer.digests.traits)
+        traits = Traits(self.read_traits, tracer.digests.traits, self.parts)
         tracer.note_traits(self._code.number, statement.line, traits)
         states = tracer.look(anew=bool(statement.calls))
-        thread, ended = tracer.thread(), time.monotonic_ns()
+        thread, ended = tracer.thread(), monotonic_ns()
         seen = (self.reads, self.touched, gives, self.before, states, self.raised)
         tracer.stream.add(("s", thread, self.number, statement.line, self.began, ended, *seen))
-        tracer.looking.took(statement, time.thread_time() - begun)
+        tracer.looking.took(statement, thread_time() - begun)
 
     def _return(self, frame: FrameType, value: Any) -> None:  # noqa: ANN401
         tracer = self._tracer
@@ -176,7 +185,7 @@ class Frame:
         tracer.digests.traits = 0
         digest = tracer.digests.of(value)
         states = tracer.look(anew=True)
-        thread, now = tracer.thread(), time.monotonic_ns()
+        thread, now = tracer.thread(), monotonic_ns()
         tracer.stream.add(("r", thread, self.number, now, digest, states))
         traits = tracer.traits_of((self._code.place, "returned"), [value])
         around = tracer.leave(self)
@@ -256,6 +265,7 @@ class Tracer:
         self.stream: Stream = Stream(folder, "main")
         self.digests = Digests(own)
         self.looking = Looking(is_last)
+        self.parts: tuple[int, ...] = ()  # what each of the values looked at last is made of
         self.is_on = False
         self.epoch = 0  # another one in a forked child
         self._folder = folder
@@ -266,14 +276,16 @@ class Tracer:
         self._codes = Codes(self._numbers)
         self._local = threading.local()
         self._threads = itertools.count(1)
-        self._undo: Callable[[], None] = lambda: None
+        self.clocks = Clocks()
+        self._undo = ExitStack()
 
     def begin(self, role: str | None = "main") -> None:
         """Follow this thread, and those that begin from here on."""
         self.stream = Stream(self._folder, role)
         self.is_on = True
         self.looking.begin()
-        self._undo = self.digests.names.follow()
+        self._undo.callback(self.digests.names.follow())
+        self._undo.callback(self.clocks.follow())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         threading.settrace(self._called)
@@ -285,12 +297,12 @@ class Tracer:
             self.is_on = False
             threading.settrace(None)
             sys.settrace(None)
-            self._undo()
+            self._undo.close()
             self.stream.close()
 
     def step_ends(self, number: int) -> None:
         """A step of the recording has ended: write what there is."""
-        self.stream.add(("e", number, time.monotonic_ns()))
+        self.stream.add(("e", number, monotonic_ns()))
         self.stream.flush()
 
     def fail(self, error: Exception) -> None:
@@ -314,6 +326,13 @@ class Tracer:
         code = self._codes.known.get(frame.f_code, self)
         if code is None or event != "call" or not self.is_on:
             return None
+        begun = monotonic_ns()
+        found = self._entered(frame, code)
+        self.clocks.left_out += monotonic_ns() - begun
+        return found
+
+    def _entered(self, frame: FrameType, code: Any) -> Any:  # noqa: ANN401
+        """``code``: what is known of it, or this tracer where it is met first."""
         try:
             found = self._codes.learned(frame.f_code, self.stream) if code is self else code
             if not isinstance(found, Code):
@@ -375,19 +394,22 @@ class Tracer:
         whole  of modules, by their parameters and buffers as well
         """
         if not paths:
+            self.parts = ()
             return ()
         held, around = frame.f_locals, frame.f_globals
         of = self.digests.of_whole if whole else self.digests.of
         self.digests.place = at
         values = [value_of(path, held, around) for path in paths]
-        self.traits_of(at, [each for each in values if each is not MISSING])
+        self.traits_of(at, values)
         return tuple([0 if each is MISSING else of(each) for each in values])
 
     def traits_of(self, at: object, values: list[Any]) -> int:
         """What values are made of, with what was seen of them so far; the first times alone."""
+        self.parts = ()
         self._counted[at] = self._counted.get(at, 0) + 1
         if self._counted[at] <= _TIMES:
-            self.digests.traits |= traits_of(values)
+            self.parts = tuple([0 if each is MISSING else traits_of([each]) for each in values])
+            self.digests.traits |= reduce(or_, self.parts, 0)
         return self.digests.traits
 
     def note_traits(self, code: int, line: int, traits: Traits) -> None:
@@ -419,14 +441,14 @@ class Looking:
 
     def begin(self) -> None:
         """From here on, until it has taken too long."""
-        self._until = time.monotonic() + _LONGEST
+        self._until = monotonic() + _LONGEST
 
     def is_wanted(self, statement: Statement) -> bool:
         """Whether to look at a statement: at one that runs often or takes long only at first, and
         again in the last steps."""
         times, spent = self._often.get(statement, (0, 0.0))
         self._often[statement] = (times + 1, spent)
-        is_early = self._looked < _MOST and time.monotonic() < self._until
+        is_early = self._looked < _MOST and monotonic() < self._until
         if times < _OFTEN and spent < _SPENT and is_early:
             self._looked += 1
             return True

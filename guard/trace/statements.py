@@ -221,10 +221,10 @@ class _Builder:
             key = (self._codes[number][0], line)
             self._found.left[key] = min(now, self._found.left.get(key, now))
         elif kind == "h":
-            number, line, read_of, gave = given
+            number, line, *found = given
             key = (self._codes[number][0], line)
             known = self._found.traits.get(key, Traits())
-            self._found.traits[key] = known.joined(Traits(read_of, gave))
+            self._found.traits[key] = known.joined(Traits(*found))
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":

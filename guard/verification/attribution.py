@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from guard.diff import Cause
-from guard.verification.plan import ADDRESSES, NAMES, circumstance_named, recording
+from guard.verification.plan import (
+    ADDRESSES,
+    HASHES,
+    LISTINGS,
+    MEMORY,
+    NAMES,
+    circumstance_named,
+    recording,
+)
 from guard.verification.runs import Watch
 from guard.verification.suspects import OF_CIRCUMSTANCES, REMEDIES
 
@@ -28,6 +37,8 @@ _LIKELY = {
     Cause.UNWRITTEN_MEMORY: ("memory",),
 }
 NONE = "none"
+_FORKED_APART = (HASHES.name, LISTINGS.name, MEMORY.name)
+_GROUP = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,9 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
     be a circumstance is tried again, without it as well; the more often, if nothing in the
     program's text depends on it, and not at all where something else in the text can be lucky.
 
+    Runs of another hash seed, filling or listing are forked from another process, in which all
+    objects lie elsewhere: where the text asks for addresses, these are tried as well.
+
     expected  what running the statements has shown already: one run that agrees with it is enough
     """
     plan = reruns.session.plan
@@ -120,6 +134,9 @@ def _is_possible(name: str, text: Text) -> bool:
 
 def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
     """The circumstance if it is, "none" if it takes none, "" where that is not known."""
+    is_moved = _is_moved(name, text) and ADDRESSES.name in reruns.session.plan.vary
+    if is_moved and reruns.made < reruns.budget and reruns.differs(ADDRESSES.name):
+        return ADDRESSES.name
     for each in (NONE,) if text.speaks_for(name) else (NONE, name, NONE):
         if reruns.made >= reruns.budget:
             return ""
@@ -128,13 +145,20 @@ def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
     return name
 
 
+def _is_moved(name: str, text: Text) -> bool:
+    """Whether it can be the addresses; these change what unwritten memory holds, too."""
+    reads = name == MEMORY.name and text.speaks_for(name)
+    return name in _FORKED_APART and text.speaks_for(ADDRESSES.name) and not reads
+
+
 def _order(cause: Cause) -> tuple[str, ...]:
     likely = _LIKELY.get(cause, ())
     return (*likely, *(name for name in NAMES if name not in likely))
 
 
 def _what(difference: Difference) -> tuple[object, ...]:
-    """Runs are stopped, so that how long they are and what came later says nothing."""
+    """Runs are stopped, so that how long they are and what came later says nothing; nor does
+    which group of an optimizer's it is."""
     event = difference.first or difference.second
-    what = (event.kind, event.name) if event else (difference.cause, "")
+    what = (event.kind, _GROUP.sub("", event.name)) if event else (difference.cause, "")
     return difference.rank, difference.step, *what

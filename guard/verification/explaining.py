@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Suspect
@@ -26,9 +28,11 @@ from guard.diff.sources import (
     told_by,
 )
 from guard.digests.traits import OBJECTS, SETS, STRINGS
+from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, SAVED, meaning
+from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +106,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         if source is not None and source not in _BY_ITS_VALUES:
             yield Origin(source, f"{name}()")
     yield from _of_the_system(statement.text)
-    yield from _of_hashes(node, traits.read | traits.gave, circumstance)
+    yield from _of_hashes(node, traits, circumstance)
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown)
@@ -131,10 +135,10 @@ def _of_the_system(text: str) -> Iterator[Origin]:
             yield Origin(Source.READINESS, f"{name}() waits for a limited time")
 
 
-def _of_hashes(node: Node, held: int, circumstance: str) -> Iterator[Origin]:
-    """Addresses and hashes; ``held`` are the traits of what it reads and gives."""
+def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
+    """Addresses and hashes."""
+    held, parts = traits.read | traits.gave, list(_parts(node.statement.text))
     shown, last = f"`{node.statement.text}`", _last_names(node)
-    parts = list(_parts(node.statement.text))
     names = {each.id for each in parts if isinstance(each, ast.Name)}
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
     if "id" in names and not is_own:
@@ -143,10 +147,23 @@ def _of_hashes(node: Node, held: int, circumstance: str) -> Iterator[Origin]:
     what = "hash()" if "hash" in names or "__hash__" in last else ""
     if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
         what = what or "the order of a set"
+    held = _hashed(node, traits, parts) or held
     if what and held & OBJECTS and circumstance != HASHES.name:
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}")
     elif what and held & STRINGS:
         yield Origin(Source.STRING_HASH, f"{what} in {shown}")
+
+
+def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
+    """What is hashed is made of: what ``hash`` is given, else what it reads that is a set; 0 where
+    that has no name."""
+    calls = [each for each in parts if isinstance(each, ast.Call)]
+    given = {path_of(arg) for each in calls if last_name(each.func) == "hash" for arg in each.args}
+    known = dict(zip(node.statement.reads, traits.paths, strict=False))
+    found = [known.get(each, 0) for each in given if each]
+    if not given:
+        found = [each for each in known.values() if each & SETS]
+    return reduce(or_, found, 0) if all(given) else 0
 
 
 def _grows(node: Node) -> bool:

@@ -22,6 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from guard.observe.patching import Scan
+from guard.program import before_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ _NOT_FILES = ("/proc", "/sys", "/dev")  # the kernel's, in an order of its own
 _BLOCK = bytes(1 << 18)  # hashed in about 0.2 ms, without holding the interpreter's lock
 _INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
-_PIECES = 1500  # of each size
+_PIECES = 4000  # of each size
 _HEAD = sys.getsizeof(b"")
 _held: list[list[bytes]] = []  # for good: what is between them is given out
 
@@ -124,10 +125,14 @@ def _disturbing(run: int, process: int) -> None:
 
 
 def scatter(run: int) -> None:
-    """Scatter what is made from here on, and again once torch has been imported; run 0 is left."""
+    """Scatter what is made from here on; run 0 is left.
+
+    Again once torch has been imported, and when the program begins: recording fills the gaps.
+    """
     if not run:
         return
     _take(run)
+    before_running.append(partial(_take, run))
     if "torch" not in sys.modules:
         from guard.observe.arrival import when_imported
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 from programs import python, write
+from statement_runs import run
 
 pytest.importorskip("torch")
 
 from guard.diff import examine
+from guard.observe.clocks import Clocks
 from guard.trace import open_run
 from guard.trace.statements import recording
 
@@ -80,3 +83,37 @@ def test_what_is_computed_is_the_same_with_statements_recorded(tmp_path: Path) -
     assert len(workers) == 2
     drawn = [call.name for each in workers.values() for call in each.calls]
     assert drawn.count("Data.__getitem__") == 12
+
+
+TIMED = """\
+import time
+from time import monotonic_ns
+made, until = 0, time.perf_counter() + 0.02
+while time.perf_counter() < until:
+    made += 1
+before = monotonic_ns()
+waited = list(range(300_000))
+took = monotonic_ns() - before
+"""
+
+
+def test_clocks_leave_out_what_looking_takes(tmp_path: Path) -> None:
+    original = time.perf_counter
+    (tmp_path / "program.py").write_text(TIMED, encoding="utf-8")
+    held = run(tmp_path / "program.py", tmp_path / "0")
+
+    assert held["made"] > 1000  # 300 where each round counts what it takes to look at it
+    assert held["took"] > 1_000_000
+    assert time.perf_counter is original
+
+
+def test_clocks_do_not_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("time", "monotonic", "perf_counter"):
+        monkeypatch.setattr(time, name, getattr(time, name))  # put back, whatever fails
+    clocks = Clocks()
+    undo = clocks.follow()
+    before = time.monotonic()
+    clocks.left_out += 5_000_000_000
+    assert time.monotonic() == before
+    undo()
+    assert time.monotonic() > before

@@ -115,6 +115,29 @@ def test_unwritten_memory_is_another_in_each_run(tmp_path: Path) -> None:
     assert done.stdout.split() == ["{62}"] * 3  # 0x3e
 
 
+SCATTERED = """
+    class Item:
+        def __init__(self):
+            self.held = [self]
+
+    items = [Item() for _ in range(300)]
+    places = [id(each) for each in items]
+    print(sum(one < other for one, other in zip(places, places[1:])))
+    """
+
+
+def test_objects_of_a_program_lie_scattered(tmp_path: Path) -> None:
+    script = write(tmp_path / "items.py", SCATTERED)
+    command = ("-m", subject.__name__, "--out", tmp_path / "out", script)
+    found = [
+        python(*command, cwd=tmp_path, environ=plan.variables_of({"addresses": run}, {}))
+        for run in (0, 1)
+    ]
+    in_order, scattered = (int(each.stdout) for each in found)
+    assert in_order > 250
+    assert 100 < scattered < 200
+
+
 def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> None:
     work = tmp_path / "home" / "project"
     write(work / "config" / "a.yaml", "a: 1")

@@ -341,6 +341,44 @@ def test_what_only_looks_like_an_address_or_a_set(name: str, tmp_path: Path) -> 
     assert told.isdisjoint({Source.OBJECT_ADDRESS, Source.STRING_HASH})
 
 
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("a = samples[hash(name) % len(samples)]", Source.STRING_HASH),
+        ("a = names[hash(sample) % len(names)]", Source.OBJECT_ADDRESS),
+        ("a = [name, *set(samples)]", Source.OBJECT_ADDRESS),
+        ("a = [sample, *kept]", Source.STRING_HASH),
+    ],
+)
+def test_what_is_hashed_counts_and_not_what_stands_beside_it(
+    line: str, source: Source, tmp_path: Path
+) -> None:
+    made = "name, sample = 'left', samples[0]\nnames = ['a', 'b']\nkept = set(names)\n"
+    found = flows(tmp_path, f"{PREPARED}{made}{line}\n")
+    last = found.nodes[-1]
+
+    assert origin_of(last, found.traits(last)).source is source
+
+
+def test_what_an_optimizer_is_given_is_followed(tmp_path: Path) -> None:
+    text = """\
+    import os, torch
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(2, 2)
+    def groups():
+        found = [{"params": [], "lr": float.fromhex(os.urandom(4).hex())}]
+        found[0]["params"] += layer.parameters()
+        return found
+    optimizer = torch.optim.SGD(groups(), lr=1.0)
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    made = next(each for each in found.nodes if each.statement.text.startswith("optimizer"))
+    (origin,) = found.behind(made)
+
+    assert "os.urandom" in origin.statement.text
+    assert slice_of(found, origin, made)[1]
+
+
 def test_a_seed_of_one_generator_is_no_source_of_another(tmp_path: Path) -> None:
     text = """\
     import random, torch

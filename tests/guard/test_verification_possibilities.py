@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,6 +108,9 @@ def test_only_the_same_difference_tells_a_circumstance() -> None:
         return Difference(0, step, "training", event, None, cause, "")
 
     assert _what(difference(3)) == _what(difference(3, cause=Cause.BATCH_CONTENT))
+    rates = [Event("hyperparameter", each, 0, "", None, b"") for each in ("SGD.lr", "SGD[2].lr")]
+    one, other = (replace(difference(3), first=each) for each in rates)
+    assert _what(one) == _what(other)
     assert _what(difference(3)) != _what(difference(2))
     assert _what(difference(3)) != _what(difference(3, "output"))
     assert _what(difference(3)) != _what(difference(3, "", Cause.LENGTH))

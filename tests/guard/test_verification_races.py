@@ -161,9 +161,20 @@ SET, PLAIN, THREADS = "for a in set(b): pass", "x = 1", "threading.Thread(target
 @pytest.mark.parametrize(
     ("text", "outcomes", "circumstance", "tried"),
     [
-        (SET, {"hashes": [True]}, "hashes", ["none", "hashes", "none"]),
+        (SET, {"hashes": [True]}, "hashes", ["none", "hashes", "addresses", "none"]),
+        (
+            SET,
+            {"hashes": [True], "addresses": [True]},
+            "addresses",
+            ["none", "hashes", "addresses"],
+        ),
         (SET, {"none": [True]}, "none", ["none"]),
-        (SET, {"none": [False, True], "hashes": [True]}, "none", ["none", "hashes", "none"]),
+        (
+            SET,
+            {"none": [False, True], "hashes": [True]},
+            "none",
+            ["none", "hashes", "addresses", "none"],
+        ),
         (PLAIN, {"hashes": [True]}, "hashes", ["none", "hashes", "none", "hashes", "none"]),
         (PLAIN, {"hashes": [True, False]}, "", ["none", "hashes", "none", "hashes"]),
         (THREADS, {"hashes": [True]}, "", ["none", "timing"]),
@@ -191,7 +202,7 @@ def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
     assert (found.circumstance, reruns.tried) == ("hashes", ["hashes"])
     reruns = told({"listings": [True]}, Cause.BATCH_ORDER)
     attribute(reruns, text_of(tmp_path, "os.listdir()\nset(a)"), "hashes")
-    assert reruns.tried == ["hashes", "none", "listings", "none"]
+    assert reruns.tried == ["hashes", "none", "listings", "addresses", "none"]
 
 
 def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Path) -> None:
