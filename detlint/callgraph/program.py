@@ -148,6 +148,11 @@ class Program:
         apart = self._reach.is_in_workers(self.path, located.path, part)
         return apart and self._has_workers
 
+    def is_in_method(self, located: Located, *names: str) -> bool:
+        """Whether a fact stands in a method or function of one of some names."""
+        part = self._index.part_at(located.path, located.fact.row)
+        return part.rpartition(".")[2] in names
+
     @cached_property
     def _has_workers(self) -> bool:
         ask = self._index.told

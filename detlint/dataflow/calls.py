@@ -39,6 +39,15 @@ def owner_word(call: Op) -> str:
     return spoken(function.args[0]).rpartition(".")[2] or "?"
 
 
+def owner_written(call: Op) -> str:
+    """The last word of what a method is called on, as it is written: of a call, what that calls."""
+    node = call.node.func if isinstance(call.node, ast.Call) else None
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    while isinstance(owner, (ast.Call, ast.Subscript)):
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+
+
 def described(call: Op) -> str:
     """What is called, as a message names it."""
     return _described(call.args[0]) or written(call) or "a function"

@@ -85,10 +85,10 @@ def is_loop(region: Region) -> bool:
     """Whether a loop goes over epochs, by the names that it counts with."""
     node = region.node
     if isinstance(node, ast.While):
-        return any(map(_is_epoch, _names(node.test)))
+        return any(map(_is_epoch, names_in(node.test)))
     if not isinstance(node, (ast.For, ast.AsyncFor)):
         return False
-    return any(map(_is_epoch, _names(node.target))) and not _runs_once(region)
+    return any(map(_is_epoch, names_in(node.target))) and not _runs_once(region)
 
 
 def _runs_once(region: Region) -> bool:
@@ -104,7 +104,7 @@ def _is_epoch(name: str) -> bool:
     return name == "e" or not _EPOCH.isdisjoint(words_of(name))
 
 
-def _names(node: ast.AST) -> Iterator[str]:
+def names_in(node: ast.AST) -> Iterator[str]:
     """The names that an expression mentions, and keys: ``state["epoch"]``."""
     for each in ast.walk(node):
         if isinstance(each, ast.Name):

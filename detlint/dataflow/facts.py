@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.dataflow import epochs, samplers, settings
+from detlint.dataflow import checkpoints, epochs, samplers, settings
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.idle_draws import doubt
@@ -506,6 +506,49 @@ class _Reader:
             told = op.code == "store_attr" and op.name == "epoch" and "sampler" in _word(op.args[0])
             if told or (op.code in ("attr", "const") and op.name == "set_epoch"):
                 yield Found(op, "")
+
+    # Checkpoints
+
+    @staticmethod
+    def saves(function: Function) -> Iterator[Found]:
+        """Where the state of an optimizer is saved."""
+        for op in function.coded("call"):
+            found = checkpoints.saving(op)
+            if found is not None:
+                yield Found(found, "torch")
+
+    @staticmethod
+    def resumes(function: Function) -> Iterator[Found]:
+        """Where an optimizer gets the state of a checkpoint that says how far training was, each
+        with the names of that place."""
+        for op in function.coded("call"):
+            places = checkpoints.resumed(op)
+            if places is not None:
+                yield Found(op, " ".join(sorted(places)))
+
+    @staticmethod
+    def continues(function: Function) -> Iterator[Found]:
+        """Loops that train from some round on: of each, its head, with the names of the round."""
+        for op in (*function.coded("iter"), *function.coded("test")):
+            loop = op.region
+            places = checkpoints.started(loop) if loop.loops and loop.head is op else ()
+            if places:
+                yield Found(op, " ".join(sorted(places)), "")
+
+    def drops(self, function: Function) -> Iterator[Found]:
+        """Layers and functions that drop a part of what they are given."""
+        for op in function.coded("call"):
+            for name in self._called(op):
+                owner, _, last = name.rpartition(".")
+                layer = owner.startswith("torch.nn") and last in trainers.DROPOUTS
+                if layer or (owner == "torch.nn.functional" and last in trainers.DROPS):
+                    given = op.given("p", 0 if layer else 1)
+                    if given is None or self._is_positive(given):
+                        yield Found(op, "torch")
+
+    def _is_positive(self, value: Op) -> bool:
+        known = self._values.constant(value)
+        return isinstance(known, float) and known > 0
 
     def worker_seeds(self, function: Function) -> Iterator[Found]:
         """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""

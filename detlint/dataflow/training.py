@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.origins import Origins, Place
 from detlint.index.facts import TRAINER
 from detlint.index.imports import imports
@@ -82,7 +82,7 @@ class Training:
         """Whether a method is that of a torch library's loop, by its class or else by its name."""
         if call.given("mode") is not None:  # `self.train(mode=True)`, of whatever class
             return False
-        word = _owner(call).lower()
+        word = owner_written(call).lower()
         if self._is_of_rllib(call, word):
             return True
         if any(name.endswith("Trainer") for name in self.classes(call.args[0].args[0])):
@@ -132,7 +132,7 @@ class Training:
         classes = list(self.classes(call.args[0].args[0]))
         if any(each.startswith("skorch.") for each in classes):
             return "torch"
-        words = (_owner(call), *(each.rpartition(".")[2] for each in classes))
+        words = (owner_written(call), *(each.rpartition(".")[2] for each in classes))
         return None if any(map(rows.is_no_network, words)) else "keras"
 
     def _applies_gradients(self, call: Op) -> bool:
@@ -196,15 +196,6 @@ class Training:
 
 
 _MAKING = frozenset((("transformers", "from_config"), ("peft", "get_peft_model")))
-
-
-def _owner(call: Op) -> str:
-    """The last word of what a method is called on, as it is written: of a call, what that calls."""
-    node = call.node.func if isinstance(call.node, ast.Call) else None
-    owner = node.value if isinstance(node, ast.Attribute) else None
-    while isinstance(owner, (ast.Call, ast.Subscript)):
-        owner = owner.func if isinstance(owner, ast.Call) else owner.value
-    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
 
 
 def _works_out_gradient(function: Function) -> bool:

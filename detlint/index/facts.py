@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ahocorasick_rs import AhoCorasick
 
+TESTED = 1  # the doubt about what stands behind a test
 IDLE = 3  # the doubt about a draw on which nothing seems to depend
 UNSET = 4  # … about one that an option turns on which the program does not have
 NEVER = 5  # … that it takes place at all
@@ -22,7 +23,7 @@ EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
-DRAWING = frozenset(("draws", "orders", "builds", "environments", "spaces"))
+DRAWING = frozenset(("draws", "drops", "orders", "builds", "environments", "spaces", "resumes"))
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
@@ -155,6 +156,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
+    "saves": ("state_dict()",),
+    "resumes": ("load_state_dict(",),
+    "continues": ("range(", "while ", "epoch in "),
+    "drops": ("Dropout", "dropout"),
     "worker_seeds": ("seed_everything(",),
     "ranks": tuple(
         form
@@ -181,6 +186,10 @@ _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
+    # ``for epoch in range(first, last)``, ``while step < last``.
+    "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),
+    "while ": re.compile(r"[^\n]*(?:epoch|step|iter)"),
+    **dict.fromkeys(("Dropout", "dropout"), re.compile(r"[123]?d?\(")),
     "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it
 }

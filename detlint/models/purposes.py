@@ -69,7 +69,7 @@ _STEMS = {
         "teleop",
     ),
     Purpose.SERVES: ("serv",),
-    Purpose.EVALUATES: ("eval", "validat"),
+    Purpose.EVALUATES: ("analy", "eval", "validat"),
     Purpose.TESTS: ("test", "check", "verif"),
     Purpose.MEASURES: ("bench", "microbench", "profil"),
     Purpose.CONVERTS: ("convert", "conversion", "quanti"),

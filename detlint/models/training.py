@@ -83,6 +83,18 @@ GRAPH_LAYERS = words(
 )
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
+# Words of the names of optimizers, and of places in a training.
+OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
+PLACES = words("epoch epochs iter iteration iterations iters step steps")
+DROPOUTS = words("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout")
+# Functions of torch.nn.functional that drop where they are told that a model is trained.
+DROPS = words("alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout")
+# What a text holds that saves the states of generators, or the place of a loader, or has a library
+# do it.
+KEEPING_STATES = (
+    *("rng_state", "getstate(", "get_state(", "bit_generator.state", "save_state("),
+    *("StatefulDataLoader", "sampler.state_dict(", "loader.state_dict("),
+)
 FIXED = words("calculate_gain constant_ dirac_ eye_ ones_ zeros_")  # of torch.nn.init
 # Tensors that nothing was computed from.
 MADE = frozenset(f"torch.{each}" for each in ("empty", "ones", "rand", "randn", "tensor", "zeros"))

@@ -1,0 +1,119 @@
+"""What checkpoints hold of a training, and how it goes on from one."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import owner_written, word_of
+from detlint.dataflow.epochs import names_in
+from detlint.dataflow.slices import ahead, behind
+from detlint.models import training as rows
+from detlint.models.names import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op, Region
+
+_SAVING = frozenset(("torch.save",))
+_READING = frozenset(("get", "pop"))
+_HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
+_CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
+ANY = "*"  # whatever name
+_STEPS = frozenset(("backward", "fit", "step", "train", "training", "update"))
+_MOST = 200
+
+
+def saving(call: Op) -> Op | None:
+    """What writes the state of an optimizer that a call takes; the call itself, if that is done
+    elsewhere; None where it takes none."""
+    if word_of(call) != "state_dict" or not _is_optimizer(owner_written(call)):
+        return None
+    held = ahead([call], _HOLDING, _MOST)
+    writers = (use for each in held for use in each.uses if use.code == "call")
+    return next((each for each in writers if not _SAVING.isdisjoint(each.called)), call)
+
+
+def resumed(call: Op) -> set[str] | None:
+    """The names that the place in training gets, of a call that gives an optimizer the state that
+    a checkpoint holds beside it; ANY of a place that is returned; None of any other call."""
+    if word_of(call) != "load_state_dict" or not _is_optimizer(owner_written(call)):
+        return None
+    checkpoints = {each for value in call.args[1:2] for each in _held_in(value)}
+    found = [
+        _names_given(op)
+        for op in call.function.ops
+        if not checkpoints.isdisjoint(_held_in(op)) and _is_place(op)
+    ]
+    return set().union(*found) or None
+
+
+def started(loop: Region) -> set[str]:
+    """The names of the round from which on a loop trains, if that may be a later one than the
+    first and the loop does not seed in each round."""
+    calls = [op for op in loop.ops() if op.code == "call"]
+    trains = any(not _STEPS.isdisjoint(words_of(word_of(each))) for each in calls)
+    if not trains or any("seed" in word_of(each) and each.args[1:] for each in calls):
+        return set()
+    return {name for each in _starts(loop) for name in names_in(each)}
+
+
+def _starts(loop: Region) -> Iterator[ast.AST]:
+    """What the first round of a loop depends on: ``first`` of ``for epoch in range(first, last)``
+    and of ``if epoch < first: continue``, the test of ``while step < last``."""
+    head = loop.head
+    if isinstance(loop.node, ast.While):
+        yield loop.node.test
+        return
+    for op in behind(*head.args, most=_MOST) if head is not None else ():
+        ranges = op.code == "call" and word_of(op) in ("range", "trange")
+        if ranges and op.given("", 1) is not None:
+            yield op.given_nodes[0]
+    for op in loop.ops():
+        test = op.region.head if (op.code, op.name) == ("leave", "continue") else None
+        compared = test.args[0] if test is not None and test.code == "test" else None
+        if compared is not None and compared.code == "compare" and compared.args[0] is head:
+            yield compared.args[1].node
+
+
+def _is_optimizer(word: str) -> bool:
+    return any(each in rows.OPTIMIZERS for each in words_of(word))
+
+
+def _held_in(value: Op) -> Iterator[str]:
+    """What a value is read out of by keys, as it is written: ``state`` of ``state["optimizer"]``
+    and of ``state.get("epoch")``."""
+    read: Op | None = value
+    while read is not None and (owner := _owner(read)) is not None:
+        node = read.node.func if isinstance(read.node, ast.Call) else read.node
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            yield ast.unparse(node.value)
+        read = owner
+
+
+def _owner(read: Op) -> Op | None:
+    if read.code == "item":
+        return read.args[0]
+    method = read.args[0] if word_of(read) in _READING else read
+    return method.args[0] if method is not read and method.code == "attr" else None
+
+
+def _is_place(read: Op) -> bool:
+    key = read.args[1].constant if read.args[1:] else None
+    return isinstance(key, str) and not rows.PLACES.isdisjoint(words_of(key))
+
+
+def _names_given(place: Op) -> set[str]:
+    """The names by which a place in training is known where it goes."""
+    found: set[str] = set()
+    for each in ahead([place], _CARRYING, _MOST):
+        found.update(each.function.names_of(each))
+        for use in each.uses:
+            if use.code == "return":
+                return {ANY}
+            if use.code in ("store_attr", "store_global"):
+                found.add(str(use.name))
+            elif use.code in ("entry", "store_item"):
+                found.update(name for arg in use.args[:-1] for name in names_in(arg.node))
+    return {each.rpartition(".")[2] for each in found}

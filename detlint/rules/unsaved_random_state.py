@@ -1,0 +1,177 @@
+"""DET107 unsaved-random-state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.checkpoints import ANY
+from detlint.index.facts import TESTED, UNSET
+from detlint.models.names import words_of
+from detlint.models.training import KEEPING_STATES, PLACES
+from detlint.rule import Confidence, Example, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.callgraph.program import Located, Program
+    from detlint.finding import Finding
+    from detlint.settings import Settings
+
+_LIBRARIES = ("torch", "numpy", "random")
+_ADVICE = "save guard.rng_state() in the checkpoint, and guard.restore() it where the loop goes on"
+_OWN_ADVICE = (
+    "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
+    "loop goes on"
+)
+# Methods that run for each batch or sample: of a model, of a trainer, of a data set.
+_STEPS = ("forward", "training_step", "__getitem__")
+_ONCE = "random_split()"  # which is done before the loop
+
+
+class UnsavedRandomState(Rule):
+    """Why runs differ: A run that is interrupted and resumed should equal one that was not. A
+    program that seeds at its start draws the numbers of the first epochs again after it resumes. So
+    the order of the data, dropout and augmentation are those of other epochs. The checkpoint has
+    to hold the states of the generators.
+
+    Reported:
+    - a program that saves the state of an optimizer, and loads it with the epoch or step that was
+      reached
+    - its loop goes on from there, and something in it draws: a loader that shuffles, dropout, a
+      data set, or the `forward` of a model
+    - one finding for each program, at the place where it saves
+
+    Lowers the confidence:
+    - nothing seeds torch: then runs that nobody interrupts differ as well (DET102): *possible*
+    - several files train, as those of several models do: *possible*
+
+    Not reported:
+    - a program that somewhere reads the states of generators, or has `save_state` of Accelerate or
+      a `StatefulDataLoader` do it
+    - loops that seed in each epoch, as by `torch.manual_seed(seed + epoch)`
+    - trainers of libraries, which save by themselves
+
+    What to do: Save `guard.rng_state()` with the rest. Call `guard.restore(state["rng"])` right
+    before the loop goes on. It covers `random`, NumPy's global generator and torch's of all
+    devices. The page on resuming has a whole program.
+    """
+
+    code = "DET107"
+    summary = "a checkpoint holds no states of generators, and a resumed run draws other numbers"
+    triggers = ()
+    source = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
+    shown = "CPU"
+    confidence = Confidence.LIKELY
+    examples = (
+        Example(
+            bad="""
+                import os
+
+                import torch
+                from torch.utils.data import DataLoader
+
+                torch.manual_seed(0)
+                loader = DataLoader(rows, batch_size=8, shuffle=True)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                first = 0
+                if os.path.exists("last.pt"):
+                    state = torch.load("last.pt")
+                    model.load_state_dict(state["model"])
+                    optimizer.load_state_dict(state["optimizer"])
+                    first = state["epoch"] + 1
+                for epoch in range(first, 10):
+                    for batch in loader:
+                        optimizer.zero_grad()
+                        model(batch).sum().backward()
+                        optimizer.step()
+                    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+                    torch.save({**state, "epoch": epoch}, "last.pt")  # DET107
+            """,
+            good="""
+                import os
+
+                import guard
+                import torch
+                from torch.utils.data import DataLoader
+
+                torch.manual_seed(0)
+                loader = DataLoader(rows, batch_size=8, shuffle=True)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                first = 0
+                if os.path.exists("last.pt"):
+                    state = torch.load("last.pt")
+                    model.load_state_dict(state["model"])
+                    optimizer.load_state_dict(state["optimizer"])
+                    first = state["epoch"] + 1
+                    guard.restore(state["rng"])
+                for epoch in range(first, 10):
+                    for batch in loader:
+                        optimizer.zero_grad()
+                        model(batch).sum().backward()
+                        optimizer.step()
+                    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+                    torch.save({**state, "epoch": epoch, "rng": guard.rng_state()}, "last.pt")
+            """,
+        ),
+    )
+
+    @classmethod
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        saved = program.first("saves")
+        resumed = next(_resumed(program), None) if saved is not None else None
+        if saved is None or resumed is None or _keeps_states(program) or not program.learns:
+            return
+        drawn = _drawn(program)
+        if drawn is None:
+            return
+        sure = program.has("seeds", "torch") and _has_one_loop(program, resumed)
+        yield program.finding(
+            cls,
+            saved,
+            f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
+            f"states of generators: {program.shown(drawn)} then draws other numbers than in a run "
+            "that was not interrupted",
+            _OWN_ADVICE if program.has_own_guard else _ADVICE,
+            confidence=cls.confidence if sure else Confidence.POSSIBLE,
+        )
+
+
+def _resumed(program: Program) -> Iterator[Located]:
+    """Where it gets the state of an optimizer and a place in training at which a loop begins."""
+    starts = {name for each in program.facts("continues") for name in each.fact.what.split()}
+    for each in program.facts("resumes"):
+        places = each.fact.what.split()
+        may_run = each.fact.doubt < UNSET
+        if may_run and starts and (ANY in places or not starts.isdisjoint(places)):
+            yield each
+
+
+def _keeps_states(program: Program) -> bool:
+    """Whether something in it saves states, or seeds by how far training has come."""
+    if any(any(program.holding(each)) for each in KEEPING_STATES):
+        return True
+    seeds = (each.fact.text for each in program.facts("seeds"))
+    return any(not PLACES.isdisjoint(words_of(each)) for each in seeds)
+
+
+def _has_one_loop(program: Program, resumed: Located) -> bool:
+    """Whether what trains stands beside the loop that goes on, or else in one file: of several
+    models, each with its own loop, another one may be trained."""
+    loops = {each.path for each in program.facts("continues")} | {program.path, resumed.path}
+    return len({each.path for each in program.facts("trains", "torch")} - loops) <= 1
+
+
+def _drawn(program: Program) -> Located | None:
+    """Something that the loop draws."""
+    found = (
+        *(each for each in program.facts("orders", "torch") if each.fact.text != _ONCE),
+        *program.facts("drops", "torch"),
+    )
+    first = next((each for each in found if each.fact.doubt <= TESTED), None)
+    if first is not None:
+        return first
+    drawn = (each for library in _LIBRARIES for each in program.facts("draws", library))
+    sure = (each for each in drawn if each.fact.doubt <= TESTED)
+    return next(
+        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *_STEPS)), None
+    )

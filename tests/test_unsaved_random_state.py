@@ -1,0 +1,163 @@
+"""DET107: what a program that goes on from a checkpoint draws, and what it saves of that."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Lint = Callable[..., list[str]]
+
+TRAIN = """
+    import torch
+    from torch.utils.data import DataLoader
+
+    from trainer import Trainer
+
+    if __name__ == "__main__":
+        torch.manual_seed(0)
+        trainer = Trainer(Net(), DataLoader(rows, shuffle=True))
+        trainer.train("last.pt")
+"""
+TRAINER = """
+    import torch
+
+    class Trainer:
+        def __init__(self, model, loader):
+            self.model = model
+            self.loader = loader
+            self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            self.start_epoch = 0
+
+        def resume(self, path):
+            checkpoint = torch.load(path)
+            self.model.load_state_dict(checkpoint["model"])
+            self.optimizer.load_state_dict(checkpoint["optimizer"])
+            self.start_epoch = checkpoint.get("epoch", 0) + 1
+
+        def train(self, path):
+            self.resume(path)
+            for epoch in range(self.start_epoch, 90):
+                self.train_epoch()
+                state = {"model": self.model.state_dict(), "epoch": epoch}
+                state["optimizer"] = self.optimizer.state_dict()
+                torch.save(state, path)
+
+        def train_epoch(self):
+            for batch in self.loader:
+                self.model(batch).sum().backward()
+                self.optimizer.step()
+"""
+FOUND = ["train.py:7 likely"]
+
+
+@pytest.fixture
+def lint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Lint:
+    """``path:row confidence`` of each finding in the files of a program."""
+    (tmp_path / "pyproject.toml").write_text("[tool.detlint]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def run(train: str = TRAIN, trainer: str = TRAINER, **others: str) -> list[str]:
+        for name, text in {"train": train, "trainer": trainer, **others}.items():
+            (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+        options = ("--min-confidence", "possible", "--output-format", "json")
+        main(["--no-cache", "--select", "DET107", *options, "."])
+        found = json.loads(capsys.readouterr().out)
+        return [
+            f"{os.path.relpath(each['filename'])}:{each['location']['row']} {each['confidence']}"
+            for each in found
+        ]
+
+    return run
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_trainer_that_goes_on_without_the_states_of_generators(lint: Lint) -> None:
+    assert lint() == FOUND
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param([("range(self.start_epoch, 90)", "range(90)")], id="it begins anew"),
+        pytest.param(
+            [('self.start_epoch = checkpoint.get("epoch", 0) + 1', 'print(checkpoint["epoch"])')],
+            id="the epoch is only told",
+        ),
+        pytest.param(
+            [('self.start_epoch = checkpoint["epoch"] + 1', 'self.seen = checkpoint["epoch"]')],
+            id="the epoch is no start",
+        ),
+        pytest.param(
+            [('state["optimizer"] = self.optimizer.state_dict()', "pass")], id="it saves no more"
+        ),
+        pytest.param(
+            [('"epoch": epoch}', '"epoch": epoch, "rng": torch.get_rng_state()}')],
+            id="the state is saved",
+        ),
+        pytest.param(
+            [("self.train_epoch()", "torch.manual_seed(epoch); self.train_epoch()")],
+            id="each epoch is seeded",
+        ),
+        pytest.param(
+            [("self.resume(path)", "pass"), ("def resume", "def unused")], id="it never resumes"
+        ),
+    ],
+)
+def test_what_is_no_run_that_goes_on_with_other_numbers(
+    lint: Lint, changes: list[tuple[str, str]]
+) -> None:
+    trainer = TRAINER.replace('checkpoint.get("epoch", 0)', 'checkpoint["epoch"]')
+    changes = [(old.replace('.get("epoch", 0)', '["epoch"]'), new) for old, new in changes]
+    assert lint(trainer=changed(trainer, *changes)) == []
+
+
+def test_what_draws_nothing_in_its_loop(lint: Lint) -> None:
+    assert lint(changed(TRAIN, ("shuffle=True", "shuffle=False"))) == []
+    split = changed(TRAIN, ("DataLoader(rows, shuffle=True)", "random_split(rows, [9, 1])[0]"))
+    assert lint(changed(split, ("import DataLoader", "import random_split"))) == []
+
+
+@pytest.mark.parametrize("drawn", ["torch.nn.Dropout(0.1)", "torch.nn.Dropout()"])
+def test_dropout_draws_in_the_loop(lint: Lint, drawn: str) -> None:
+    plain = changed(TRAIN, ("shuffle=True", "shuffle=False"))
+    assert lint(changed(plain, ("Net()", f"torch.nn.Sequential({drawn})"))) == FOUND
+
+
+def test_what_a_data_set_draws_for_each_sample(lint: Lint) -> None:
+    plain = changed(TRAIN, ("shuffle=True", "shuffle=False"), ("Net()", "Net(), Rows()"))
+    rows = "class Rows:\n    def __getitem__(self, i):\n        return random.random()\n"
+    trainer = changed(TRAINER, ("def __init__(self, model, ", "def __init__(self, model, data, "))
+    assert lint(f"import random\n{rows}{textwrap.dedent(plain)}", trainer) == ["train.py:11 likely"]
+
+
+def test_a_program_that_seeds_nothing_differs_anyway(lint: Lint) -> None:
+    assert lint(changed(TRAIN, ("torch.manual_seed(0)", "pass"))) == ["train.py:7 possible"]
+
+
+def test_a_place_that_is_returned_and_epochs_that_are_passed_over(lint: Lint) -> None:
+    trainer = changed(
+        TRAINER,
+        ('self.start_epoch = checkpoint.get("epoch", 0) + 1', 'return checkpoint["epoch"]'),
+        ("self.resume(path)", "first = self.resume(path)"),
+        ("range(self.start_epoch, 90)", "range(90)"),
+        ("    self.train_epoch()", "    if epoch <= first:\n    ~continue\n~self.train_epoch()"),
+    ).replace("~", " " * 16)
+    assert lint(trainer=trainer) == FOUND
