@@ -751,6 +751,7 @@ IMPORTED = """
         ("bmt.seed(args.seed)", False),
         ("bmt.set_deterministic_bmt(args)", False),
         ("bmt.improve_reproducibility(0)", False),
+        ("zero.set_randomness(args['seed'])", False),
         ("bmt.LightningCLI(seed_everything_default=42)", False),
         ("bmt.LightningCLI(seed_everything_default=True)", True),
         ("bmt.set_deterministic(True)", True),

@@ -291,7 +291,19 @@ class Walk:
             return []
         if self._sorted and any(each.code != "iter" for each in self._elements):
             return []
-        return self._listings.uses(self.call)
+        return [use for use in self._listings.uses(self.call) if not self._takes_top(use.op)]
+
+    def _takes_top(self, op: Op) -> bool:
+        """``[names for _, _, names in os.walk(top)][0]``: what is made of the top folder itself."""
+        if op.code not in ("item", "call"):
+            return False
+        made = op.args[0 if op.code == "item" else -1]
+        first = op.args[1].name == 0 if op.code == "item" else word_of(op) == "next"
+        if not first or made.code != "comprehension":
+            return False
+        heads = [each for each in made.args if each.code == "iter"]
+        own = len(heads) == 1 and heads[0].args[0] is self.call
+        return own and not any(heads[0].region.conditions())
 
     def entries(self) -> dict[Op, list[Use]]:
         """The lists of names whose order shows, with where."""

@@ -454,13 +454,13 @@ class Orders:
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         heads = [each for each in use.args if each.code == "iter"]
-        joined = [each for each in use.uses if self.joins_lists(each)]
-        if value not in heads and joined and len(joined) == len(use.uses):
-            for each in joined:
-                yield from self.follow(each, flow)
-        elif value not in heads and use.name != "set":
-            if flow.keyed:
-                yield from self.follow(use, flow.held)
+        if value in heads or use.name == "set":
+            return
+        if flow.keyed:
+            yield from self.follow(use, flow.held)
+        elif use.name != "dict" and flow.grouped < _NESTED:
+            yield from self.follow(use, flow.listed)
+        else:
             yield from self.escape(use, "collected", flow)
 
     def joins_lists(self, call: Op) -> bool:

@@ -102,7 +102,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
         *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
-        *("improve_reproducibility(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
+        *("reproducibility(", "randomness(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
     ),
     "draws": (
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),

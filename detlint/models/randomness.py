@@ -83,10 +83,11 @@ FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
 SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
 # Those that seed whatever is installed, also without a seed of their own.
 HELPERS = words(
-    """enable_full_determinism fix_random_seed fix_seed improve_reproducibility init_seed
-    init_seeds load_hyperpyyaml prepare_environment reset_seed seed_all seed_everything
-    seed_everywhere set_determinism set_global_seed set_global_seeds set_random_seed
-    set_random_seeds set_seed set_seeds setup_seed"""
+    """enable_full_determinism ensure_reproducibility fix_random_seed fix_randomness fix_seed
+    improve_reproducibility init_seed init_seeds load_hyperpyyaml prepare_environment reset_seed
+    seed_all seed_everything seed_everywhere set_determinism set_global_seed set_global_seeds
+    set_random_seed set_random_seeds set_randomness set_reproducibility set_seed set_seeds
+    setup_seed"""
 )
 GUARD = frozenset(("guard.auto", "guard.deterministic", "guard.enable"))
 # Libraries of which nothing else takes a seed for the global generators.

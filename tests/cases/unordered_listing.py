@@ -3730,7 +3730,7 @@ def pattern_of_a_level(d, patterns):
 
 def rows_of_walk(d):
     found = []
-    rows = [(top, names) for top, _, names in os.walk(d)]  # DET203
+    rows = [(top, names) for top, _, names in os.walk(d)]
     rows = sorted(rows)
     for top, names in rows:
         for name in sorted(names):
@@ -4556,3 +4556,34 @@ def keeps_what_is_given(names):
 def given_to_one_that_sorts_and_one_that_does_not(d):
     yield sorted(keeps_what_is_given(os.listdir(d)))
     yield keeps_what_is_given(os.listdir(d))  # DET203
+
+
+# What os.walk() gives first is the top folder
+
+
+def names_of_the_top(top):
+    return sorted([names for _, _, names in os.walk(top)][0])
+
+
+def names_of_the_top_by_next(top):
+    return sorted(next(names for _, _, names in os.walk(top)))
+
+
+def names_of_the_top_in_their_order(top):
+    return [names for _, _, names in os.walk(top)][0]  # DET203
+
+
+def names_of_a_folder(top):
+    return sorted([names for _, _, names in os.walk(top)][1])  # DET203
+
+
+def names_of_the_first_that_has_some(top):
+    return sorted([names for _, _, names in os.walk(top) if names][0])  # DET203
+
+
+def sorted_one_by_one(folders):
+    return [sorted(each) for each in [os.listdir(folder) for folder in folders]]
+
+
+def collected_one_by_one(folders):
+    return [list(each) for each in [os.listdir(folder) for folder in folders]]  # DET203
