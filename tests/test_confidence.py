@@ -302,7 +302,13 @@ OF_FUNCTION, OF_CLASS, OF_SERVER = (
         ("import unused", {"kept/__init__.py": "from unused import Files, some"}, "both"),
         ("import unused", {"kept/__init__.py": "from unused import *"}, "both"),
         ("import unused", {"kept/__init__.py": "from unused import Files"}, [OF_CLASS]),
-        ("", {}, "both"),
+        ("", {}, [OF_CLASS]),
+        ("", {"other.py": "import unused\nunused.some(1)\n"}, "both"),
+        ("", {"other.py": "import unused\nwork = getattr(unused, name)\n"}, "both"),
+        ("", {"tests/it.py": "import unused\nunused.some(1)\n"}, [OF_CLASS]),
+        ("", {"other.py": "def some(): ...\n"}, [OF_CLASS]),
+        ("", {"setup.py": "from setuptools import setup\nsetup()"}, "both"),
+        ("", {"__init__.py": "x = 1"}, "both"),
     ],
 )
 def test_what_no_program_runs_is_possible(
@@ -370,3 +376,48 @@ def test_what_others_may_install_is_possible_where_only_tests_use_it(
 ) -> None:
     project({"unused.py": UNUSED, "train.py": TRAINER, "setup.py": SETUP, **more})
     assert lint("--select", "DET203,DET204") == left
+
+
+DEAD = """\
+import random
+import time
+
+import numpy as np
+from sklearn.manifold import TSNE
+
+
+def embed(rows):
+    return TSNE().fit_transform(rows)
+
+
+def some():
+    return np.random.default_rng().random(3)
+
+
+def seed():
+    random.seed(int(time.time()))
+
+
+if __name__ == "__main__":
+    np.save("rows.npy", {})
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("np.load('rows.npy')  # embed(some())", []),
+        ("embed(np.load('rows.npy'))", ["stats.py:9 DET104 likely"]),
+        ("some()", ["stats.py:13 DET101 certain"]),
+        ("seed()", ["stats.py:17 DET103 likely"]),
+        ("globals()[name]()", "all"),
+    ],
+)
+def test_draws_in_what_no_program_runs_are_possible(
+    project: Project, lint: Lint, line: str, left: list[str] | str
+) -> None:
+    project({"stats.py": DEAD.format(line)})
+    every = [
+        *("stats.py:9 DET104 likely", "stats.py:13 DET101 certain", "stats.py:17 DET103 likely")
+    ]
+    assert lint("--select", "DET101,DET103,DET104") == (every if left == "all" else left)

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
+from detlint.index.scan import MAIN
 from detlint.models.attention import ANSWERING
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
@@ -25,6 +26,8 @@ _BUILDS = {
     "setup.cfg": ("[metadata]", "[options]"),
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
+# What calls by names that a text hides.
+_HIDING = frozenset(("looks_up", "makes_unseen"))
 _WHOLE = re.MULTILINE | re.DOTALL
 _ABSTRACT = re.compile(
     r"^[ \t]+@(?:abc\.)?abstract\w+\n[ \t]+(?:async[ \t]+)?def[^\n]*:\s*"
@@ -71,7 +74,35 @@ class PythonFiles:
             # What others may install, and only tests name.
             if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
                 return True
-        return self._lacks_heirs(path, row)
+        left = bool(programs) and not within and self._is_unnamed(path, row)
+        return left or self._lacks_heirs(path, row)
+
+    def _is_unnamed(self, path: str, row: int) -> bool:
+        """Whether a line stands in a function that nothing but tests names, in a file that is no
+        part of a package."""
+        name = self._index.part_at(path, row)
+        plain = name not in ("", MAIN) and name not in self._index.outline(path).classes
+        if not plain or "." in name or self._is_installed(path) or self._index.is_packaged(path):
+            return False
+        module = os.path.splitext(os.path.basename(path))[0]
+        return not any(
+            self._looks_into(each, module) or self._names(each, name)
+            for each in self._paths
+            if not self._tests(each) and self._index.holds(each, [name, module])
+        )
+
+    def _names(self, path: str, name: str) -> bool:
+        """Whether a part of a file names a function of that name, but for the function itself."""
+        uses = self._index.outline(path).uses
+        return any(
+            name in each.own or name in each.names or name in each.attributes
+            for part, each in uses.items()
+            if part != name
+        )
+
+    def _looks_into(self, path: str, module: str) -> bool:
+        """Whether a file may look up in a module what it does not name."""
+        return self._index.holds(path, [module]) and not _HIDING.isdisjoint(self._index.kinds(path))
 
     def _naming(self, path: str, row: int) -> list[str]:
         """The other files that name the function or class of a line, or all of its module."""
@@ -96,7 +127,12 @@ class PythonFiles:
         return owner not in bases
 
     def _is_installed(self, path: str) -> bool:
-        return any(path.startswith(each) for each in self._packages)
+        return self._unpacked or any(path.startswith(each) for each in self._packages)
+
+    @cached_property
+    def _unpacked(self) -> bool:
+        """Whether the files are those of packages as they are installed."""
+        return bool(self._all) and self._index.folders.is_installed(os.path.commonpath(self._all))
 
     @cached_property
     def _packages(self) -> list[str]:

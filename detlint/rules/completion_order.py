@@ -39,7 +39,8 @@ class CompletionOrder(Rule):
 
     Lowers the confidence:
     - a call that is not seen, and only seems to show the order: reported as *possible*
-    - code that no program runs which has its file, and an abstract class from which nothing derives
+    - code that no program runs which has its file, functions that nothing names, and an abstract
+      class from which nothing derives
 
     Not reported:
     - the order provably does not matter: stored by index, sorted, counted, only waited for

@@ -59,6 +59,7 @@ class EntropySeed(Rule):
 
     Lowers the confidence:
     - a script's program is a test, a benchmark or a server by its name
+    - code that no program runs which has its file, and functions that nothing names: *possible*
 
     Not reported:
     - a value that only names a run, a file or a port, or measures time
@@ -128,6 +129,7 @@ class EntropySeed(Rule):
     crosses_files = True
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
+    lowered_where_dead = True
     confidence = Confidence.LIKELY
     examples = (
         Example(

@@ -71,7 +71,8 @@ class MissingRandomState(Rule):
       without a seed, which they take from the operating system
 
     Lowers the confidence:
-    - all programs that get there have seeded NumPy's global generator before
+    - all programs that get there have seeded NumPy's global generator before, or none that has
+      the file runs it
     - the order that `shuffle` gives a list only shows in messages
 
     Not reported:
@@ -91,6 +92,7 @@ class MissingRandomState(Rule):
         *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS))),
     )
     needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES)
+    lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
     confidence = Confidence.LIKELY

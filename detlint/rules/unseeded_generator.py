@@ -65,6 +65,9 @@ class UnseededGenerator(Rule):
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
       which is None by default: *likely*
 
+    Lowers the confidence:
+    - code that no program runs which has its file, and functions that nothing names: *possible*
+
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
     - a generator that is seeded later, or gets a saved state
@@ -109,6 +112,7 @@ class UnseededGenerator(Rule):
         "Generator as",
     )
     crosses_files = True
+    lowered_where_dead = True
     source = "https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng"
     shown = "CPU"
     examples = (
