@@ -15,7 +15,7 @@ from detlint.documents.launches import started
 from detlint.documents.options import options
 from detlint.documents.settings import is_deterministic, report_setting
 from detlint.documents.training import asks_for_determinism
-from detlint.models.tuning import TIMING_MODE
+from detlint.models.tuning import TIMING_MODE, TIMING_VARIABLES
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -39,14 +39,6 @@ _XLA_DETERMINISTIC = frozenset(
 _XLA_TIMES = "has XLA pick its kernels by timing them"
 _XLA_ADVICE = "set --xla_gpu_deterministic_ops=true, which leaves the timing out"
 _TORCH_TIMES = "has torch.compile pick its kernels by timing them"
-_SWITCHES = frozenset(
-    {
-        "TORCHINDUCTOR_MAX_AUTOTUNE",
-        "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM",
-        "TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE",
-        "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
-    }
-)
 _ADVICE = "leave it out, or call torch.use_deterministic_algorithms(True)"
 
 
@@ -192,7 +184,7 @@ class TimedKernelChoice(Rule):
             raw = self.document.source.text[node.value_start : node.value_end]
             if level := _timing_level(raw.strip("\"'")):
                 self.report(node, f"{level} {_XLA_TIMES}", advice=_XLA_ADVICE)
-        elif node.name in _SWITCHES and node.value == "1":
+        elif node.name in TIMING_VARIABLES and node.value == "1":
             self.report(node, f"{node.name}=1 {_TORCH_TIMES}", advice=_ADVICE)
 
     def visit_Command(self, node: Command) -> None:

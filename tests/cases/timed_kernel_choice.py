@@ -45,13 +45,13 @@ def prepare(model, args, backend, mode, options):
     TrainingArguments("out", torch_compile_mode="max-autotune")  # DET307
     if args.compile:
         model = torch.compile(model, mode="max-autotune")  # DET307
+    model = torch.compile(model, options={"max_autotune_pointwise": True})  # DET307
     # silent
     model = torch.compile(model, mode="reduce-overhead")
     model = torch.compile(model, mode=mode)
     model = torch.compile(model, options=options)
     model = torch.compile(model, options={"max_autotune": False, "epilogue_fusion": True})
     model = torch.compile(model, options={"max_autotune": args.tune})
-    model = torch.compile(model, options={"max_autotune_pointwise": True})
     model = torch.compile(model, mode="max-autotune", disable=True)
     model = torch.compile(model, mode="max-autotune", backend="eager")
     model = torch.compile(model, mode="max-autotune", backend=backend)
@@ -78,8 +78,9 @@ with inductor.patch("coordinate_descent_tuning", True):  # DET307
 os.environ["TORCHINDUCTOR_MAX_AUTOTUNE"] = "1"  # DET307
 os.environ["TORCHINDUCTOR_COORDINATE_DESCENT_TUNING"] = "1"  # DET307
 
+inductor.max_autotune_pointwise = True  # DET307
+
 inductor.max_autotune = False
-inductor.max_autotune_pointwise = True
 inductor.max_autotune = bool(os.environ.get("TUNE"))
 inductor.max_autotune_gemm_backends = "ATEN"
 inductor.patch(max_autotune=False)
