@@ -27,6 +27,7 @@ class Source(Enum):
     READINESS = "how far another thread or process has come"
     COLLECTION = "when the garbage collector runs"
     UNWRITTEN_MEMORY = "memory that nothing has written"
+    PROGRAM = "what another program gives"
     KERNEL = "a kernel that adds or writes in no fixed order"
     GENERATOR = "a generator that is not seeded alike"
     STATE = "state that a resumed run did not get back"

@@ -157,6 +157,7 @@ class Flows:
         self.tainted.append(node)
         for path, pair in gives:
             self._write(node, path, pair)
+        self._give_back(node)
         self._escape(node)
 
     def _follow_extra(self, node: Node) -> None:
@@ -202,6 +203,15 @@ class Flows:
                     continue
             found.append((path, (one, other)))
         return found
+
+    def _give_back(self, node: Node) -> None:
+        """What a call gave is found again by its contents, where no statement binds it: code that
+        a library makes does, such as the ``__init__`` of a dataclass."""
+        one, other = node.within.first, node.within.second
+        if not node.is_last or one is None or other is None or not node.within.differs:
+            return
+        if one.result & other.result & 1:
+            self.written.add((one.result, other.result), node.order, node)
 
     def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
         order = node.order

@@ -45,6 +45,11 @@ VARYING: dict[Source, set[str]] = {
     Source.PROCESS: {*_of("the process"), "gethostname"},
     Source.COLLECTION: {"gc.collect"},
     Source.READINESS: {*ASKING, "as_completed", "imap_unordered", "get_nowait"},
+    Source.PROGRAM: {
+        *("subprocess.run", "subprocess.Popen", "subprocess.call", "check_output", "check_call"),
+        *("getoutput", "getstatusoutput", "os.system", "os.popen", "create_subprocess_exec"),
+        *("create_subprocess_shell", "urlopen", "urlretrieve", "requests.get", "requests.post"),
+    },
     Source.UNWRITTEN_MEMORY: {
         *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
     },
@@ -90,6 +95,7 @@ DOES = {
     Source.STRING_HASH: "gives another value in each process for strings",
     Source.COLLECTION: "has objects freed that nothing holds",
     Source.READINESS: "tells what another thread or process has done by then",
+    Source.PROGRAM: "runs another program, whose results no seed of this one fixes",
     Source.UNWRITTEN_MEMORY: "gives memory that nothing has written",
 }
 _SEEDING = {

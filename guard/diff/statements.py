@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from guard.trace.statements import Call, Ran, Recording, Thread
 
     Pair = tuple[Call | None, Call | None]
-    Lookup = Callable[[str, int], Statement | None]
+    Lookup = Callable[[Call, int], Statement | None]
 
 _NUMBER = re.compile(r"-\d+")  # of a process among those of a pool
 
@@ -259,7 +259,7 @@ class Pairing:
         pairs = aligned(*lists, lambda each: each.line)
         for first, second in _without_rest(pairs, one, other):
             ran = first or second
-            statement = None if ran is None else self._lookup(found.call.file, ran.line)
+            statement = None if ran is None else self._lookup(found.call, ran.line)
             if statement is None or self._is_left_out(found, first, second):
                 continue
             is_extra = first is None or second is None
@@ -297,8 +297,9 @@ class Pairing:
         pairs = aligned(*calls, lambda each: each.key)
         for one, other in _without_rest(pairs, node.first, node.second):
             is_extra = one is None or other is None
-            if is_extra and not getattr(one or other, "at", 0):
-                continue  # a statement before called it that was not looked at
+            found = one or other
+            if found is None or (is_extra and (not found.at or found.is_lambda)):
+                continue  # a statement before called it that was not looked at; or a callback
             cause = (node.cause or node) if is_extra else None
             self._pair(one, other, role, node, cause)
         self._depth -= 1

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SETS = 1  # a set, whose order hangs on the hashes of its items
 STRINGS = 2  # whose hashes PYTHONHASHSEED decides
 OBJECTS = 4  # whose hashes are their addresses
+SHARED = 32  # what other processes write as well: a store of torch.distributed, a Value
+SHOWN = 16  # whose text has their address: the default of __repr__
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LOOKED_AT = 8  # items of a container
 _DEEP = 3
@@ -33,6 +35,7 @@ _HOLDING: tuple[type, ...] = (
 )
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
+_SHARING = {"multiprocessing.sharedctypes", "multiprocessing.managers"}
 _WEAK = {"WeakSet", "WeakKeyDictionary"}
 
 
@@ -65,9 +68,24 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
             found |= traits_of(_first(value), deep - 1) if deep else 0
         elif kind.__name__ in _WEAK and kind.__module__ in ("_weakrefset", "weakref"):
             found |= SETS | OBJECTS
-        elif getattr(kind, "__hash__", None) is _BY_ADDRESS and not issubclass(kind, _NAMED):
-            found |= OBJECTS
+        else:
+            found |= _of_object(kind)
     return found
+
+
+def _of_object(kind: type) -> int:
+    """Whether its hash, and its text, are by its address."""
+    if issubclass(kind, _NAMED):
+        return SHOWN * issubclass(kind, (FunctionType, MethodType))
+    if _is_shared(kind):
+        return SHARED
+    by_hash = getattr(kind, "__hash__", None) is _BY_ADDRESS
+    return OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
+
+
+def _is_shared(kind: type) -> bool:
+    stores = kind.__module__.endswith("distributed_c10d") and kind.__name__.endswith("Store")
+    return stores or kind.__module__ in _SHARING
 
 
 def _first(held: Any) -> list[Any]:  # noqa: ANN401 - of a container of Python's own

@@ -8,6 +8,7 @@ goes into. A part has other names: ``for part in self.parts: part += x`` changes
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from guard.trace.statements import Call
 
 Path = tuple[str, ...]
 
@@ -177,8 +180,30 @@ class Statement:
 
 def statements(text: str | bytes) -> dict[int, Statement]:
     """Statements by each of their lines; of a block, by those of its head. Raises SyntaxError."""
+    return _statements(ast.parse(text))
+
+
+def _lambdas(tree: ast.Module) -> dict[tuple[int, tuple[str, ...]], Statement]:
+    """Of lambdas, what each does, by its line and its arguments: the first of those that have both
+    in common."""
+    found: dict[tuple[int, tuple[str, ...]], Statement] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            each = _of_heads(node, [node.body])
+            last = node.end_lineno or node.lineno
+            given = tuple(argument.arg for argument in _arguments(node.args))
+            found.setdefault((node.lineno, given), replace(each, line=node.lineno, last=last))
+    return found
+
+
+def _arguments(given: ast.arguments) -> list[ast.arg]:
+    """In the order in which a frame has them."""
+    rest = filter(None, (given.vararg, given.kwarg))
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *rest]
+
+
+def _statements(tree: ast.Module) -> dict[int, Statement]:
     found: dict[int, Statement] = {}
-    tree = ast.parse(text)
     parts = changed(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
@@ -206,26 +231,35 @@ class Files:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[int, Statement]] = {}
+        self._lambdas: dict[str, dict[tuple[int, tuple[str, ...]], Statement]] = {}
 
     def of(self, file: str) -> dict[int, Statement]:
-        """All of a file."""
-        found = self._known.get(file)
-        if found is None:
-            try:
-                with open(file, "rb") as opened:
-                    found = statements(opened.read())
-            except (OSError, SyntaxError, ValueError):
-                found = {}
-            self._known[file] = found
-        return found
+        """All of a file, but for its lambdas."""
+        if file not in self._known:
+            self._known[file], self._lambdas[file] = {}, {}
+            with suppress(OSError, SyntaxError, ValueError), open(file, "rb") as opened:
+                tree = ast.parse(opened.read())
+                self._known[file], self._lambdas[file] = _statements(tree), _lambdas(tree)
+        return self._known[file]
 
-    def statement(self, file: str, line: int) -> Statement | None:
-        """The one that a line is of."""
-        return self.of(file).get(line)
+    def of_lambda(self, file: str, line: int, given: tuple[str, ...]) -> dict[int, Statement]:
+        """What the lambda of a line does that has these arguments, by its lines."""
+        self.of(file)
+        found = self._lambdas[file].get((line, given))
+        lines = range(found.line, found.last + 1) if found is not None else ()
+        return {each: found for each in lines if found is not None}
+
+    def statement(self, call: Call, line: int) -> Statement | None:
+        """The one that a line of a call is of."""
+        if call.is_lambda:
+            return self.of_lambda(call.file, call.first_line, call.names).get(line)
+        return self.of(call.file).get(line)
 
 
 def _of_heads(
-    node: ast.stmt | ast.match_case, heads: list[ast.AST], parts: tuple[Path, ...] = ()
+    node: ast.stmt | ast.match_case | ast.Lambda,
+    heads: list[ast.AST],
+    parts: tuple[Path, ...] = (),
 ) -> Statement:
     """What it does; ``parts``: of what it changes a part, under another name of that."""
     found = _Gathered()
@@ -249,9 +283,11 @@ def _of_heads(
     )
 
 
-def _text(node: ast.stmt | ast.match_case) -> str:
+def _text(node: ast.stmt | ast.match_case | ast.Lambda) -> str:
     """Its first line; of a block, its head."""
     short = copy(node)
+    if isinstance(short, ast.Lambda):
+        return ast.unparse(short).partition("\n")[0]
     for name in ("body", "orelse", "decorator_list"):
         if hasattr(short, name):
             setattr(short, name, [ast.Pass()] if name == "body" else [])

@@ -126,8 +126,6 @@ class Frame:
         return self.happened
 
     def _line(self, frame: FrameType) -> None:
-        if self._code.is_lambda:
-            return
         statement = self._code.lines.get(frame.f_lineno)
         if statement is self.statement and statement is not None:
             is_again = frame.f_lineno == statement.line and frame.f_lasti <= self._lasti
@@ -208,7 +206,6 @@ class Code(NamedTuple):
     place: tuple[str, str, int]
     lines: dict[int, Statement]
     given: tuple[str, ...]
-    is_lambda: bool
     pauses: bool
     shares: bool
 
@@ -227,22 +224,28 @@ class Codes:
         filename, name = code.co_filename, code.co_name
         if name not in _INNER and not is_library(filename) and not is_installed(filename):
             lines = self._files.of(filename)
+            if name == "<lambda>":
+                lines = self._files.of_lambda(filename, code.co_firstlineno, _arguments(code))
             if lines:
                 found = self._declared(code, lines, stream)
         self.known[code] = found
         return found
 
     def _declared(self, code: CodeType, lines: dict[int, Statement], stream: Stream) -> Code:
-        count = code.co_argcount + code.co_kwonlyargcount
-        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
-        names = code.co_varnames[:count]
+        names = _arguments(code)
         number = next(self._numbers)
         qualified = getattr(code, "co_qualname", code.co_name)
         stream.add(("k", number, code.co_filename, qualified, code.co_firstlineno, names))
         pauses = bool(code.co_flags & _PAUSING)
         place = (code.co_filename, qualified, code.co_firstlineno)
         shares = bool(code.co_cellvars or code.co_freevars) and sys.version_info < (3, 13)
-        return Code(number, place, lines, names, code.co_name == "<lambda>", pauses, shares)
+        return Code(number, place, lines, names, pauses, shares)
+
+
+def _arguments(code: CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    return code.co_varnames[:count]
 
 
 _TIMES = 9  # that the kinds of a statement's values are looked at

@@ -260,8 +260,8 @@ class _Builder:
         """The innermost call is over: it hangs below the statement that made it."""
         call = stack.pop()
         below = self._pending.pop(id(call), [])
-        # A lambda has no statements: what it calls counts for the one around, where both runs
-        # call it; a callback may come there in one run alone, and decides nothing by that.
+        # What a lambda calls that was not looked at counts for the statement around, where both
+        # runs call it; a callback may come there in one run alone, and decides nothing by that.
         for each in below if not call.is_lambda else ():
             _at_end(call, each)
         for each in (*(below if call.is_lambda else ()), call):

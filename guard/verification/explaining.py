@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Suspect
 from guard.diff.differences import Confidence, Explanation, Source
+from guard.diff.names import listed
 from guard.diff.sources import (
     DOES,
     LISTING,
@@ -27,7 +28,8 @@ from guard.diff.sources import (
     takes_any,
     told_by,
 )
-from guard.digests.traits import OBJECTS, SETS, STRINGS
+from guard.digests.generators import NAMES
+from guard.digests.traits import OBJECTS, SETS, SHARED, SHOWN, STRINGS
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
@@ -50,6 +52,8 @@ _ORDERED = {
     *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
     *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
+_OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
+_TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
@@ -87,7 +91,7 @@ def is_value(node: Node) -> bool:
 def _why(node: Node) -> tuple[str, str]:
     for name in node.statement.calls:
         source = source_of(name)
-        if source in VALUES:
+        if source in VALUES or source is Source.PROGRAM:
             return f"differs between the runs: {name}() {DOES[source]}", source.value
         if source is Source.READINESS:
             return "differs by what another thread or process has done by then", source.value
@@ -107,21 +111,39 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
             yield Origin(source, f"{name}()")
     yield from _of_the_system(statement.text)
     yield from _of_hashes(node, traits, circumstance)
+    yield from _of_texts(node, traits)
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown)
     for name in statement.calls:  # another one for the same arguments: the system has seeded it
         if name.rpartition(".")[2] in UNSEEDED:
             yield Origin(Source.ENTROPY, f"{name}() without a seed")
+    yield from _of_others(node, traits)
+    if node.draws:
+        names = [f"{_OWNERS[each]}'s" for each in _moved(node) if each in _OWNERS]
+        what = f"{listed(names)} global one" if names else "it"
+        yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+
+
+def _moved(node: Node) -> list[str]:
+    """Names of the states that have moved while it ran."""
+    rans = [ran for ran in (node.first, node.second) if ran is not None]
+    moved = {at for ran in rans for at in range(len(ran.before)) if ran.before[at] != ran.after[at]}
+    return [name for at, name in enumerate(NAMES) if at in moved]
+
+
+def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
+    """What other threads, processes and ranks do meanwhile."""
+    statement, shown = node.statement, f"`{node.statement.text}`"
     for call in (each for each in _parts(statement.text) if isinstance(each, ast.Call)):
         if takes_any(call, name := ast.unparse(call.func)):
             yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
+    if traits.read & SHARED:
+        yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
     grows = _grows(node)
     if node.is_in_thread and (grows or node.draws):
         does = "runs" if grows else "draws"
         yield Origin(Source.THREAD_ORDER, f"{shown} {does} in several threads")
-    if node.draws:
-        yield Origin(Source.GENERATOR, f"{shown} draws from it")
 
 
 def _of_the_system(text: str) -> Iterator[Origin]:
@@ -152,6 +174,17 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}")
     elif what and held & STRINGS:
         yield Origin(Source.STRING_HASH, f"{what} in {shown}")
+
+
+def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:
+    """Texts of objects that have no ``__repr__`` of their own: their address stands in them."""
+    parts = list(_parts(node.statement.text))
+    called = {path_of(each.func) for each in parts if isinstance(each, ast.Call)}
+    makes = any(isinstance(each, ast.FormattedValue) or last_name(each) in _TEXTS for each in parts)
+    pairs = zip(node.statement.reads, traits.paths, strict=False)
+    if makes and any(bits & SHOWN and path not in called for path, bits in pairs):
+        what = f"the text of an object without a __repr__, in `{node.statement.text}`"
+        yield Origin(Source.OBJECT_ADDRESS, what)
 
 
 def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
+# What is said of recordings that we have ended ourselves.
+_ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
 _QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
@@ -120,9 +123,7 @@ def compared(watched: Watched) -> tuple[Comparison | None, int]:
 def _examined(first: Process, second: Process, other: int) -> Comparison:
     names = ("run 1", f"run {other + 1}")
     found = examine(first.traces, second.traces, names)
-    ended = [f"{name} has no end" for name in names]  # we have ended them
-    ended += [f"The recording of {name} was stopped" for name in names]
-    limits = tuple(each for each in found.limits if not each.startswith(tuple(ended)))
+    limits = tuple(each for each in found.limits if not _ENDED.match(each))
     return replace(found, limits=limits)
 
 
@@ -229,7 +230,7 @@ def with_findings(
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     known = Known(refined, shown, verdict.circumstance, lines, begun)
     cause = explanation(known)
-    if cause.confidence is Confidence.CERTAIN and cause.source in REMEDIES:
+    if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES:
         refined = replace(refined, advice=REMEDIES[cause.source])
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     changes["explanation"] = cause

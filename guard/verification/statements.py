@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause, Link, examine
+from guard.diff import Cause, Link, Source, examine
 from guard.diff.slices import compare, find, slice_of
 from guard.observe.places import Place
-from guard.verification.explaining import suspect
+from guard.verification.explaining import origin_of, suspect
 from guard.verification.plan import recording
 from guard.verification.runs import rerun
 from guard.verification.settling import cause_of
@@ -131,7 +131,7 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     flows, notes = compare(*folders, seen.step, rank)
     if rank is not None:
         notes.append(_OF_RANK.format(rank))
-    found = find(flows, seen)
+    found = _told_first(flows, find(flows, seen))
     if not found.origins or _is_kernel(seen, found.origins[0]) or _is_late(seen, found):
         return Entry(runs=RUNS, note="; ".join([_LOST, *notes]))
     decided = cause_of(flows, found.origins[0], seen.cause, _hyperparameters(ran[0]))
@@ -141,6 +141,17 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)
     return Entry(lines, makers, place, RUNS, "; ".join(notes), decided, begun)
+
+
+def _told_first(flows: Flows, found: Found) -> Found:
+    """With the origins first that read what is another in each run: of the others, something that
+    was not followed may have been given something else."""
+    unknown = [each for each in found.origins if _is_unknown(flows, each)]
+    return found._replace(origins=(*(e for e in found.origins if e not in unknown), *unknown))
+
+
+def _is_unknown(flows: Flows, node: Node) -> bool:
+    return origin_of(node, flows.traits(node)).source is Source.NOT_SHOWN
 
 
 def _begun(flows: Flows, found: Found) -> Begun:

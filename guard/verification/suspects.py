@@ -53,6 +53,8 @@ REMEDIES = {
     "a timeout, in the place of asking whether it is done by then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
+    Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
+    "own, or keep what it gave in a file.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
     "torch.empty. Under `python -m guard run` torch fills memory, so that at least it is the same "
     "in each run.",

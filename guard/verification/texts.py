@@ -215,7 +215,7 @@ def _is_keys(node: ast.expr) -> bool:
 
 
 def _asks_address(tree: ast.AST) -> bool:
-    asked = ("id", "WeakSet", "WeakKeyDictionary")
+    asked = ("id", "repr", "WeakSet", "WeakKeyDictionary")
     return any(each.id in asked for each in _all(tree, ast.Name)) or _hashes(tree)
 
 

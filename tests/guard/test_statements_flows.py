@@ -77,7 +77,35 @@ CASES = {
         {4},
     ),
     "in a comprehension": ("a = [os.urandom(4) for _ in range(3)]\nb = a[0]", 3, {2}),
-    "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {3}),
+    "a lambda": ("f = lambda: os.urandom(4)\na = f()\nb = a", 4, {2}),
+    "a lambda that is given something else": (
+        "a = os.urandom(4)\nf = lambda v: v + b'x'\nb = f(a)\nc = b",
+        5,
+        {2},
+    ),
+    "a lambda that reads something else": (
+        "a = os.urandom(4)\nf = lambda: a + b'x'\nb = f()\nc = b",
+        5,
+        {2},
+    ),
+    "a lambda that generated code calls": (
+        (
+            "from dataclasses import dataclass, field\n@dataclass\nclass R:\n"
+            "    key: str = field(default_factory=lambda: os.urandom(3).hex())\n"
+            "r = R()\na = int(r.key, 16)\nb = a"
+        ),
+        8,
+        {5},
+    ),
+    "a part of a data set": (
+        (
+            "import torch\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n"
+            "a = torch.tensor(list(os.urandom(8)))\nb = Subset(TensorDataset(a), [0, 1, 2, 3])\n"
+            "c = DataLoader(b)\nfor (d,) in c:\n    e = d"
+        ),
+        8,
+        {4},
+    ),
     "what a lambda calls": (
         "def f():\n    return os.urandom(4)\ng = lambda: f()\na = g()\nb = a",
         6,
@@ -463,7 +491,7 @@ def test_what_only_one_run_has_looked_at_is_not_what_only_one_has_done(
     stops = (most(1000), most(0))
     found = flows(tmp_path, textwrap.dedent(text), STOP=stops, GO=(most(1000), most(1000)))
 
-    assert not found.tainted
+    assert not [each for each in found.tainted if each.file != __file__]
 
 
 def test_a_statement_that_gives_something_else_may_move_a_generator_as_well(tmp_path: Path) -> None:

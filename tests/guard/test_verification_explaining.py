@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PREPARED = """\
-import gc, os, random, tempfile, threading, time, uuid, weakref
+import gc, os, random, subprocess, tempfile, threading, time, uuid, weakref
 from datetime import datetime
 import torch
 class Sample:
@@ -55,6 +55,18 @@ PROGRAMS = {
         "a = tempfile.mkdtemp()",
         "b = int.from_bytes(a[-8:].encode(), 'big')",
         Source.DRAWN_NAME,
+    ),
+    "a text": ("a = repr(samples)", "b = len(a) + int(a[-6:-2], 16)", Source.OBJECT_ADDRESS),
+    "a text in a text": (
+        "a = f'{samples[0]} {samples[1]}'",
+        "b = len(a) + int(a[-6:-2], 16)",
+        Source.OBJECT_ADDRESS,
+    ),
+    "a function": ("a = str(numbers)", "b = int(a[-6:-1], 16)", Source.OBJECT_ADDRESS),
+    "another program": (
+        "a = subprocess.run(['od', '-N4', '/dev/urandom'], capture_output=True).stdout",
+        "b = a[9:]",
+        Source.PROGRAM,
     ),
     "addresses": ("a = sorted(samples, key=id)", "b = numbers(a)", Source.OBJECT_ADDRESS),
     "hashes": ("a = [hash(each) % 7 for each in samples]", "b = repr(a)", Source.OBJECT_ADDRESS),
@@ -296,7 +308,7 @@ def test_what_a_call_reads() -> None:
         ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
         ("thread.join(0.5)", Source.READINESS),
         ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
-        ("a = requests.get(url, timeout=3)", Source.NOT_SHOWN),
+        ("a = requests.get(url, timeout=3)", Source.PROGRAM),
         ("a = ', '.join(names)", Source.NOT_SHOWN),
     ],
 )
@@ -325,6 +337,21 @@ a = table + 0
     written = next(each for each in found.tainted if each.statement.line == 4)
 
     assert origin_of(written, found.traits(written)).source is Source.THREAD_ORDER
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        "multiprocessing.Value('i', 3)",
+        "torch.distributed.PrefixStore('a', torch.distributed.HashStore())",
+    ],
+)
+def test_what_other_processes_write_as_well(shared: str, tmp_path: Path) -> None:
+    text = f"import multiprocessing, torch.distributed\na = {shared}\nb = str(a)[:3]\n"
+    found = flows(tmp_path, text)
+    asked = found.nodes[-1]
+
+    assert origin_of(asked, found.traits(asked)).source is Source.READINESS
 
 
 OTHERS = {
