@@ -2310,6 +2310,16 @@ def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> No
     assert is_entrypoint("model.py", "if fast:\n    for x in data:\n        x.backward()\n")
 
 
+DERIVED = """import tensorflow
+from {}
+
+class Own(Net):
+    def fit(self, x):
+        super().fit(x)
+
+Own().fit(x)"""
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -2320,6 +2330,10 @@ def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> No
         ("import tensorflow as tf\n\noptimizer.apply_gradients(pairs)", True),
         ("import tensorflow as tf\n\nstate.apply_gradients(grads=grads)", False),
         ("import optax, tensorflow as tf\n\nstate.apply_gradients(grads)", False),
+        ("import tensorflow\nfrom sklearn.svm import SVR\n\nrf = SVR()\nrf.fit(x, y)", False),
+        ("import tensorflow\nfrom ours import SVR\n\nrf = SVR()\nrf.fit(x, y)", True),
+        (DERIVED.format("skorch import NeuralNet as Net"), False),
+        (DERIVED.format("ours import Net"), True),
     ],
 )
 def test_versions_of_tensorflow(project: Project, lint: Lint, text: str, *, found: bool) -> None:

@@ -280,6 +280,7 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("mlab.points3d(overwritten)\n    raw_input()", False),
         ("cv2.imshow('x', f(x))\n    cv2.waitKey()", False),
         ("plt.imshow(x)\n    plt.show()\n    print('overwritten')", False),
+        ("plt.imshow(x)\n    plt.savefig('x.png')", True),
         ("import gradio as gr\n    gr.Interface(f).launch()\n    np.save(place, x)", False),
         ("from fastapi import FastAPI\n    np.save(place, x)", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
@@ -451,3 +452,21 @@ def test_a_loop_of_a_library_takes_the_steps_of_a_learner(
     run = "import acme\nfrom learner import Mine\n\ndef main():\n    acme.Loop(Mine()).run()\n\n"
     project({"learner.py": learner, "run.py": run + MAIN})
     assert places(capsys, "DET304") == ["learner.py:6"] * is_found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("plt.plot(model(x))\n    plt.savefig('x.png')", False),
+        ("plt.plot(model(x))\n    train(x)", True),
+    ],
+)
+def test_which_sample_a_figure_shows_is_no_result_of_training(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    pick = f"x = rows[random.randint(0, 9)]\n    {line}"
+    loop = f"for each in rows:\n    loss.backward()\n    optimizer.step()\n    {pick}\n"
+    project(
+        {"go.py": f"import random\nimport torch\nfrom matplotlib import pyplot as plt\n\n{loop}"}
+    )
+    assert lint() == ["go.py:8"] * found

@@ -32,8 +32,9 @@ _PICKS = frozenset(
     ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
 )
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
-_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt"))
-_KEEPS = "savefig"
+_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot"))
+_KEEPS = "savefig"  # which is a result, but for where something is trained
+_TRAINS = ("backward(", ".fit(")
 _MOST = 60  # what is made of one draw
 
 
@@ -111,7 +112,8 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
     called, word, owner = use.called, word_of(use), owner_word(use)
     plots = picks and (owner in _PLOTTING or word == "imshow")
     if use.args[0] is value or plots:
-        return plots and _KEEPS not in use.function.unit.text
+        text = use.function.unit.text
+        return plots and (_KEEPS not in text or any(each in text for each in _TRAINS))
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return True
     if picks and names.is_log(called, owner, word):

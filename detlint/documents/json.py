@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from detlint.sources.source import Source
 
 _CONSTANTS: dict[str, Scalar] = {"true": True, "false": False, "null": None}
-# What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas.
+# What JSON lacks and files have: NaN and Infinity, which Python writes, and trailing commas. And
+# what the grammar lacks: the sign of `1e+17`.
 # What is never closed goes on to the end, lest all that follows is looked through again and again.
 _COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
 _FOREIGN = re.compile(
     rf"""("[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|{_COMMENT})"""
-    rf"|-?\b(?:NaN|Infinity)\b|,(?=(?:\s|{_COMMENT})*[\]}}])",
+    rf"|-?\b(?:NaN|Infinity)\b|(?<=\d[eE])\+(?=\d)|,(?=(?:\s|{_COMMENT})*[\]}}])",
     re.DOTALL,
 )
 _KEY = re.compile(r'"([^"\\\s]{1,60})"\s*:')

@@ -101,8 +101,9 @@ _BARS = frozenset(
 )
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
 _FAULTS = words(
-    """conflicting illegal incompatible invalid mismatch mismatched mismatching missing undefined
-    unexpected unrecognized unsupported unused"""
+    """conflicting illegal incompatible invalid mismatch mismatched mismatching missing orphan
+    orphans undefined unexpected unmatched unparsed unreadable unrecognized unresolved unsupported
+    unused"""
 )
 # And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
 _LOOKED_UP = words(
