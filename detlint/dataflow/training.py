@@ -132,17 +132,18 @@ class Training:
         classes = self._fitted(call)
         if any(each.startswith("skorch.") for each in classes):
             return "torch"
-        if classes and all(each.partition(".")[0] in rows.APART for each in classes):
+        foreign = [each for each in classes if not each.startswith(".")]
+        if foreign and all(each.partition(".")[0] in rows.APART for each in foreign):
             return None
         words = (owner_written(call), *(each.rpartition(".")[2] for each in classes))
         return None if any(map(rows.is_no_network, words)) else "keras"
 
     def _fitted(self, call: Op) -> list[str]:
-        """The classes of what is fitted, or their bases where they are of the file."""
+        """The classes of what is fitted, of the file's own also the bases."""
         owner = call.args[0].args[0]
         above = "builtins.super" in self._called(owner)
         found = [f".{call.function.class_name}"] if above else [*self.classes(owner)]
-        return [base for each in found for base in self.bases(each.removeprefix(".")) or [each]]
+        return found + [base for each in found for base in self.bases(each.removeprefix("."))]
 
     def _applies_gradients(self, call: Op) -> bool:
         """``optimizer.apply_gradients(pairs)``, which of a state in JAX takes ``grads=``; not in
