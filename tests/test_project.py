@@ -172,6 +172,80 @@ def test_methods_of_a_class_that_is_used_run(project: Project, lint: Lint) -> No
     assert lint("--select", "DET102") == ["data.py:6 DET102"]
 
 
+CLOUDS = """
+    import numpy as np
+    import torch
+
+    class Clouds(torch.utils.data.Dataset):
+        def __getitem__(self, i):
+            return self.clouds[i][np.random.choice(9, 3)]
+
+    class Augmented(torch.utils.data.Dataset):
+        def __getitem__(self, i):
+            if self.augments:
+                return self.clouds[i] + np.random.rand()
+"""
+EVALUATION = """
+    import json
+    import torch
+    from clouds import Clouds
+
+    def main():
+        {seeds}
+        right = sum(model(x) for x in torch.utils.data.DataLoader(Clouds()))
+        {end}
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, ["clouds.py:7 DET102"]),
+        ({"seeds": "seed_everything(0)"}, []),
+        ({"end": "print(right)"}, []),
+        ({"name": "Augmented"}, []),
+    ],
+)
+def test_what_a_data_set_draws_where_a_model_is_evaluated(
+    project: Project, lint: Lint, changes: dict[str, str], found: list[str]
+) -> None:
+    given = {"seeds": "pass", "end": "json.dump(right, open('a.json', 'w'))", **changes}
+    name = given.pop("name", "Clouds")
+    text = EVALUATION.format(**given).replace("Clouds", name)
+    project({"clouds.py": CLOUDS, "evaluate.py": text})
+    assert lint("--select", "DET102") == found
+
+
+@pytest.mark.parametrize(
+    ("transform", "found"),
+    [
+        ("transforms.RandomHorizontalFlip()", ["train.py:7 DET102"]),
+        ("transforms.CenterCrop(224)", []),
+        ("torch.nn.Dropout(0.1)", ["train.py:7 DET102"]),
+        ("torch.nn.Dropout(0.0)", []),
+    ],
+)
+def test_transforms_and_dropout_draw(
+    project: Project, lint: Lint, transform: str, found: list[str]
+) -> None:
+    text = f"""
+        import torch
+        from torchvision import models, transforms
+
+        model = models.resnet18(weights="DEFAULT")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = Images({transform})
+        for x in torch.utils.data.DataLoader(data):
+            model(x).mean().backward()
+            optimizer.step()
+    """
+    project({"train.py": text})
+    assert lint("--select", "DET102") == found
+
+
 def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> None:
     text = """
         import random
@@ -409,6 +483,14 @@ def test_what_is_an_entrypoint(text: str, *, runs: bool) -> None:
     assert is_entrypoint("train.py", text) is runs
     assert not is_entrypoint("test_train.py", text)
     assert is_entrypoint("package/__main__.py", text)
+
+
+def test_a_name_of_a_test_that_says_training_is_that_of_a_program_without_tests() -> None:
+    text = "import torch\nfor x in data:\n    loss(x).backward()\n"
+    assert is_entrypoint("train_test.py", text)
+    assert not is_entrypoint("model_test.py", text)
+    assert not is_entrypoint("train_test.py", f"import pytest\n{text}")
+    assert not is_entrypoint("train_test.py", f"{text}\ndef test_it():\n    pass\n")
 
 
 def test_imports_are_read_as_they_run() -> None:

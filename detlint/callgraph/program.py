@@ -25,6 +25,7 @@ from detlint.index.facts import (
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -152,6 +153,11 @@ class Program:
         """Whether a fact stands in a method or function of one of some names."""
         part = self._index.part_at(located.path, located.fact.row)
         return part.rpartition(".")[2] in names
+
+    def names_class_of(self, located: Located) -> bool:
+        """Whether the program's own file names the class in which a fact stands."""
+        owner = self._index.part_at(located.path, located.fact.row).partition(".")[0]
+        return bool(mentions(self.source.text, owner))
 
     @cached_property
     def _has_workers(self) -> bool:

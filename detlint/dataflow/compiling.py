@@ -12,6 +12,7 @@ from detlint.dataflow.settings import (
     entries,
     flags_at,
     is_left_open,
+    is_turned_on,
     keywords,
     names_tested,
     options_at,
@@ -42,7 +43,7 @@ class Timing(NamedTuple):
 def timings(unit: Unit, offsets: Sequence[int]) -> Iterator[Timing]:
     """What turns timing on in the functions at some offsets. Raises UnparsedError."""
     for each in flags_at(unit, offsets):
-        if each.name in _FLAGS and each.constant is True and not is_left_open(each.op):
+        if each.name in _FLAGS and is_turned_on(each):
             yield Timing(each.op, each.node, each.shown("True"))
     told: set[Op] = set()  # dicts and calls
     for each in options_at(unit, offsets, _OPTIONS):

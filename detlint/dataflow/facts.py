@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import checkpoints, epochs, samplers, settings
@@ -535,16 +536,20 @@ class _Reader:
             if places:
                 yield Found(op, " ".join(sorted(places)), "")
 
-    def drops(self, function: Function) -> Iterator[Found]:
-        """Layers and functions that drop a part of what they are given."""
+    def perturbs(self, function: Function) -> Iterator[Found]:
+        """Layers, functions and transforms that draw whenever data come by."""
         for op in function.coded("call"):
-            for name in self._called(op):
-                owner, _, last = name.rpartition(".")
-                layer = owner.startswith("torch.nn") and last in trainers.DROPOUTS
-                if layer or (owner == "torch.nn.functional" and last in trainers.DROPS):
-                    given = op.given("p", 0 if layer else 1)
-                    if given is None or self._is_positive(given):
-                        yield Found(op, "torch")
+            library = next(filter(None, map(partial(self._perturbs, op), self._called(op))), "")
+            if library:
+                yield Found(op, library)
+
+    def _perturbs(self, call: Op, name: str) -> str:
+        layer = trainers.DROPOUTS(name)
+        if layer or trainers.DROPS(name):
+            given = call.given("p", 0 if layer else 1)
+            return "torch" if given is None or self._is_positive(given) else ""
+        rows = trainers.TRANSFORMS.items()
+        return next((library for library, has in rows if has(name)), "")
 
     def _is_positive(self, value: Op) -> bool:
         known = self._values.constant(value)

@@ -101,6 +101,17 @@ def is_left_open(op: Op) -> bool:
     return any(map(rows.leaves_open, names_tested(op)))
 
 
+def is_turned_on(setting: Setting) -> bool:
+    """Whether a setting is True, and no other setting decides about that; so is
+    ``True if torch.cuda.is_available() else False``."""
+    value, choices = setting.value, []
+    if value is not None and value.code == "choice":
+        choices = [each for each in value.args[1:] if each.constant is True]
+    if not (setting.constant is True or choices) or is_left_open(setting.op):
+        return False
+    return not choices or value is None or not any(map(rows.leaves_open, tested(value.args[0])))
+
+
 def names_tested(op: Op) -> Iterator[str]:
     """The dotted names that the conditions around an operation read."""
     return (name for test in conditions(op) for name in tested(test))

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
+from detlint.models.purposes import trains
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ _CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
+# What pytest looks for in such a file: without it, `train_test.py` trains and tests a model.
+_TESTS = re.compile(
+    r"\n[ \t]*(?:async[ \t]+)?(?:def[ \t]+test|class[ \t]+\w*Test)|\b(?:pytest|unittest)"
+)
 
 
 def is_program(source: Source) -> bool:
@@ -98,10 +103,15 @@ def may_start(path: str, text: str, *, told: bool = True) -> bool:
         return True
     if told and kind_of(name) == NOTEBOOK:
         return True
-    if _TEST.fullmatch(name) or kind_of(name) != PYTHON:
+    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _trains_and_tests(name, text)):
         return False
     started = told and (says_so(name, text) or _starts_at_the_top(text))
     return started or _calls_its_own(text)
+
+
+def _trains_and_tests(name: str, text: str) -> bool:
+    """Whether a file whose name is that of a test is a program that trains a model and tests it."""
+    return not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}")
 
 
 def is_entrypoint(path: str, text: str) -> bool:

@@ -23,7 +23,7 @@ EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
-DRAWING = frozenset(("draws", "drops", "orders", "builds", "environments", "spaces", "resumes"))
+DRAWING = frozenset(("draws", "perturbs", "orders", "builds", "environments", "spaces", "resumes"))
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
@@ -159,7 +159,11 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "saves": ("state_dict()",),
     "resumes": ("load_state_dict(",),
     "continues": ("range(", "while ", "epoch in "),
-    "drops": ("Dropout", "dropout"),
+    "perturbs": (
+        *("Dropout", "dropout", "Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix("),
+        *("ElasticTransform(", "GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment("),
+        *("ScaleJitter(", "TrivialAugmentWide(", "Masking(", "NWays(", "KShots("),
+    ),
     "worker_seeds": ("seed_everything(",),
     "ranks": tuple(
         form
@@ -189,6 +193,7 @@ _FOLLOWED = {
     # ``for epoch in range(first, last)``, ``while step < last``.
     "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),
     "while ": re.compile(r"[^\n]*(?:epoch|step|iter)"),
+    "Random": re.compile(r"\w+\("),
     **dict.fromkeys(("Dropout", "dropout"), re.compile(r"[123]?d?\(")),
     "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it

@@ -8,6 +8,8 @@ different results. Left out is what draws for many samples only (``QuantileTrans
 others (``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
 Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 (``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
+trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
+it took NumPy's.
 """
 
 from __future__ import annotations
@@ -194,6 +196,8 @@ keras_tuner.RandomSearchOracle by seed from random
 openTSNE.TSNE
 pacmap.PaCMAP from system
 phate.PHATE from system
+trimesh.sample.sample_surface by seed from system at 4
+trimesh.sample.sample_surface_even by seed from system at 3
 umap.UMAP from system
 """
 

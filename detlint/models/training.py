@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.models.model import words
+from detlint.models.model import Names, words
 from detlint.models.names import words_of
 
 if TYPE_CHECKING:
@@ -90,9 +90,30 @@ FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 # Words of the names of optimizers, and of places in a training.
 OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
-DROPOUTS = words("AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout")
-# Functions of torch.nn.functional that drop where they are told that a model is trained.
-DROPS = words("alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout")
+# Methods that run for each batch or sample: of a model, of a trainer, of a data set.
+PER_BATCH = ("forward", "training_step", "__getitem__")
+# Layers and functions that drop a part of what they are given, …
+DROPOUTS = Names("torch.nn.**.{Alpha,FeatureAlpha,}Dropout{1d,2d,3d,}")
+DROPS = Names("torch.nn.functional.{alpha_,feature_alpha_,}dropout{1d,2d,3d,}")
+# … and transforms that draw for each sample, by the library of the generator (torchvision 0.28,
+# torchaudio 2.11, kornia 0.8, learn2learn 0.2).
+TRANSFORMS = {
+    "torch": Names(
+        """
+        torchvision.transforms.**.Random{Affine,Apply,Autocontrast,ChannelPermutation}
+        torchvision.transforms.**.Random{Crop,Equalize,Erasing,Grayscale,HorizontalFlip,IoUCrop}
+        torchvision.transforms.**.Random{Invert,Perspective,PhotometricDistort,Posterize}
+        torchvision.transforms.**.Random{Resize,ResizedCrop,Rotation,ShortestSize,Solarize}
+        torchvision.transforms.**.Random{AdjustSharpness,VerticalFlip,ZoomOut}
+        torchvision.transforms.**.{AugMix,AutoAugment,ColorJitter,CutMix,ElasticTransform}
+        torchvision.transforms.**.{GaussianBlur,GaussianNoise,MixUp,RandAugment,ScaleJitter}
+        torchvision.transforms.**.TrivialAugmentWide
+        torchaudio.transforms.{FrequencyMasking,TimeMasking}
+        kornia.augmentation.**.Random*
+        """
+    ),
+    "random": Names("learn2learn.data.transforms.{FusedNWaysKShots,KShots,NWays}"),
+}
 # What a text holds that saves the states of generators, or the place of a loader, or has a library
 # do it.
 KEEPING_STATES = (

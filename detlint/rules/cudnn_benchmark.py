@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import flags_at, is_left_open, options_at
+from detlint.dataflow.settings import flags_at, is_turned_on, options_at
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
@@ -120,7 +120,7 @@ class CudnnBenchmark(MayBeUnread, Rule):
             self._check(each, f"{each.name}=True")
 
     def _check(self, setting: Setting, shown: str) -> None:
-        if setting.constant is True and not is_left_open(setting.op):
+        if is_turned_on(setting):
             message = f"{shown} has cuDNN pick its kernels by timing them"
             edits = setting.replaced("False")
             self.report(setting.node, message, advice=_ADVICE, edits=edits)

@@ -61,7 +61,7 @@ class MissingRandomState(Rule):
 
     Reported:
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
-      `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE
+      `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE; surfaces that trimesh samples
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
     - `sample` of pandas without `random_state`

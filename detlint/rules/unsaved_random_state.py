@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.checkpoints import ANY
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.names import words_of
-from detlint.models.training import KEEPING_STATES, PLACES
+from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ _OWN_ADVICE = (
     "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
     "loop goes on"
 )
-# Methods that run for each batch or sample: of a model, of a trainer, of a data set.
-_STEPS = ("forward", "training_step", "__getitem__")
 _ONCE = "random_split()"  # which is done before the loop
 
 
@@ -37,8 +35,8 @@ class UnsavedRandomState(Rule):
     Reported:
     - a program that saves the state of an optimizer, and loads it with the epoch or step that was
       reached
-    - its loop goes on from there, and something in it draws: a loader that shuffles, dropout, a
-      data set, or the `forward` of a model
+    - its loop goes on from there, and something in it draws: a loader that shuffles, a transform,
+      dropout, a data set, or the `forward` of a model
     - one finding for each program, at the place where it saves
 
     Lowers the confidence:
@@ -165,7 +163,7 @@ def _drawn(program: Program) -> Located | None:
     """Something that the loop draws."""
     found = (
         *(each for each in program.facts("orders", "torch") if each.fact.text != _ONCE),
-        *program.facts("drops", "torch"),
+        *(each for library in _LIBRARIES for each in program.facts("perturbs", library)),
     )
     first = next((each for each in found if each.fact.doubt <= TESTED), None)
     if first is not None:
@@ -173,5 +171,5 @@ def _drawn(program: Program) -> Located | None:
     drawn = (each for library in _LIBRARIES for each in program.facts("draws", library))
     sure = (each for each in drawn if each.fact.doubt <= TESTED)
     return next(
-        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *_STEPS)), None
+        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *PER_BATCH)), None
     )

@@ -11,6 +11,7 @@ from detlint.callgraph.start import advice, enabling
 from detlint.dataflow.unit import Unit
 from detlint.index.facts import EVERY, IDLE, UNSET
 from detlint.models.randomness import SAID
+from detlint.models.training import PER_BATCH
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class UnseededGlobalRng(Rule):
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
     - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
-    - another program, if its own file draws and it writes something, such as a file
+    - another program that writes something, such as a file, if its own file draws, or if it names
+      a data set or model of another file that draws for each sample
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
@@ -349,14 +351,7 @@ class UnseededGlobalRng(Rule):
     ) -> Iterator[tuple[Located, str]]:
         """What draws, and how a message says so: last the weights, which a checkpoint may fill."""
         if not trains:
-            # A tool's imports hold much that it never calls, and the main block of a package's
-            # module often only tries it on random numbers, as tests do.
-            draws = [] if program.only_checks() else [*program.facts("draws", library, own=True)]
-            some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
-            if not program.imports(*_NUMERIC):
-                some = [each for each in some if _PICKS.search(each.fact.text)]
-            if len(some) == len(draws) or not program.tries_itself():
-                yield from ((each, "draws") for each in some if not program.only_tries(each))
+            yield from ((each, "draws") for each in cls._draws_of_tool(program, library))
             return
         # torch seeds the others in the workers of its loaders.
         seeded = library in ("random", "numpy") and program.has("seeds", "torch")
@@ -368,6 +363,34 @@ class UnseededGlobalRng(Rule):
                 yield from ((each, "draws") for each in program.facts("orders", "torch", own=own))
         if library == "torch":
             yield from ((each, "draws first weights") for each in cls._weights(program))
+        for each in program.facts("perturbs", library):
+            if not (seeded and program.is_in_workers(each)):
+                yield each, "draws"
+
+    @classmethod
+    def _draws_of_tool(cls, program: Program, library: str) -> Iterator[Located]:
+        """The same of a program that trains nothing."""
+        if program.only_checks():
+            return
+        # A tool's imports hold much that it never calls, and the main block of a package's module
+        # often only tries it on random numbers, as tests do.
+        draws = [*program.facts("draws", library, own=True)]
+        some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
+        if not program.imports(*_NUMERIC):
+            some = [each for each in some if _PICKS.search(each.fact.text)]
+        if len(some) == len(draws) or not program.tries_itself():
+            yield from (each for each in some if not program.only_tries(each))
+        if program.keeps():
+            yield from cls._drawn_per_batch(program, library)
+
+    @staticmethod
+    def _drawn_per_batch(program: Program, library: str) -> Iterator[Located]:
+        """What the data sets and models of other files draw each time that they are asked."""
+        for each in program.facts("draws", library):
+            sure = each.path != program.path and not each.fact.doubt
+            made = sure and program.is_in_method(each, *PER_BATCH) and program.names_class_of(each)
+            if made and not program.only_tries(each):
+                yield each
 
     @staticmethod
     def _weights(program: Program) -> list[Located]:

@@ -201,6 +201,15 @@ def by_setting(args, cfg, train, benchmark=True, cudnn_benchmark=True):
         cudnn.benchmark = True
 
 
+def by_condition(args):
+    cudnn.benchmark = True if len(args.gpu_id) < 2 else False  # DET301
+    cudnn.benchmark = False if torch.cuda.device_count() > 1 else True  # DET301
+    cudnn.benchmark = True if args.fast else False
+    cudnn.benchmark = False if args.deterministic else True
+    if args.fast:
+        cudnn.benchmark = True if len(args.gpu_id) < 2 else False
+
+
 def restore():
     before = cudnn.benchmark
     cudnn.benchmark = before

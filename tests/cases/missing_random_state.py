@@ -14,6 +14,7 @@ import sklearn.cluster
 import sklearn.utils
 import tensorflow as tf
 import torch
+import trimesh
 import umap
 from datasets import Dataset, IterableDataset, load_dataset
 from imblearn.over_sampling import SMOTE
@@ -355,6 +356,13 @@ def embed(x, state):
     yield openTSNE.TSNE().fit(x)  # DET104
     yield openTSNE.TSNE(random_state=3).fit(x)
     yield pacmap.PaCMAP().fit_transform(x)  # DET104
+
+
+def points(mesh, seed):
+    yield trimesh.sample.sample_surface(mesh, 2048)  # DET104
+    yield trimesh.sample.sample_surface_even(mesh, 2048, 0.1, None)  # DET104
+    yield trimesh.sample.sample_surface(mesh, 2048, seed=seed)
+    yield trimesh.sample.sample_surface(mesh, 2048, None, False, seed)
 
 
 def load(path, seed):
