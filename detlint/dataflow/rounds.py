@@ -218,13 +218,19 @@ class Round:
 
     def is_cut(self, place: Op) -> bool:
         """``name[:5]``, ``for each in names_of(path)``: a part of what tells the elements apart,
-        so that several may have it."""
+        so that several may have it; not ``(folder.name, name[:5])``, which tells them apart."""
+        if place.code in ("text", "tuple") and any(map(self._is_whole, place.args)):
+            return False
         of_tuples = self.orders.distinct and not self.flow.numbered  # in a set
         return any(
             (each.code in ("item", "iter", "slice") and not self._tells_apart(each))
             or (each.code == "unpack" and of_tuples)
             for each in closure([place], self._own_parts)
         )
+
+    def _is_whole(self, part: Op) -> bool:
+        """Whether a part of a key is the name of an element."""
+        return self._names_element(part.args[0] if part.code == "format" else part)
 
     def _own_parts(self, op: Op) -> list[Op]:
         return [each for each in op.args if each in self.own]

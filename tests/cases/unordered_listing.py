@@ -4587,3 +4587,23 @@ def sorted_one_by_one(folders):
 
 def collected_one_by_one(folders):
     return [list(each) for each in [os.listdir(folder) for folder in folders]]  # DET203
+
+
+# Keys of which a part tells the elements of the outer listing apart
+
+
+def index_of_all(root):
+    found = {}
+    for folder in Path(root).iterdir():
+        for path in sorted(folder.iterdir()):
+            found.setdefault((folder.name, path.name[:5]), path)
+            found.setdefault(f"{folder.name}/{path.name[:5]}", path)
+    return found["a", "b"], found["c"]
+
+
+def index_of_all_by_less(root):
+    found = {}
+    for folder in Path(root).iterdir():  # DET203
+        for path in sorted(folder.iterdir()):
+            found.setdefault((folder.name[:3], path.name[:5]), path)
+    return found["a", "b"]
