@@ -135,3 +135,43 @@ def test_what_nothing_reads_makes_no_run_differ(
     assert [(each["location"]["row"], place_of(each)[:11]) for each in found] == [
         (row, "lib/data.py") for row in rows
     ]
+
+
+INSTEAD = """\
+import numpy as np
+
+class Data:
+    def __init__(self, rows, rng=None):
+        self.rng = rng or np.random.default_rng()
+        self.rows = rows
+
+    def order(self):
+        return self.rng.permutation(self.rows)
+"""
+PACKAGE = {"setup.py": "from setuptools import setup\nsetup()\n"}
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "is_found"),
+    [
+        ("Data(rows, rng).order()", {}, False),
+        ("Data(rows, rng).order(); Data(rows, rng=config['rng']).order()", {}, False),
+        ("Data(rows, rng).order(); Data(rows).order()", {}, True),
+        ("Data(rows, rng=None).order()", {}, True),
+        ("Data(rows, *options).order()", {}, True),
+        ("Data(rows, rng).order()", PACKAGE, True),
+        ("Data(rows, rng).order()", {"more.py": "from data import Data\nData(3).order()\n"}, True),
+    ],
+)
+def test_what_stands_in_for_what_all_calls_pass_is_possible(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    call: str,
+    more: dict[str, str],
+    *,
+    is_found: bool,
+) -> None:
+    project({"run.py": RUN.format(call).replace(", split", ""), "data.py": INSTEAD, **more})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["data.py:5"] * is_found

@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from detlint.callgraph.python_files import PythonFiles
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of
@@ -133,6 +134,7 @@ class OtherFiles:
         """What files that no import leads to say of one, by its real path."""
         answers: dict[str, Callable[..., Any]] = {
             "importers": self._importing,
+            "installed": self._installed,
             "lacks": self._lacks,
             "named": self._named,
         }
@@ -215,6 +217,13 @@ class OtherFiles:
         if self._alone or len(self._python) < 2:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
+
+    def is_installed(self, unit: Unit) -> bool:
+        """Whether a file may be one of a package that others install."""
+        return self._alone or self._asked_for("installed", os.path.realpath(unit.source.path))
+
+    def _installed(self, home: str) -> bool:
+        return PythonFiles(self._files(), self._index).is_installed(home)
 
     def _requirements_in(self, folder: str) -> list[str]:
         read = self._index.source

@@ -53,7 +53,7 @@ class PythonFiles:
     def is_left_out(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether programs of the context train, and none that may do so reaches a line, in a file
         which others do not install either: models that were copied whole, or only answer here."""
-        if self._is_installed(path):
+        if self.is_installed(path):
             return False
         within = [each for each in programs if path in each and each.may_train]
         if within:
@@ -69,7 +69,7 @@ class PythonFiles:
         if within and not any(each.may_reach(path, row) for each in within):
             naming = self._naming(path, row)
             offered = any(os.path.basename(each) == "__init__.py" for each in naming)
-            if not (offered or self._is_installed(path)):
+            if not (offered or self.is_installed(path)):
                 return True
             # What others may install, and only tests name.
             if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
@@ -82,7 +82,7 @@ class PythonFiles:
         part of a package."""
         name = self._index.part_at(path, row)
         plain = name not in ("", MAIN) and name not in self._index.outline(path).classes
-        if not plain or "." in name or self._is_installed(path) or self._index.is_packaged(path):
+        if not plain or "." in name or self.is_installed(path) or self._index.is_packaged(path):
             return False
         module = os.path.splitext(os.path.basename(path))[0]
         return not any(
@@ -126,7 +126,8 @@ class PythonFiles:
         )
         return owner not in bases
 
-    def _is_installed(self, path: str) -> bool:
+    def is_installed(self, path: str) -> bool:
+        """Whether a file is one of a package that others install."""
         return self._unpacked or any(path.startswith(each) for each in self._packages)
 
     @cached_property

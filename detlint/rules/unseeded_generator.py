@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.callers import AllCallers, given
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback
 from detlint.dataflow.fresh_values import gives_fresh
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.fallbacks import Fallback
     from detlint.dataflow.generators import Fate
     from detlint.dataflow.ir import Op
     from detlint.finding import Finding
@@ -67,12 +69,13 @@ class UnseededGenerator(Rule):
 
     Lowers the confidence:
     - code that no program runs which has its file, and functions that nothing names: *possible*
+    - the same where all calls of a project, which is no package, pass what it stands in for
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
     - a generator that is seeded later, or gets a saved state
-    - one that only makes identifiers, names or ports: those have to differ
-    - one that nothing of the project draws from
+    - one that only makes identifiers, names or ports: those have to differ. One that nothing of
+      the project draws from
 
     What to do: Pass the seed of the run: `np.random.default_rng(seed)`, `random.Random(seed)`,
     `torch.Generator().manual_seed(seed)`. `guard.generator("name")` gives a `torch.Generator` that
@@ -292,7 +295,22 @@ class UnseededGenerator(Rule):
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
-        self.report(call.node, message, advice=advice, edits=edits, safe=False)
+        never = missing is not None and missing.optional and self._is_always_given(call, missing)
+        sure = Confidence.POSSIBLE if never else None
+        self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
+
+    def _is_always_given(self, call: Op, missing: Fallback) -> bool:
+        """Whether all calls of the project pass what a generator stands in for."""
+        param = call.function.params.get(missing.subject)
+        if param is None or self.others is None or self.others.is_installed(self.unit):
+            return False
+        found = [given(each, param) for each in self._callers.of(call.function)]
+        return bool(found) and all(each is not None and _is_something(each) for each in found)
+
+    @cached_property
+    def _callers(self) -> AllCallers:
+        assert self.others is not None  # noqa: S101 - who asks has looked
+        return AllCallers(self.others.importing)
 
     def _shown(self, call: ast.Call) -> str:
         text = self.unit.text_of(call)
@@ -308,6 +326,12 @@ class UnseededGenerator(Rule):
 def _call(op: Op) -> ast.Call:
     assert isinstance(op.node, ast.Call)  # noqa: S101 - what a call is made of
     return op.node
+
+
+def _is_something(value: Op) -> bool:
+    """Whether a value is not None, nor a parameter that may be left out."""
+    left_out = value.code == "param" and any(each.is_none for each in value.args)
+    return not (value.is_none or left_out)
 
 
 def _lacks_seed(call: Op, name: str) -> bool:
