@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from guard.commands.options import FAILED, add_program, add_replicas, at_least, parser_of
@@ -49,8 +50,8 @@ def main(arguments: Sequence[str]) -> int:
             first_step=options.first_step,
             lines=options.lines,
         )
-        if options.guard:
-            _enable()
+        if options.guard:  # which imports torch, for which the program is now prepared
+            import_module("guard.setup.activation").enable()
         stack.enter_context(running(options.out, told, command))
         if options.replicas is not None:
             stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
@@ -60,14 +61,6 @@ def main(arguments: Sequence[str]) -> int:
     with stack:
         program.run()
     return 0
-
-
-def _enable() -> None:
-    from guard.setup.activation import (
-        enable,  # imports torch, for which the program is now prepared
-    )
-
-    enable()
 
 
 def _watch(stack: ExitStack, every: int) -> None:

@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 from contextlib import nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from guard.commands.options import FAILED, SEED, add_program, add_replicas, parser_of
 from guard.errors import GuardError
 from guard.program import Program
+from guard.repairs.accounts import at_the_end
 from guard.repairs.table import check_names
 from guard.settings import Settings, load
 from guard.setup import environment
@@ -39,7 +41,7 @@ def main(arguments: list[str]) -> int:
     imported before the program begins: what it reads then, as OMP_NUM_THREADS, has to be in
     the environment, and cannot be set by the program.
     """
-    options = _parse(arguments)
+    options = _parser().parse_args(arguments)
     given = _given(options)
     try:
         program = Program(options.program, options.arguments, module=options.module)
@@ -48,21 +50,14 @@ def main(arguments: list[str]) -> int:
         environment.check(os.environ)
         _fix_hashes()
         program.prepare()
-        _enable(given)
+        # Imports torch, for which the program is now prepared.
+        import_module("guard.setup.activation").enable(**given)
     except GuardError as error:
         sys.stderr.write(f"guard run: {error}\n")
         return FAILED
-    with _repairs_told(), _replicas_watched(options.replicas):
+    with at_the_end(), _replicas_watched(options.replicas):
         program.run()
     return 0
-
-
-def _enable(given: Mapping[str, Any]) -> None:
-    from guard.setup.activation import (
-        enable,  # imports torch, for which the program is now prepared
-    )
-
-    enable(**given)
 
 
 def _replicas_watched(every: int | None) -> AbstractContextManager[None]:
@@ -71,12 +66,6 @@ def _replicas_watched(every: int | None) -> AbstractContextManager[None]:
     from guard.replicas.watch import watch_replicas
 
     return watch_replicas(every=every)
-
-
-def _repairs_told() -> AbstractContextManager[None]:
-    from guard.repairs.accounts import at_the_end
-
-    return at_the_end()
 
 
 def _fix_hashes() -> None:
@@ -106,10 +95,6 @@ def _wait(command: list[str], environ: Mapping[str, str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the console sends it to the program as well
     status = process.wait()
     return status - (1 << 32) if status >= 1 << 31 else status  # sys.exit takes 32 signed bits
-
-
-def _parse(arguments: list[str]) -> argparse.Namespace:
-    return _parser().parse_args(arguments)
 
 
 def _given(options: argparse.Namespace) -> dict[str, Any]:

@@ -191,7 +191,6 @@ def is_reordered(pair: Pair, position: int, name: str) -> bool:
 def samples(pair: Pair, position: int, name: str) -> Samples:
     """Whether the runs have had the same samples at some time after a step, as at the end of an
     epoch: the sums over all their batches since then are the same."""
-    size = 8 * min(each.header.digest_size for each in pair.traces)
     totals, compared = [0, 0], 0
     for at in range(position, min(len(pair), position + _LOOKED)):
         held = [_of_step(pair, run, at).get(name, []) for run in (0, 1)]
@@ -200,7 +199,7 @@ def samples(pair: Pair, position: int, name: str) -> Samples:
         for run in (0, 1):
             totals[run] += sum(int.from_bytes(each.samples, "little") for each in held[run])
         compared += len(held[0])
-        if compared and (totals[0] - totals[1]) % (1 << size) == 0:
+        if compared and (totals[0] - totals[1]) % (1 << 8 * pair.digest_size) == 0:
             return Samples(compared, compared)
     return Samples(0, compared)
 
@@ -209,7 +208,7 @@ def _of_step(pair: Pair, run: int, position: int) -> dict[str, list[_Batch]]:
     index = pair.places(position)[run]
     raw = pair.traces[run].raw(index)
     layout = pair.layouts[run].of(index, raw)
-    size = min(each.header.digest_size for each in pair.traces)
+    size = pair.digest_size
     found: dict[str, list[_Batch]] = {}
     for at, (kind, name, _) in enumerate(layout.keys):
         if kind == "batch":

@@ -15,9 +15,9 @@ from guard.diff.alignment import find_mismatch, output_of, owner
 from guard.diff.batches import DRAWING, drawn, judge_batch
 from guard.diff.differences import Cause, Difference, apart
 from guard.diff.names import INPUT, count, describe, generator, is_random, listed, packet
-from guard.diff.pairs import key
+from guard.diff.pairs import HELD, RUNS, key
 from guard.diff.resumptions import judge_resumed
-from guard.diff.situations import COMMAND, RUNS, SEED, Situation, Verdict, told_changes
+from guard.diff.situations import COMMAND, SEED, Situation, Verdict, told_changes
 from guard.diff.walks import drawn_since, explaining_generators, named_generators
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _MADE = (
     "Look at what the order comes from in which layers are made: a set, a listing of files that is "
     "not sorted, a dictionary filled by threads."
 )
-_HELD = ("parameter", "buffer")
 _AGAIN = " It is the same again at the end of the step: what was drawn in between may not be."
 
 
@@ -97,7 +96,7 @@ def _states(step: Step) -> dict[str, bytes]:
 def _is_made_otherwise(situation: Situation) -> bool:
     """Whether what is in another order is what the model holds before anything has run."""
     held = (situation.first, situation.second)
-    return situation.is_initial and all(each and each.kind in _HELD for each in held)
+    return situation.is_initial and all(each and each.kind in HELD for each in held)
 
 
 def _after(situation: Situation) -> str:

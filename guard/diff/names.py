@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from guard.observe.places import Place
     from guard.trace import Event
 
 _GENERATORS = {
@@ -99,19 +97,3 @@ def steps(number: int) -> str:
 def listed(words: list[str]) -> str:
     """Words as a sentence has them: "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def line(place: Place | None) -> str:
-    """A line of the program as editors take it: "train.py:12"; "" where it is not known."""
-    if place is None:
-        return ""
-    name = place.filename
-    if os.path.isabs(name) and os.path.isfile(name):
-        near = os.path.relpath(name)
-        name = name if near.startswith("..") else near
-    return f"{name}:{place.line}"
-
-
-def function(place: Place | None) -> str:
-    """The function that a line stands in, or ""."""
-    return "" if place is None or place.function in ("", "<module>") else place.function

@@ -112,8 +112,8 @@ class Layouts:
         return found
 
 
-_HELD = ("parameter", "buffer")
-_RUNS = ("output", "loss", "gradient", "operator")
+HELD = ("parameter", "buffer")
+RUNS = ("output", "loss", "gradient", "operator")
 # Options of a recording that do not change what a step holds.
 _APART = ("until", "first_step")
 # Recorded at the beginning of each process, now and then, or where they have changed.
@@ -134,10 +134,10 @@ def _check(first: Trace, second: Trace) -> None:
 
 
 def _held_first(events: list[Event]) -> list[Event]:
-    ran = next((at for at, each in enumerate(events) if each.kind in _RUNS), len(events))
+    ran = next((at for at, each in enumerate(events) if each.kind in RUNS), len(events))
     before = events[:ran]
-    held = [each for each in before if each.kind in _HELD]
-    return [*held, *(each for each in before if each.kind not in _HELD), *events[ran:]]
+    held = [each for each in before if each.kind in HELD]
+    return [*held, *(each for each in before if each.kind not in HELD), *events[ran:]]
 
 
 class Pair:
@@ -250,15 +250,15 @@ class Pair:
         return first, second
 
     @cached_property
-    def _size(self) -> int | None:
-        sizes = {trace.header.digest_size for trace in self.traces}
-        return min(sizes) if len(sizes) > 1 else None
+    def digest_size(self) -> int:
+        """So many bytes of a digest both have."""
+        return min(trace.header.digest_size for trace in self.traces)
 
     def _cut(self, event: Event) -> Event:
-        if self._size is None:
+        size = self.digest_size
+        if max(len(event.digest), len(event.inputs)) <= size:
             return event
-        digest, inputs = event.digest[: self._size], event.inputs[: self._size]
-        return replace(event, digest=digest, inputs=inputs)
+        return replace(event, digest=event.digest[:size], inputs=event.inputs[:size])
 
     def _look(self) -> None:
         """Note the steps, but evaluations, that have come since the last look."""

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from guard.diff.differences import Cause
-from guard.diff.names import count, describe, function, line, listed, several, steps
+from guard.diff.names import count, describe, listed, several, steps
 from guard.observe.places import Place
 from guard.terminal import grid, rendered, visible
 
@@ -87,8 +87,8 @@ def placed(place: Place | None) -> str:
     """A line and its function: "train.py:12, in forward"; "not known"."""
     if place is None:
         return "not known"
-    inside = function(place)
-    return f"{line(place)}, in {inside}" if inside else line(place)
+    inside = "" if place.function in ("", "<module>") else f", in {place.function}"
+    return place.short + inside
 
 
 def sized(size: Size | None) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from guard.diff.differences import Cause
 from guard.diff.names import describe, listed, several
 from guard.diff.situations import Verdict
-from guard.diff.walks import UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,7 +143,7 @@ def _resumed(pair: Pair) -> int:
 
 def _lost_hyperparameters(pair: Pair, resumed: int) -> list[str]:
     held = [_hyperparameters(pair, run, 0) for run in (resumed, 1 - resumed)]
-    size = _size(pair)
+    size = pair.digest_size
     both = (name for name in held[0] if name in held[1])
     gone = [name for name in both if held[0][name].digest[:size] != held[1][name].digest[:size]]
     # An optimizer's as a whole say nothing beside one of them.
@@ -165,13 +164,12 @@ def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     They are looked at where something may have moved them, which can be after a draw. One that
     has the same state all along is drawn from by nobody.
     """
-    size, whole = _size(pair), 1 - resumed
+    size, whole = pair.digest_size, 1 - resumed
     places = pair.places(0)
     had = _states(pair.traces[whole].step(places[whole]).events, size)
     last: dict[str, Event] = {}
     for each in pair.back(whole, "generator", places[whole] - 1):
-        if each.detail != UNTOUCHED:
-            last.setdefault(each.name, each)
+        last.setdefault(each.name, each)
     for each in last.values():
         had.setdefault(each.name, set()).add(each.digest[:size])
     has = _states(pair.traces[resumed].step(places[resumed]).events, size)
@@ -187,19 +185,15 @@ def _of(states: dict[str, set[bytes]], name: str) -> set[bytes]:
 
 def _is_drawn_from(pair: Pair, run: int, name: str) -> bool:
     back = pair.back(run, "generator", len(pair.traces[run]) - 1)
-    held = (each.digest for each in back if each.name == name and each.detail != UNTOUCHED)
+    held = (each.digest for each in back if each.name == name)
     last = next(held, None)
     return any(each != last for each in held)
 
 
 def _states(events: Iterable[Event], size: int) -> dict[str, set[bytes]]:
-    """Of each generator that somebody has touched."""
+    """Of each generator."""
     found: dict[str, set[bytes]] = {}
     for each in events:
-        if each.kind == "generator" and each.detail != UNTOUCHED:
+        if each.kind == "generator":
             found.setdefault(each.name, set()).add(each.digest[:size])
     return found
-
-
-def _size(pair: Pair) -> int:
-    return min(trace.header.digest_size for trace in pair.traces)

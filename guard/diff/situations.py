@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import names
 from guard.diff.differences import Change
+from guard.diff.pairs import RUNS
 from guard.diff.walks import differing_generators
 
 if TYPE_CHECKING:
@@ -78,9 +79,6 @@ def _shown(value: object) -> str:
     return _NONE if value is None else str(value)
 
 
-RUNS = ("output", "loss", "gradient", "operator")
-
-
 class Verdict(NamedTuple):
     """A cause, and what to tell of it."""
 
@@ -142,7 +140,7 @@ class Situation:
 
     @cached_property
     def generators(self) -> list[Draw]:
-        """Those that differ, without what nobody touched."""
+        """Those that differ."""
         return differing_generators(self.parting)
 
     @cached_property

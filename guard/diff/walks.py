@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from guard.diff.pairs import Pair
     from guard.trace import Event, Step
 
-UNTOUCHED = "untouched"  # the detail of a generator that nobody has drawn from, or seeded
 START = -1  # since when a generator differs that never agreed
 
 
@@ -157,8 +156,7 @@ def _states(layout: Layout, raw: bytes, *, last_only: bool) -> dict[Key, bytes]:
     found = {}
     for at in layout.generators:
         kind, name, call = layout.keys[at]
-        if layout.labels[at].detail != UNTOUCHED:
-            found[kind, name, 0 if last_only else call] = layout.digest(raw, at)
+        found[kind, name, 0 if last_only else call] = layout.digest(raw, at)
     return found
 
 
@@ -175,12 +173,10 @@ class Draw(NamedTuple):
 
 
 def differing_generators(parting: Parting) -> list[Draw]:
-    """The generators that differ in a step, without those that nobody has touched."""
+    """The generators that differ in a step."""
     found = []
     for name, since in parting.generators.items():
         held = [list(_states_by(parting, run, name)) for run in (0, 1)]
-        if all(states and states[-1].detail == UNTOUCHED for states in held):
-            continue
         drawn = _drawn(held) if _moved(parting, name) else False
         found.append(Draw(name, since, _moved_late(parting, name) if drawn is None else drawn))
     return found

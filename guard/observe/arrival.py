@@ -26,7 +26,7 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
 
 
 class _Finder:
-    """Finds one module as the others find it, and puts a loader around its loader."""
+    """Finds one module as the others find it, and has its loader tell when it has run."""
 
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name = name
@@ -49,35 +49,17 @@ class _Finder:
         if spec is None or not hasattr(spec.loader, "exec_module"):
             sys.meta_path.insert(0, self)  # it may be there later
             return spec
-        around: Any = _Loader(spec.loader, self._then, self)
-        spec.loader = around
+        loader: Any = spec.loader
+        run = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            del loader.exec_module  # it is as if it had never been there
+            try:
+                run(module)
+            except BaseException:
+                sys.meta_path.insert(0, self)  # the program may try again
+                raise
+            self._then()
+
+        loader.exec_module = exec_module
         return spec
-
-
-class _Loader:
-    """Runs a module and what was to follow; then it is as if it had never been."""
-
-    def __init__(self, loader: Any, then: Callable[[], None], finder: _Finder) -> None:  # noqa: ANN401
-        self._loader = loader
-        self._then = then
-        self._finder = finder
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the loader does it."""
-        found: ModuleType | None = self._loader.create_module(spec)
-        return found
-
-    def exec_module(self, module: ModuleType) -> None:
-        """As the loader does it, and then what was to follow."""
-        spec = module.__spec__
-        if spec is not None:
-            spec.loader = module.__loader__ = self._loader
-        try:
-            self._loader.exec_module(module)
-        except BaseException:
-            sys.meta_path.insert(0, self._finder)  # the program may try again
-            raise
-        self._then()

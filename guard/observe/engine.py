@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch, in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from detlint.operations import Operation
 
@@ -46,12 +47,10 @@ def made_by(result: Any, row: Operation) -> Any:  # noqa: ANN401 - torch has no 
     """The node that a call of a row's function put into the graph, on one of the row's
     devices; else None."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
-        node = getattr(tensor, "grad_fn", None)
-        if node is None or tensor.device.type not in row.devices:
-            continue
-        for found, name in _walk(node, _DEPTH):
-            if name in row.nodes:
-                return found
+        if getattr(tensor, "grad_fn", None) is not None and tensor.device.type in row.devices:
+            for node in islice(nodes([tensor]), _DEPTH):
+                if node.name() in row.nodes:
+                    return node
     return None
 
 
@@ -60,24 +59,24 @@ def untagged(outputs: Any, rows: Collection[Operation]) -> Iterator[tuple[Any, O
     wanted = {name: row for row in rows if in_force(row) for name in row.nodes}
     # What differs silently is told as such.
     wanted |= {name: row for row in rows if row.silent and in_force(row) for name in row.nodes}
-    for output in outputs:
-        start = getattr(output, "grad_fn", None)
-        for node, name in _walk(start, None) if start is not None else ():
-            if name in wanted and "guard" not in node.metadata:
-                node.metadata["guard"] = None
-                yield node, wanted[name]
+    for node in nodes(outputs):
+        name = node.name()
+        if name in wanted and "guard" not in node.metadata:
+            node.metadata["guard"] = None
+            yield node, wanted[name]
 
 
-def _walk(start: Any, limit: int | None) -> Iterator[tuple[Any, str]]:  # noqa: ANN401
-    seen: set[Any] = set()
-    pending = [start]
-    while pending and (limit is None or len(seen) < limit):
-        node = pending.pop(0) if limit else pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        yield node, node.name()
-        pending.extend(below for below, _ in node.next_functions if below is not None)
+def nodes(outputs: Iterable[Any]) -> Iterator[Any]:
+    """The nodes of the graph below some outputs, nearest first."""
+    starts = (getattr(each, "grad_fn", None) for each in outputs)
+    pending = list(dict.fromkeys(each for each in starts if each is not None))
+    seen = set(pending)
+    for node in pending:
+        yield node
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                pending.append(below)
 
 
 def tell_script_compiler(function: Any, replacement: Any) -> None:  # noqa: ANN401

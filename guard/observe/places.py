@@ -44,11 +44,25 @@ class Place(NamedTuple):
         """The line's text, or "" where the source is not there."""
         return linecache.getline(self.filename, self.line).strip()
 
-    def __str__(self) -> str:
+    @property
+    def file(self) -> str:
+        """Its file, relative to the working folder where it lies below that."""
         name = os.path.relpath(self.filename) if os.path.isfile(self.filename) else self.filename
-        shown = self.filename if name.startswith("..") else name
+        return self.filename if name.startswith("..") else name
+
+    @property
+    def short(self) -> str:
+        """As editors take it: "train.py:12"."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def inside(self) -> str:
+        """The module of the model, by its path and class: "encoder.pool (MaxPool2d)"; or ""."""
+        return f"{self.module} ({self.kind})" if self.module else self.kind
+
+    def __str__(self) -> str:
         where = "" if self.function == "<module>" else f", in {self.function}"
-        text = f"{shown}, line {self.line}{where}"
+        text = f"{self.file}, line {self.line}{where}"
         if self.traced:
             return f"in what torch.compile made of {text}; without it, the line itself is named"
         return text

@@ -14,7 +14,7 @@ from guard.observe.modes import guarded, is_traced
 from guard.recording.events import source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from guard.recording.recorder import Recorder
@@ -75,7 +75,8 @@ class _Backward:
             if isinstance(each, torch.Tensor):
                 self._loss(each)
         if alone:
-            self.leaves = list(_leaves(outputs))
+            below = engine.nodes(outputs)
+            self.leaves = [node.variable for node in below if hasattr(node, "variable")]
 
     def _loss(self, loss: torch.Tensor) -> None:
         digest, form = seen(loss)
@@ -103,16 +104,3 @@ class _Backward:
 
 LOSS = source("loss", "loss")
 GRAD = source("gradient", "torch.autograd.grad")
-
-
-def _leaves(outputs: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
-    """The tensors that a backward gives gradients to, nearest first."""
-    pending = [each.grad_fn for each in outputs if getattr(each, "grad_fn", None) is not None]
-    seen = set(pending)
-    for node in pending:
-        if hasattr(node, "variable"):
-            yield node.variable
-        for below, _ in node.next_functions:
-            if below is not None and below not in seen:
-                seen.add(below)
-                pending.append(below)

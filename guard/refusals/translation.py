@@ -258,8 +258,7 @@ def _whereabouts(
         if place.code:
             yield f"{_MARGIN}  {place.code}"
         if place.kind:
-            named = f"{place.module} ({place.kind})" if place.module else place.kind
-            yield _labelled("module", named)
+            yield _labelled("module", place.inside)
     elif started is not None:
         yield _labelled("forward", _unknown(row))
     if started is not None:

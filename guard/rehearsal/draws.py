@@ -151,10 +151,9 @@ class Draws:
 
     def unjudged(self) -> Iterator[str]:
         """Draws from the system of which nobody knows whether the training sees them."""
-        from guard.rehearsal.reports import place
-
         for what, trail in self._passing:
-            yield f"what becomes of {what}() ({place(where(trail))})"
+            place = "line not known" if trail is None else trail.place.short
+            yield f"what becomes of {what}() ({place})"
 
     # Python
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from guard.observe.places import Place
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,22 +28,8 @@ FOUND = (RAISES, SILENT, UNKNOWN)  # what a run has to be rid of before it repea
 FORMAT = 1  # of as_dict; another number when a key goes, or means something else
 
 
-class Where(NamedTuple):
-    """A line of the user's program, and the innermost module of the model around it.
-
-    module  its path from the outermost: "encoder.pool"; "" where there is none
-    kind    that module's class name, or ""
-    """
-
-    filename: str
-    line: int
-    function: str = ""
-    module: str = ""
-    kind: str = ""
-
-
-def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | None:
-    """A place as plain data.
+def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Place | None:
+    """A place, with the path of its module.
 
     A checkpoint calls a part of a model by itself; its path is that in one of the models.
     """
@@ -52,7 +40,7 @@ def where(trail: places.Trail | None, models: Iterable[Any] = ()) -> Where | Non
         if trail.modules and model is not trail.modules[0]:
             resolved = trail._replace(modules=(model, trail.modules[-1])).resolve()
             place = resolved if resolved.module else place
-    return Where(place.filename, place.line, place.function, place.module, place.kind)
+    return place
 
 
 class Finding(NamedTuple):
@@ -75,7 +63,7 @@ class Finding(NamedTuple):
     verdict: Verdict
     direction: str
     times: int
-    where: Where | None = None
+    where: Place | None = None
     node: str = ""
     name: str = ""
     reason: str = ""
@@ -93,7 +81,7 @@ class OtherSource(NamedTuple):
     name: str
     text: str
     advice: str
-    where: Where | None = None
+    where: Place | None = None
     counts: bool = True
     times: int = 1
 
@@ -107,7 +95,7 @@ class Attention(NamedTuple):
     reason: str
     source: str
     times: int
-    where: Where | None = None
+    where: Place | None = None
 
 
 class Report(NamedTuple):
@@ -177,7 +165,8 @@ def from_dict(data: dict[str, Any]) -> Report:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field, or an entry of one
     if hasattr(value, "_asdict"):
-        return {name: _plain(each) for name, each in value._asdict().items()}
+        named = value._asdict().items()  # code that is compiled is left out of a rehearsal
+        return {name: _plain(each) for name, each in named if name != "traced"}
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
@@ -186,4 +175,4 @@ def _entry(name: str, data: Any) -> Any:  # noqa: ANN401
     if kind is None:
         return data
     where = data["where"]
-    return kind(**{**data, "where": where and Where(**where)})
+    return kind(**{**data, "where": where and Place(**where)})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.observe import engine
 from guard.observe.modes import Mode, Run, tensors_in
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Report, where
@@ -118,10 +119,12 @@ class _Traced(Mode):
 
 def traced(model: Callable[..., Any], inputs: tuple[Any, ...], missing: Sequence[str]) -> Report:
     """What the forward runs, and what the nodes of its graph are known for."""
+    from guard.rehearsal.library import tensors_of
+
     recorder = Recorder()
     with torch.enable_grad(), _buffers_as_found(model), _Traced(recorder):
         result = model(*inputs)
-    names = list(_nodes(result))
+    names = [node.name() for node in engine.nodes(tensors_of(result))]
     backward = [
         finding(name, name, "backward", verdicts.judge_node(name), where(None))._replace(
             times=names.count(name)
@@ -154,16 +157,3 @@ def _buffers_as_found(model: Callable[..., Any]) -> Iterator[None]:
         with torch.no_grad():
             for each, found in zip(buffers, before, strict=True):
                 each.copy_(found)
-
-
-def _nodes(result: Any) -> Iterator[str]:  # noqa: ANN401 - what a model gives
-    from guard.rehearsal.library import tensors_of
-
-    pending = [each.grad_fn for each in tensors_of(result)]
-    seen = set()
-    while pending:
-        node: Any = pending.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            yield node.name()
-            pending.extend(below for below, _ in node.next_functions)

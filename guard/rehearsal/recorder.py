@@ -22,7 +22,6 @@ from guard.rehearsal.findings import (
     Finding,
     OtherSource,
     Report,
-    Where,
     where,
 )
 from guard.repairs.table import HOW
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from torch._ops import OpOverload
 
     from guard.observe.modes import Run
+    from guard.observe.places import Place
     from guard.rehearsal.findings import Attention
     from guard.rehearsal.verdicts import Judgement
 
@@ -230,7 +230,7 @@ class Recorder:
 
     def findings(self) -> Iterable[Finding]:
         """What ran, counted by operator, line and direction."""
-        counted: Counter[tuple[str, str, str, Judgement, Where | None]] = Counter()
+        counted: Counter[tuple[str, str, str, Judgement, Place | None]] = Counter()
         for key, count in self._counts.items():
             place = where(key.trail, self.models)
             counted[key.operator, key.node, key.direction, key.judgement, place] += count
@@ -239,7 +239,7 @@ class Recorder:
 
 
 def finding(
-    operator: str, node: str, direction: str, judgement: Judgement, place: Where | None
+    operator: str, node: str, direction: str, judgement: Judgement, place: Place | None
 ) -> Finding:
     row = judgement.row
     reason = "" if row is None else row.reason

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from detlint.addresses import address
 from guard.errors import GuardError
+from guard.observe.places import Place
 from guard.rehearsal.findings import (
     DETERMINISTIC,
     FOUND,
@@ -23,7 +24,6 @@ from guard.rehearsal.findings import (
     UNKNOWN,
     OtherSource,
     Report,
-    Where,
 )
 from guard.setup.hash_seed import hash_seed
 from guard.terminal import grid, heading, rendered, visible
@@ -122,7 +122,7 @@ def _rows(
     for group in joined.values():
         total = group[0]._replace(times=sum(each.times for each in group))
         row = list(row_of(total))
-        lines = dict.fromkeys(place(each.where) for each in group)
+        lines = dict.fromkeys(_place(each.where) for each in group)
         row[at] = (_several(list(lines)), row[at][1])
         if len(lines) > 1 and at == _AT:
             row[_MODULE] = ("", "")
@@ -152,8 +152,8 @@ def _row(each: Finding) -> tuple[tuple[str, str], ...]:
         (each.verdict, _STYLES[each.verdict]),
         (f"{each.times}x {each.direction}", ""),
         (named, "bold"),
-        (place(each.where), ""),
-        (module(each.where), ""),
+        (_place(each.where), ""),
+        (_module(each.where), ""),
         (advice + condition, "dim"),
     )
 
@@ -171,8 +171,8 @@ def _attention_row(each: Attention) -> tuple[tuple[str, str], ...]:
         (each.verdict, _STYLES[each.verdict]),
         (f"{each.times}x", ""),
         (f"{each.backend} on {each.gpu}", "bold"),
-        (place(each.where), ""),
-        (module(each.where), ""),
+        (_place(each.where), ""),
+        (_module(each.where), ""),
         (each.reason, "dim"),
     )
 
@@ -182,24 +182,17 @@ def _source_row(each: OtherSource) -> tuple[tuple[str, str], ...]:
     return (
         (each.name, style),
         (each.text if each.times == 1 else f"{each.text}, {each.times} times", ""),
-        (place(each.where), ""),
+        (_place(each.where), ""),
         (each.advice, "dim"),
     )
 
 
-def place(where: Where | None) -> str:
-    """A line, relative to the working folder where it lies below it."""
-    if where is None:
-        return "line not known"
-    name = os.path.relpath(where.filename) if os.path.isfile(where.filename) else where.filename
-    return f"{where.filename if name.startswith('..') else name}:{where.line}"
+def _place(where: Place | None) -> str:
+    return "line not known" if where is None else where.short
 
 
-def module(where: Where | None) -> str:
-    """The module of the model, by its path and class."""
-    if where is None or not where.kind:
-        return ""
-    return f"{where.module} ({where.kind})" if where.module else where.kind
+def _module(where: Place | None) -> str:
+    return "" if where is None else where.inside
 
 
 _SCHEMA = (
@@ -248,7 +241,7 @@ def _results(report: Report) -> Iterator[Object]:
         yield _result("preflight/source", level, _told(source), source.where)
 
 
-def _result(rule: str, level: str, text: str, where: Where | None) -> Object:
+def _result(rule: str, level: str, text: str, where: Place | None) -> Object:
     result: Object = {"ruleId": rule, "level": level, "message": {"text": text}}
     if where is not None:
         location = _artifact(where.filename)
@@ -276,8 +269,8 @@ def _artifact(path: str) -> Object:
 
 
 def _told_of(finding: Finding) -> str:
-    named = bool(finding.where and finding.where.module)
-    inside = f" in module {module(finding.where)}" if named else ""
+    place = finding.where
+    inside = f" in module {place.inside}" if place and place.module else ""
     condition = f", {finding.condition}" if finding.condition else ""
     advice = f" Instead: {finding.alternative}." if finding.alternative else ""
     name = finding.name or finding.operator
@@ -314,7 +307,7 @@ def _sources(found: Iterable[dict[str, object]]) -> Iterator[OtherSource]:
             code,
             str(each["message"]),
             f"see `detlint explain {code}`{_HASHED if is_of_hashes else ''}",
-            Where(str(each["filename"]), int(location["row"])),
+            Place(str(each["filename"]), int(location["row"]), ""),
             counts=not is_of_hashes or hash_seed() is None,
         )
 

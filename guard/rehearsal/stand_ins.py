@@ -53,10 +53,6 @@ def _nonzero(mask: torch.Tensor) -> torch.Tensor:
     return torch.empty((count_of(mask), mask.dim()), dtype=torch.long, device=mask.device)
 
 
-def _masked_select(tensor: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return tensor.new_empty((count_of(mask),))
-
-
 def _bincount(
     tensor: torch.Tensor, weights: torch.Tensor | None = None, minlength: int = 0
 ) -> torch.Tensor:
@@ -142,10 +138,6 @@ def _cudnn_ctc_loss(log_probs: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.
     return log_probs.new_empty((log_probs.shape[1],)), torch.empty_like(log_probs)
 
 
-def _ctc_backward(_: object, log_probs: torch.Tensor, *__: Any, **___: Any) -> torch.Tensor:
-    return torch.empty_like(log_probs)
-
-
 def _takes_cudnn_ctc(
     log_probs: torch.Tensor,
     targets: torch.Tensor,
@@ -181,16 +173,6 @@ def _suppressed(boxes: torch.Tensor, *_: Any) -> torch.Tensor:
     return torch.empty((kept,), dtype=torch.long, device=boxes.device)
 
 
-def _cudnn_grid_sampler(images: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
-    return images.new_empty((*images.shape[:2], *grid.shape[1:-1]))
-
-
-def _cudnn_grid_sampler_backward(
-    images: torch.Tensor, grid: torch.Tensor, _: object
-) -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.empty_like(images), torch.empty_like(grid)
-
-
 def _gru_cell(_: object, hidden_gates: torch.Tensor, state: torch.Tensor, *__: Any) -> Any:  # noqa: ANN401
     del hidden_gates
     return torch.empty_like(state), state.new_empty((state.shape[0], state.shape[1] * 5))
@@ -209,7 +191,7 @@ def _gru_cell_backward(
 # By name, as not all releases have all of them.
 _STAND_INS: dict[str, StandIn] = {
     "aten::nonzero": _nonzero,
-    "aten::masked_select": _masked_select,
+    "aten::masked_select": lambda tensor, mask: tensor.new_empty((count_of(mask),)),
     "aten::bincount": _bincount,
     "aten::_unique": _unique,
     "aten::_unique2": _unique,
@@ -218,20 +200,23 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::repeat_interleave.Tensor": _repeat_interleave,
     "aten::_pack_padded_sequence": _packed,
     "aten::hspmm": _hspmm,
-    "aten::_ctc_loss": _ctc_loss,
-    "aten::_ctc_loss.Tensor": _ctc_loss,
-    "aten::_ctc_loss_backward": _ctc_backward,
-    "aten::_ctc_loss_backward.Tensor": _ctc_backward,
-    "aten::_cudnn_ctc_loss": _cudnn_ctc_loss,
-    "aten::_cudnn_ctc_loss.Tensor": _cudnn_ctc_loss,
-    "aten::_use_cudnn_ctc_loss": _takes_cudnn_ctc,
-    "aten::_use_cudnn_ctc_loss.Tensor": _takes_cudnn_ctc,
-    "aten::_use_miopen_ctc_loss": lambda *_: False,
-    "aten::_use_miopen_ctc_loss.Tensor": lambda *_: False,
+    **{
+        f"aten::{name}{suffix}": each
+        for suffix in ("", ".Tensor")
+        for name, each in (
+            ("_ctc_loss", _ctc_loss),
+            ("_ctc_loss_backward", lambda _, log_probs, *__, **___: torch.empty_like(log_probs)),
+            ("_cudnn_ctc_loss", _cudnn_ctc_loss),
+            ("_use_cudnn_ctc_loss", _takes_cudnn_ctc),
+            ("_use_miopen_ctc_loss", lambda *_: False),
+        )
+    },
     "aten::_grouped_mm": _grouped_product,
     "torchvision::nms": _suppressed,
-    "aten::cudnn_grid_sampler": _cudnn_grid_sampler,
-    "aten::cudnn_grid_sampler_backward": _cudnn_grid_sampler_backward,
+    "aten::cudnn_grid_sampler": lambda images, grid: images.new_empty(
+        (*images.shape[:2], *grid.shape[1:-1])
+    ),
+    "aten::cudnn_grid_sampler_backward": lambda *given: tuple(map(torch.empty_like, given[:2])),
     "aten::_thnn_fused_gru_cell": _gru_cell,
     "aten::_thnn_fused_gru_cell_backward": _gru_cell_backward,
 }
