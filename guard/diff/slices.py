@@ -137,17 +137,13 @@ def slice_of(flows: Flows, origin: Node, sink: Node) -> tuple[list[Node], bool]:
     seen = {sink}
     while found[-1] is not origin and len(found) < _MOST:
         possible = (each for each in _before(flows, found[-1]) if each not in seen)
-        step = next((each for each in possible if _is(each, origin)), None)
+        step = next((each for each in possible if each is origin or origin in each.origins), None)
         if step is None:
             return [origin, *reversed(found)], False
         found.append(step)
         seen.add(step)
     is_whole = found[-1] is origin
     return list(reversed(found)) if is_whole else [origin, *reversed(found)], is_whole
-
-
-def _is(node: Node, origin: Node) -> bool:
-    return node is origin or origin in node.origins
 
 
 def _before(flows: Flows, node: Node) -> Iterator[Node]:
@@ -210,7 +206,7 @@ def sets_only(extra: Collection[Node], flows: Flows, names: Collection[str]) -> 
         if not _is_setting(node):
             return None
         for path in node.statement.writes:
-            if _is_item(path, names):
+            if len(path) > 1 and path[-1].strip("[]") in names:
                 found = found or node
             elif node.statement.kind != "For":
                 others.add(path[-1:])
@@ -226,10 +222,6 @@ def _is_setting(node: Node) -> bool:
     """Whether it sets something, or is what is around that: a loop over groups, a call."""
     kind = node.statement.kind
     return kind in _SETTING or (kind in _AROUND and (kind != "Expr" or bool(node.below)))
-
-
-def _is_item(path: Path, names: Collection[str]) -> bool:
-    return len(path) > 1 and path[-1].strip("[]") in names
 
 
 def _read_later(flows: Flows, extra: Collection[Node]) -> Iterator[Path]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -121,16 +123,18 @@ class Nodes(Generic[Result]):
         return self._made.get(node._sequence_nr())  # noqa: SLF001
 
 
-class Run(NamedTuple):
-    """An operator and what it was called with.
-
-    tensors  those among the arguments, also within lists
-    """
+@dataclass(frozen=True)
+class Run:
+    """An operator and what it was called with."""
 
     func: OpOverload
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    tensors: list[torch.Tensor]
+
+    @cached_property
+    def tensors(self) -> list[torch.Tensor]:
+        """Those among the arguments, also within lists."""
+        return list(tensors_in((*self.args, *self.kwargs.values())))
 
     @property
     def name(self) -> str:

@@ -36,6 +36,17 @@ def around(stack: ExitStack, owner: Any, name: str) -> Callable[[Callable[..., A
     return decorate
 
 
+def kind_of(original: Any) -> Any:  # noqa: ANN401 - a class of classes
+    """A metaclass for what stands in the place of a class made in C: every instance of that is one
+    of it, also those made before."""
+
+    class Kind(type(original)):  # type: ignore[misc]  # known when it runs
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, original)
+
+    return Kind
+
+
 class Scan:
     """What ``os.scandir`` gives: an iterator that can be closed."""
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.observe import patching, places
-from guard.observe.patching import around, replace
+from guard.observe.patching import around, kind_of, replace
 from guard.rehearsal.findings import OtherSource, where
 
 if TYPE_CHECKING:
@@ -42,14 +42,7 @@ _Real: Any = torch.Generator
 _by_the_system: set[int] = set()
 
 
-class _Any(type(_Real)):  # type: ignore[misc]  # torch's type has no stub for its own
-    """Every generator is one, also those made before."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _Real)
-
-
-class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
+class FakeGenerator(_Real, metaclass=kind_of(_Real)):  # type: ignore[misc, metaclass]
     """A generator of the CPU that says it is where it was asked to be."""
 
     def __new__(cls, device: Any = "cpu") -> Self:  # noqa: ANN401
@@ -71,10 +64,6 @@ class FakeGenerator(_Real, metaclass=_Any):  # type: ignore[misc]
         _by_the_system.discard(self._cdata)
         super().manual_seed(seed)
         return self
-
-
-def _is_of_host(drawn: tuple[tuple[str, str, object], int]) -> bool:
-    return drawn[0][0] != "torch"
 
 
 def _draws(run: Run) -> bool:
@@ -145,7 +134,8 @@ class Draws:
 
     def sources(self) -> Iterator[OtherSource]:
         """What was found, by operators first."""
-        for (kind, what, trail), count in sorted(self._drawn.items(), key=_is_of_host):
+        found = sorted(self._drawn.items(), key=lambda drawn: drawn[0][0] != "torch")
+        for (kind, what, trail), count in found:
             name = "seed" if kind == "seed" else "unseeded draw"
             yield OtherSource(name, what, _ADVICE[kind], where(trail), times=count)
 
@@ -231,13 +221,7 @@ class Draws:
         replace(stack, source, "randbits", randbits)
         twister: Any = numpy.mtrand._MT19937  # noqa: SLF001 - what RandomState makes first, without a seed
 
-        class Kind(type(twister)):  # type: ignore[misc]
-            """Every such generator is one, also those made before."""
-
-            def __instancecheck__(cls, instance: object) -> bool:
-                return isinstance(instance, twister)
-
-        class MT19937(twister, metaclass=Kind):  # type: ignore[misc]
+        class MT19937(twister, metaclass=kind_of(twister)):  # type: ignore[misc, metaclass]
             """Made without a seed, and given one at once if there is one."""
 
             def _legacy_seeding(generator, seed: Any) -> None:  # noqa: ANN401, N805

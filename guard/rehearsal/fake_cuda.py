@@ -68,7 +68,7 @@ class FakeCuda(Mode):
 
     def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """Its result, with a device that is none."""
-        run = Run(func, args, kwargs, list(tensors_in((*args, *kwargs.values()))))
+        run = Run(func, args, kwargs)
         if not self._is_concerned(run):
             self._recorder.draws.follow(run, self._recorder.here)
             with unset_fake_temporarily():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.observe import engine
-from guard.observe.modes import Mode, Run, tensors_in
+from guard.observe.modes import Mode, Run
 from guard.rehearsal import verdicts
 from guard.rehearsal.findings import DETERMINISTIC, Finding, Report, where
 from guard.rehearsal.recorder import Recorder, finding
@@ -112,7 +112,7 @@ class _Traced(Mode):
 
     def ran(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """Its result, counted."""
-        run = Run(func, args, kwargs, list(tensors_in(args)))
+        run = Run(func, args, kwargs)
         self._recorder.count(run.name, verdicts.judge(run))
         return func(*args, **kwargs)
 

@@ -117,7 +117,7 @@ def _rows(
     """A row each, or one for all that differ by nothing but their lines, in the column ``at``."""
     joined: dict[object, list[_Entry]] = {}
     for index, entry in enumerate(entries):
-        alike = _alike(entry) if may_join(entry) and not verbose else index
+        alike = entry._replace(where=None, times=0) if may_join(entry) and not verbose else index
         joined.setdefault(alike, []).append(entry)
     for group in joined.values():
         total = group[0]._replace(times=sum(each.times for each in group))
@@ -127,10 +127,6 @@ def _rows(
         if len(lines) > 1 and at == _AT:
             row[_MODULE] = ("", "")
         yield tuple(row)
-
-
-def _alike(entry: Finding | OtherSource) -> object:
-    return entry._replace(where=None, times=0)
 
 
 def _several(lines: list[str]) -> str:

@@ -116,7 +116,7 @@ class _Watch:
     def _held(self, optimizer: Optimizer) -> list[Named]:
         own = [each for group in optimizer.param_groups for each in group["params"]]
         if self._model is None:
-            return _named(own)
+            return [(f"parameter {number}", each) for number, each in enumerate(own)]
         tensors = tensors_of(self._model, buffers=self._buffers)
         mine = {id(each) for each in own}
         return tensors if any(id(each) in mine for _, each in tensors) else []
@@ -141,10 +141,6 @@ class _Watch:
         if _has_tensor(given):
             self.deafen()
             self._batch = digest_of(given)
-
-
-def _named(tensors: list[torch.Tensor]) -> list[Named]:
-    return [(f"parameter {number}", each) for number, each in enumerate(tensors)]
 
 
 def _keywords() -> dict[str, Any]:

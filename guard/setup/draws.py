@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from guard.errors import GuardError
 from guard.observe import engine
-from guard.observe.modes import Mode, draws
+from guard.observe.modes import Mode, Run, draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -182,25 +182,19 @@ class DrawnOnCpu(Mode):
         device = _device(args, kwargs) if self.on and draws(func) else _HOST
         if device.type in ("cpu", "meta"):
             return func(*args, **kwargs)
+        run = Run(func, args, kwargs)
         if _is_composite(func):  # torch hands these over whole in inference mode
             with self:
                 return func.decompose(*args, **kwargs)
-        drops = _drops(func, args, kwargs)
+        drops = _drops(run.named())
         if drops is None:
-            return self._draw(func, args, kwargs, device)
+            return self._draw(run, device)
         if drops:
             raise GuardError(_refusal(func, device))
         return func(*args, **kwargs)
 
-    def _draw(
-        self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device
-    ) -> Any:  # noqa: ANN401
-        written = [
-            args[place] if place < len(args) else kwargs[argument.name]
-            for place, argument in enumerate(func._schema.arguments)  # noqa: SLF001
-            if argument.alias_info is not None and argument.alias_info.is_write
-        ]
-        copies = [(each, _copy(each)) for each in written]
+    def _draw(self, run: Run, device: torch.device) -> Any:  # noqa: ANN401
+        copies = [(each, _copy(each)) for each in run.written]
 
         def moved(value: Any) -> Any:  # noqa: ANN401
             for each, copy in copies:
@@ -208,7 +202,8 @@ class DrawnOnCpu(Mode):
                     return copy
             return self._moved(value)
 
-        result = func(*map(moved, args), **{name: moved(kwargs[name]) for name in kwargs})
+        named = {name: moved(each) for name, each in run.kwargs.items()}
+        result = run.func(*map(moved, run.args), **named)
         for each, copy in copies:
             if each.shape != copy.shape:  # an `out` is resized
                 each.resize_(copy.shape)
@@ -276,11 +271,9 @@ def _device(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device:
     return _HOST
 
 
-def _drops(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-    """Whether a kernel draws for dropout of its own here; None if it has none."""
-    names = [argument.name for argument in func._schema.arguments]  # noqa: SLF001
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    if not {"dropout", "dropout_p"} & set(names):
+def _drops(given: dict[str, Any]) -> bool | None:
+    """Whether a kernel draws for dropout of its own, by its arguments; None if it has none."""
+    if given.keys().isdisjoint(("dropout", "dropout_p")):
         return None
     probability = given.get("dropout", given.get("dropout_p", 0.0))
     return bool(probability) and bool(given.get("train", True))
