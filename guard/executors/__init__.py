@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import signal
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from guard.errors import GuardError
+from guard.executors import remote
 from guard.executors.board import preparing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _GRACE = 3.0  # seconds between asking runs to end and ending them
 _PAUSE = 0.02
@@ -64,6 +65,49 @@ class Job(Protocol):
     @property
     def place(self) -> str:
         """Where it runs, or ran; "" as long as it waits for a place."""
+
+
+class Away:
+    """A run that Slurm or Ray was given; where they lose it, it ends with 1 and its output says so.
+
+    ask   whether it has ended, how it ended, and to call it off: functions of theirs
+    lost  what to say of an error by which it was lost
+    name  theirs for it
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        note: str,
+        ask: tuple[Callable[[], bool], Callable[[], int], Callable[[], object]],
+        lost: Callable[[Exception], str],
+        name: str = "",
+    ) -> None:
+        self._output, self._note, self._name, self._lost = task.output, note, name, lost
+        self._has_ended, self._result, self._cancel = ask
+        self._status: int | None = None
+
+    @property
+    def place(self) -> str:
+        """The machine and the process."""
+        begun = remote.read(self._note)
+        return f"{self._name}{begun}" if begun else ""
+
+    def poll(self) -> int | None:
+        """Its status, once it has ended."""
+        if self._status is None and self._has_ended():
+            try:
+                self._status = self._result()
+            except Exception as error:  # noqa: BLE001 - of several libraries, and of the worker
+                remote.append(self._output, self._lost(error))
+                self._status = 1
+        return self._status
+
+    def end(self, which: int) -> None:
+        """Call it off, if it has not ended."""
+        if self._status is None:
+            self._status = -which
+            self._cancel()
 
 
 class Executor(Protocol):
@@ -140,11 +184,7 @@ def values(options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> int | float | str:
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text

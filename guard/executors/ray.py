@@ -6,47 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
-from guard.executors import remote, values
+from guard.executors import Away, remote, values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from guard.executors import Task
-
-
-class RayJob:
-    """A task of Ray's."""
-
-    def __init__(self, reference: Any, task: Task, note: str) -> None:  # noqa: ANN401
-        self._reference = reference
-        self._task = task
-        self._note = note
-        self._status: int | None = None
-
-    @property
-    def place(self) -> str:
-        """The machine and the process."""
-        return remote.read(self._note)
-
-    def poll(self) -> int | None:
-        """Its status, once it has ended; 1 where Ray lost it, which its output then says."""
-        if self._status is None and _ray().wait([self._reference], timeout=0)[0]:
-            self._status = self._ended()
-        return self._status
-
-    def _ended(self) -> int:
-        try:
-            status: int = _ray().get(self._reference)
-        except Exception as error:  # noqa: BLE001 - Ray's, and those of the worker
-            remote.append(self._task.output, f"Ray: {str(error).strip()}")
-            return 1
-        return status
-
-    def end(self, which: int) -> None:
-        """Call it off, if it has not ended."""
-        if self._status is None:
-            self._status = -which
-            _ray().cancel(self._reference)
 
 
 class RayExecutor:
@@ -67,11 +32,17 @@ class RayExecutor:
         except Exception as error:  # noqa: BLE001 - of several kinds: no cluster, no such option
             raise GuardError(f"--executor ray: {error}") from None
 
-    def start(self, task: Task) -> RayJob:
+    def start(self, task: Task) -> Away:
         """Hand it over."""
         note = remote.note_of(task.output)
         given = (list(task.command), dict(task.environ), task.folder, task.output, note)
-        return RayJob(self._run.remote(*given), task, note)
+        ran, ray = self._run.remote(*given), _ray()
+        ask = (
+            lambda: bool(ray.wait([ran], timeout=0)[0]),
+            lambda: ray.get(ran),
+            lambda: ray.cancel(ran),
+        )
+        return Away(task, note, ask, lambda error: f"Ray: {str(error).strip()}")
 
     def close(self) -> None:
         """Leave the cluster, if it was entered here."""

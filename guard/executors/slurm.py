@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.errors import GuardError
-from guard.executors import remote, values
+from guard.executors import Away, remote, values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,43 +16,6 @@ if TYPE_CHECKING:
 
 # submitit would end a job after five minutes, which nobody expects.
 _LIMIT = "timeout_min"
-
-
-class SlurmJob:
-    """A job of submitit's."""
-
-    def __init__(self, job: Any, task: Task, note: str) -> None:  # noqa: ANN401
-        self._job = job
-        self._task = task
-        self._note = note
-        self._status: int | None = None
-
-    @property
-    def place(self) -> str:
-        """The job, the machine and the process."""
-        begun = remote.read(self._note)
-        return f"job {self._job.job_id}, {begun}" if begun else ""
-
-    def poll(self) -> int | None:
-        """Its status, once it has ended; 1 where Slurm ended it, which its output then says."""
-        if self._status is None and self._job.done():
-            self._status = self._ended()
-        return self._status
-
-    def _ended(self) -> int:
-        try:
-            status: int = self._job.result()
-        except Exception as error:  # noqa: BLE001 - of several libraries, and told below
-            told = f"job {self._job.job_id} of Slurm: {self._job.state}: {error}"
-            remote.append(self._task.output, told)
-            return 1
-        return status
-
-    def end(self, which: int) -> None:
-        """Call it off, if it has not ended."""
-        if self._status is None:
-            self._status = -which
-            self._job.cancel(check=False)
 
 
 class SlurmExecutor:
@@ -78,7 +41,7 @@ class SlurmExecutor:
         except Exception as error:  # noqa: BLE001 - of several kinds: no Slurm, no such option
             raise GuardError(f"--executor slurm: {error}") from None
 
-    def start(self, task: Task) -> SlurmJob:
+    def start(self, task: Task) -> Away:
         """Submit it. Raises GuardError where Slurm refuses."""
         note = remote.note_of(task.output)
         given = (list(task.command), dict(task.environ), task.folder, task.output, note)
@@ -86,7 +49,9 @@ class SlurmExecutor:
             job = self._executor.submit(remote.run, *given)
         except Exception as error:  # noqa: BLE001 - sbatch's own words
             raise GuardError(f"Slurm takes no job: {error}") from None
-        return SlurmJob(job, task, note)
+        name = f"job {job.job_id}"
+        ask = (job.done, job.result, lambda: job.cancel(check=False))
+        return Away(task, note, ask, lambda e: f"{name} of Slurm: {job.state}: {e}", f"{name}, ")
 
     def close(self) -> None:
         """Jobs end by themselves."""
