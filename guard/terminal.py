@@ -76,6 +76,11 @@ def trimmed(text: str) -> str:
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something: "1 step", "12 steps"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def visible(text: str) -> str:
     """The text without what would steer the terminal: a path or variable can hold anything."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +10,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from guard.observe.patching import replace
+from guard.observe.patching import around
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +32,8 @@ def follow_steps(
 
 def follow_making(stack: ExitStack, made: Callable[[Any], None]) -> None:
     """Have a function called with each optimizer that is made, before it is filled."""
-    replace(stack, torch.optim.Optimizer, "__init__", telling(torch.optim.Optimizer.__init__, made))
 
-
-def telling(
-    original: Callable[..., None], made: Callable[[Any], None], *, done: bool = False
-) -> Callable[..., None]:
-    """A class's ``__init__`` that tells of the object: first, or when it is done."""
-
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        if not done:
-            made(self)
-        original(self, *args, **kwargs)
-        if done:
-            made(self)
-
-    return init
+    @around(stack, torch.optim.Optimizer, "__init__")
+    def _(init: Callable[..., None], optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        made(optimizer)
+        init(optimizer, *args, **kwargs)

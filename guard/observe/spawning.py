@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from guard.observe.patching import replace
+from guard.observe.patching import around
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,13 +26,10 @@ def send_along(stack: ExitStack, name: str, then: Callable[..., None], *given: o
     """
     from multiprocessing import spawn
 
-    found = spawn.get_preparation_data
-
-    def get_preparation_data(child: str) -> dict[str, Any]:
-        data = found(child)
+    @around(stack, spawn, "get_preparation_data")
+    def _(original: Callable[[str], dict[str, Any]], child: str) -> dict[str, Any]:
+        data = original(child)
         return {**data, name: _Sent(then, given, data.get("sys_path", sys.path))}
-
-    replace(stack, spawn, "get_preparation_data", get_preparation_data)
 
 
 class _Sent:

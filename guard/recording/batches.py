@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import dataloader
 
-from guard.observe.patching import replace
+from guard.observe.patching import around
 from guard.recording.naming import ByIdentity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from guard.recording.session import Session
+
+    Function = Callable[..., Any]
 
 
 class _Loaders:
@@ -41,10 +43,10 @@ class _Loaders:
 def install(stack: ExitStack, session: Session) -> None:
     """Tell the session's recorder of each batch, until the stack is closed."""
     iterator: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 - of all loaders, in all releases
-    begin, following, loaders = iterator.__init__, iterator.__next__, _Loaders()
+    loaders = _Loaders()
 
-    @functools.wraps(begin)
-    def init(self: Any, loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+    @around(stack, iterator, "__init__")
+    def _(begin: Function, self: Any, loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         recorder = session.recorder
         if recorder is not None and threading.get_ident() == recorder.thread:
             name = loaders.name(loader.dataset)
@@ -56,8 +58,8 @@ def install(stack: ExitStack, session: Session) -> None:
                     recorder.generators.register(f"{name}.sampler", found)
         begin(self, loader, *args, **kwargs)
 
-    @functools.wraps(following)
-    def next_(self: Any) -> Any:  # noqa: ANN401
+    @around(stack, iterator, "__next__")
+    def _(following: Function, self: Any) -> Any:  # noqa: ANN401
         recorder = session.recorder
         if recorder is None or threading.get_ident() != recorder.thread or recorder.muted:
             return following(self)
@@ -68,6 +70,3 @@ def install(stack: ExitStack, session: Session) -> None:
             recorder.turn(muted=-1)
         recorder.batch(loaders.name(self._dataset), batch)
         return batch
-
-    replace(stack, iterator, "__init__", init)
-    replace(stack, iterator, "__next__", next_)

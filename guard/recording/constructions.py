@@ -5,7 +5,6 @@ Lines are looked for when something is made, and when a scheduler steps; never i
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from torch.optim import lr_scheduler
 
 from guard.observe import optimizers, places
 from guard.observe.modes import is_traced
-from guard.observe.patching import replace
+from guard.observe.patching import around, replace
 from guard.recording.naming import ByIdentity
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from guard.observe.places import Place
     from guard.recording.session import Session
 
-_Init = "__init__"
 _Optimizer = torch.optim.Optimizer
 _SCHEDULERS = (lr_scheduler.LRScheduler, lr_scheduler.ReduceLROnPlateau)
 
@@ -89,7 +87,8 @@ def install(stack: ExitStack, session: Session) -> None:
 
     seen: set[type] = set()
 
-    def scheduler(made: Any) -> None:  # noqa: ANN401
+    def scheduler(init: Callable[..., None], made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        init(made, *args, **kwargs)
         if session.recorder is not None:
             _see_steps(stack, session, type(made), seen)
             session.recorder.origins.scheduled(getattr(made, "optimizer", None))
@@ -100,30 +99,24 @@ def install(stack: ExitStack, session: Session) -> None:
         if isinstance(each, type) and issubclass(each, _SCHEDULERS):
             _see_steps(stack, session, each, seen)
     for each in _SCHEDULERS:
-        replace(stack, each, _Init, optimizers.telling(getattr(each, _Init), scheduler, done=True))
+        around(stack, each, "__init__")(scheduler)
     _see_generators(stack, session)
 
 
 def _see_steps(stack: ExitStack, session: Session, kind: type, seen: set[type]) -> None:
     """See the steps of a class of schedulers: some classes have one of their own."""
-    for each in kind.__mro__:
-        step = vars(each).get("step")
-        if step is not None and each not in seen:
-            seen.add(each)
-            replace(stack, each, "step", _stepping(step, session))
 
-
-def _stepping(original: Callable[..., Any], session: Session) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    def stepped(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         result = original(self, *args, **kwargs)
-        recorder = session.recorder
-        if recorder is not None:
-            place = places.calling(sys._getframe(1))  # noqa: SLF001 - the documented way
-            recorder.origins.stepped(getattr(self, "optimizer", None), place)
+        if session.recorder is not None:
+            place = places.calling(sys._getframe(2))  # noqa: SLF001 - the documented way
+            session.recorder.origins.stepped(getattr(self, "optimizer", None), place)
         return result
 
-    return step
+    for each in kind.__mro__:
+        if "step" in vars(each) and each not in seen:
+            seen.add(each)
+            around(stack, each, "step")(stepped)
 
 
 def _see_generators(stack: ExitStack, session: Session) -> None:

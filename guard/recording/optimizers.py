@@ -19,7 +19,7 @@ from guard.digests.tensors import form_of, likeness, number_of, seen, unlike
 from guard.observe import places
 from guard.observe.modes import guarded, is_traced, past_modes
 from guard.observe.optimizers import follow_steps
-from guard.observe.patching import replace
+from guard.observe.patching import around
 from guard.recording.events import source
 from guard.recording.naming import ByIdentity
 
@@ -220,20 +220,9 @@ def install(stack: ExitStack, session: Session) -> None:
             found.after(optimizer)
 
     follow_steps(stack, before, after)
-    for scaler in _scalers():
-        replace(stack, scaler, "step", _scaled(scaler.step, current))
 
-
-def _scalers() -> list[Any]:
-    from torch.cuda.amp import grad_scaler
-
-    own = getattr(getattr(torch, "amp", None), "GradScaler", None)
-    return [own if own is not None else grad_scaler.GradScaler]
-
-
-def _scaled(original: Any, current: Any) -> Any:  # noqa: ANN401
-    @functools.wraps(original)
-    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    @around(stack, getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler), "step")  # since 2.3
+    def _(original: Any, self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         found = current()
         if found is None:
             return original(self, optimizer, *args, **kwargs)
@@ -242,8 +231,6 @@ def _scaled(original: Any, current: Any) -> Any:  # noqa: ANN401
         result = original(self, optimizer, *args, **kwargs)
         found.scaled(optimizer, self, steps)
         return result
-
-    return step
 
 
 def comparable(value: Any) -> Any:  # noqa: ANN401

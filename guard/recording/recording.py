@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from guard.dependencies import process_group
 from guard.errors import GuardError
 from guard.observe.arrival import when_imported
-from guard.observe.patching import replace
+from guard.observe.patching import around
 from guard.observe.spawning import send_along
 from guard.recording.session import Options, Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from guard.trace import Status
 
@@ -127,16 +127,13 @@ def _watch_groups(session: Session) -> None:
     distributed: Any = sys.modules["torch.distributed"]
     if not distributed.is_available():
         return
-    original = distributed.init_process_group
 
-    @functools.wraps(original)
-    def init(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    @around(session.installed, distributed, "init_process_group")
+    def _(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         result = original(*args, **kwargs)
         if session.recorder is None and current() is session:
             session.install()
         return result
-
-    replace(session.installed, distributed, "init_process_group", init)
 
 
 # Children that begin anew

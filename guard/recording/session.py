@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import mmap
 import os
 import sys
 import threading
@@ -19,10 +18,10 @@ from guard.trace import Header, TraceWriter
 if TYPE_CHECKING:
     from guard.recording.events import Events, Schema
     from guard.recording.recorder import Recorder
+    from guard.recording.tracer import Tracer
     from guard.trace import Status, StepKind
 
 _NAME = "rank{}.trace"
-_AHEAD = 8  # steps that a loader's workers may be ahead
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Session:
         self.installed = ExitStack()
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
-        self._lines: Lines | None = None
+        self._tracer: Tracer | None = None
         self._lock = threading.RLock()  # several threads may train
         if not is_child:
             self._begin()
@@ -103,8 +102,10 @@ class Session:
     def follow_statements(self) -> None:
         """Follow the program's statements from here on, if that was asked for."""
         if self.options.lines is not None:
-            self._lines = Lines(self.folder, self.options.lines)
-            self._lines.begin(is_child=self._is_child)
+            from guard.recording.tracer import Tracer  # most recordings go without
+
+            self._tracer = Tracer(self.folder, self.options.lines)
+            self._tracer.begin(None if self._is_child else "main")
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
@@ -158,8 +159,8 @@ class Session:
         if number is None:
             number = self._schemas[schema.key] = writer.schema(schema.labels)
         body, digest = schema.packed(events, writer.header.digest_size)
-        if self._lines is not None:  # first, for who compares while this runs
-            self._lines.step_ends(self.number)
+        if self._tracer is not None:  # first, for who compares while this runs
+            self._tracer.step_ends(self.number)
         writer.packed(kind, number, body, digest)
         last = self.number
         self.number += 1
@@ -240,8 +241,8 @@ class Session:
 
     def _close(self, status: Status, message: str) -> None:
         """How it ended first is how it ended."""
-        if self._lines is not None:
-            self._lines.end()
+        if self._tracer is not None:
+            self._tracer.end()
         self._outcome = self._outcome or (status, message)
         if self._writer is not None:
             with suppress(OSError):
@@ -291,40 +292,3 @@ def _environment() -> dict[str, Any]:
         if entry.decides
     }
     return {"fingerprint": found.fingerprint, "digest": found.digest, "items": items}
-
-
-class Lines:
-    """When statements are recorded.
-
-    folder  of the recording
-    step    from shortly before which on all are recorded; those that run often, only at first
-    """
-
-    def __init__(self, folder: str, step: int) -> None:
-        from guard.recording.tracer import Tracer  # most recordings go without
-
-        self.step = step
-        self._main = os.getpid()
-        self._done = mmap.mmap(-1, 8)  # which step it is, for forked children as well
-        # Where it lies is another folder for each run, and so is what the run finds there.
-        self._tracer = Tracer(folder, os.path.dirname(folder), self.is_last)
-
-    def begin(self, *, is_child: bool) -> None:
-        """From here on."""
-        self._tracer.begin(None if is_child else "main")
-
-    def is_last(self, steps: int) -> bool:
-        """Whether the program has come to within so many steps of the last."""
-        ahead = steps if os.getpid() == self._main else steps + _AHEAD
-        return int.from_bytes(self._done[:8], "little") + ahead > self.step
-
-    def step_ends(self, number: int) -> None:
-        """A step has ended."""
-        if os.getpid() == self._main:
-            self._tracer.step_ends(number)
-            self._done[:8] = (number + 1).to_bytes(8, "little")
-
-    def end(self) -> None:
-        """Record no more."""
-        if os.getpid() == self._main:
-            self._tracer.end()

@@ -11,6 +11,7 @@ which are those that count.
 from __future__ import annotations
 
 import itertools
+import mmap
 import os
 import sys
 import threading
@@ -254,21 +255,25 @@ _SPENT = 2.0  # seconds that looking at one statement may take, all in all
 _MOST = 150_000  # statements of a process that are looked at before the last steps
 _LONGEST = 60.0  # seconds, after which statements are left out until the last steps
 _LAST = 2  # steps that are always looked at
+_AHEAD = 8  # steps that a loader's workers may be ahead
 
 
 class Tracer:
     """Of one process; ``begin`` and ``end`` it.
 
-    folder   where the streams go, one for each process
-    own      a folder whose name differs between runs, and does not count
-    is_last  says whether the program is within so many steps of the last that is recorded
+    folder  where the streams go, one for each process
+    step    from shortly before which on all is recorded; what runs often, only at first
     """
 
-    def __init__(self, folder: str, own: str, is_last: Callable[[int], bool]) -> None:
+    def __init__(self, folder: str, step: int) -> None:
         self.stream: Stream = Stream(folder, "main")
-        self.digests = Digests(own)
-        self.looking = Looking(is_last)
+        # Where it lies is another folder for each run, and so is what the run finds there.
+        self.digests = Digests(os.path.dirname(folder))
+        self.looking = Looking(self._is_last)
         self.parts: tuple[int, ...] = ()  # what each of the values looked at last is made of
+        self._step = step
+        self._main = os.getpid()
+        self._done = mmap.mmap(-1, 8)  # which step it is, for forked children as well
         self.is_on = False
         self.epoch = 0  # another one in a forked child
         self._folder = folder
@@ -296,7 +301,7 @@ class Tracer:
 
     def end(self) -> None:
         """Follow nothing more."""
-        if self.is_on:
+        if self.is_on and os.getpid() == self._main:
             self.is_on = False
             threading.settrace(None)
             sys.settrace(None)
@@ -305,8 +310,15 @@ class Tracer:
 
     def step_ends(self, number: int) -> None:
         """A step of the recording has ended: write what there is."""
-        self.stream.add(("e", number, monotonic_ns()))
-        self.stream.flush()
+        if os.getpid() == self._main:
+            self.stream.add(("e", number, monotonic_ns()))
+            self.stream.flush()
+            self._done[:8] = (number + 1).to_bytes(8, "little")
+
+    def _is_last(self, steps: int) -> bool:
+        """Whether the program has come to within so many steps of the last."""
+        ahead = steps if os.getpid() == self._main else steps + _AHEAD
+        return int.from_bytes(self._done[:8], "little") + ahead > self._step
 
     def fail(self, error: Exception) -> None:
         """An error of ours: nothing more is followed, and the program goes on."""

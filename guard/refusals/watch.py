@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from detlint.operations import OPERATIONS, Operation
 from guard.dependencies import import_torch
 from guard.observe import engine
-from guard.observe.patching import replace
+from guard.observe.patching import around, replace
 from guard.refusals.translation import explained_error
 from guard.refusals.watcher import Watcher
 
@@ -36,9 +36,9 @@ def install(stack: ExitStack, current: Current) -> None:
         if owner is not None:
             replace(stack, owner, name, _watched(getattr(owner, name), tuple(rows), current))
     stack.enter_context(engine.around(lambda *args, **kwargs: current().backward(*args, **kwargs)))
-    replace(stack, torch, "compile", _watched_compile(torch.compile))
-    replace(stack, sys, "excepthook", _excepthook(sys.excepthook))
-    replace(stack, threading, "excepthook", _thread_excepthook(threading.excepthook))
+    around(stack, torch, "compile")(_compile)
+    around(stack, sys, "excepthook")(_show)
+    around(stack, threading, "excepthook")(_show_of_thread)
 
 
 def _watched_functions() -> dict[str, list[Operation]]:
@@ -74,20 +74,15 @@ def _watched(function: Function, rows: tuple[Operation, ...], current: Current) 
     return call
 
 
-def _watched_compile(function: Function) -> Function:
+def _compile(function: Function, model: Any = None, **options: Any) -> Any:  # noqa: ANN401
     """``torch.compile``, whose results explain what the compiled code raises."""
-
-    @functools.wraps(function)
-    def compile_(model: Any = None, **options: Any) -> Any:  # noqa: ANN401
-        if model is None:
-            return lambda each: compile_(each, **options)
-        compiled = function(model, **options)
-        if isinstance(compiled, import_torch("guard").nn.Module):
-            compiled.forward = _explaining(compiled.forward)
-            return compiled
-        return _explaining(compiled)
-
-    return compile_
+    if model is None:
+        return lambda each: _compile(function, each, **options)
+    compiled = function(model, **options)
+    if isinstance(compiled, import_torch("guard").nn.Module):
+        compiled.forward = _explaining(compiled.forward)
+        return compiled
+    return _explaining(compiled)
 
 
 def _explaining(function: Function) -> Function:
@@ -108,27 +103,19 @@ def _explaining(function: Function) -> Function:
 # What no wrapper saw: functions that were imported by name before guard was enabled
 
 
-def _excepthook(show: Function) -> Function:
-    def hook(kind: Any, error: BaseException, traceback: Any) -> None:  # noqa: ANN401
-        ours = explained_error(error)
-        if ours is None:
-            show(kind, error, traceback)
-            return
+def _show(show: Function, kind: Any, error: BaseException, traceback: Any) -> None:  # noqa: ANN401
+    ours = explained_error(error)
+    if ours is None:
+        show(kind, error, traceback)
+    else:
         show(type(ours), ours, None)
 
-    return hook
 
-
-def _thread_excepthook(show: Function) -> Function:
-    def hook(args: threading.ExceptHookArgs) -> None:
-        error = args.exc_value
-        ours = explained_error(error)
-        if ours is None:
-            show(args)
-            return
-        show(threading.ExceptHookArgs((type(ours), ours, None, args.thread)))
-
-    return hook
+def _show_of_thread(show: Function, args: threading.ExceptHookArgs) -> None:
+    ours = explained_error(args.exc_value)
+    if ours is not None:
+        args = threading.ExceptHookArgs((type(ours), ours, None, args.thread))
+    show(args)
 
 
 _watchers: list[Watcher] = []  # of the blocks that are open, outermost first

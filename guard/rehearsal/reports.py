@@ -26,7 +26,7 @@ from guard.rehearsal.findings import (
     Report,
 )
 from guard.setup.hash_seed import hash_seed
-from guard.terminal import grid, heading, rendered, visible
+from guard.terminal import counted, grid, heading, rendered, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,10 +82,9 @@ def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _summary(report: Report) -> str:
-    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
-    counted = [f"{count} {verdict}" for verdict, count in report.counts().items() if count]
-    told = ", ".join(counted) or "nothing ran"
-    return f"preflight: {steps} on CUDA, torch {report.torch}: {told}"
+    each = [f"{count} {verdict}" for verdict, count in report.counts().items() if count]
+    told = ", ".join(each) or "nothing ran"
+    return f"preflight: {counted(report.steps, 'step')} on CUDA, torch {report.torch}: {told}"
 
 
 def _verdict(report: Report) -> str:
@@ -97,13 +96,9 @@ def _verdict(report: Report) -> str:
             return "Nothing found in what was seen, which is not all of it."
         left = "; not judged: " + "; ".join(report.unjudged) if report.unjudged else ""
         return f"Nothing found: no operator refuses{left}."
-    calls = f"{_many(found, 'call')} of operators that refuse or differ"
-    others = f"{_many(sources, 'other source')} of nondeterminism"
+    calls = f"{counted(found, 'call')} of operators that refuse or differ"
+    others = f"{counted(sources, 'other source')} of nondeterminism"
     return f"Found {' and '.join([calls] * bool(found) + [others] * bool(sources))}."
-
-
-def _many(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
 
 
 def _rows(
@@ -132,7 +127,7 @@ def _rows(
 def _several(lines: list[str]) -> str:
     more = len(lines) - _SHOWN
     shown = ", ".join(lines[:_SHOWN])
-    return f"{shown} and {_many(more, 'more line')} (--verbose)" if more > 0 else shown
+    return f"{shown} and {counted(more, 'more line')} (--verbose)" if more > 0 else shown
 
 
 def _is_harmless(entry: Finding) -> bool:

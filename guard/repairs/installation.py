@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
 import sys
@@ -19,7 +18,7 @@ from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
 from guard.dependencies import release
 from guard.observe.arrival import when_imported
-from guard.observe.patching import replace
+from guard.observe.patching import around
 from guard.refusals.translation import FAILED_REPAIR
 from guard.repairs import accounts, attention
 from guard.repairs.table import REPAIRS
@@ -73,7 +72,7 @@ def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Ite
         try:
             _install(repairs)
             # A package may bring its operators later: torchvision does when it is imported.
-            replace(stack, torch.ops, "load_library", _followed(torch.ops.load_library))
+            around(stack, torch.ops, "load_library")(_load)
             yield
         finally:
             _current.pop()
@@ -81,17 +80,12 @@ def installed(repairs: tuple[Repair, ...], *, keys: tuple[str, ...] = ()) -> Ite
             _install(_current[-1])
 
 
-def _followed(load: Function) -> Function:
+def _load(load: Function, path: Any) -> None:  # noqa: ANN401
     """``torch.ops.load_library``, after which what it brought is replaced, too."""
-
-    @functools.wraps(load)
-    def load_library(path: Any) -> None:  # noqa: ANN401
-        before = [each for each in _current[-1] if present(each)]
-        load(path)
-        if before != [each for each in _current[-1] if present(each)]:
-            _install(_current[-1])
-
-    return load_library
+    before = [each for each in _current[-1] if present(each)]
+    load(path)
+    if before != [each for each in _current[-1] if present(each)]:
+        _install(_current[-1])
 
 
 def in_force() -> frozenset[str]:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import import_torch, loaded
+from guard.observe.patching import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,13 +99,8 @@ def held() -> Iterator[None]:
             (torch, "set_deterministic_debug_mode"),
             (torch._C, "_set_deterministic_algorithms"),  # noqa: SLF001 - what all others call
         ):
-            stack.callback(setattr, owner, name, getattr(owner, name))
-            setattr(owner, name, _left_alone)
+            replace(stack, owner, name, lambda *_, **__: None)
         yield
-
-
-def _left_alone(*_: Any, **__: Any) -> None:
-    """Sets nothing."""
 
 
 def _restore_inductor(found: Any) -> None:  # noqa: ANN401 - whatever a flag holds

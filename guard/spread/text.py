@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.spread.estimates import MOST_SEEDS, detectable
 from guard.spread.results import difference
+from guard.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,11 +90,11 @@ def _name(arm: Arm, arms: Sequence[Arm]) -> str:
 def _told_of(arm: Arm, name: str, shown: Shown) -> str:
     count, mean = len(arm.values), arm.mean
     if mean is None:
-        return f"{name}: {_plural(count, 'value')}, and two are needed for a spread"
+        return f"{name}: {counted(count, 'value')}, and two are needed for a spread"
     if arm.is_constant:
         return _constant(arm, name)
     return (
-        f"{name}, {_plural(count, 'seed')}, {arm.seeding}:\n"
+        f"{name}, {counted(count, 'seed')}, {arm.seeding}:\n"
         f"  mean {shown(mean.value)} ± {shown(mean.half)} ({shown(mean.low)} to "
         f"{shown(mean.high)}; {mean.degrees:g} degrees of freedom)\n"
         f"  standard deviation {shown(mean.deviation)}, values from "
@@ -169,12 +170,8 @@ def _other(told: Difference) -> str:
 def _seeds(first: Arm, second: Arm) -> str:
     counts = len(first.values), len(second.values)
     if counts[0] == counts[1]:
-        return _plural(counts[0], "seed")
+        return counted(counts[0], "seed")
     return f"{counts[0]} and {counts[1]} seeds"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _scale(arms: Sequence[Arm]) -> Shown:
