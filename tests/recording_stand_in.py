@@ -17,7 +17,7 @@ from written_events import EventWriter
 import guard.__main__
 from guard.observe.places import Place
 from guard.program import Program
-from guard.recording.session import Lines
+from guard.recording.tracer import Tracer
 from guard.trace import Event, Header
 from guard.verification import plan, subject
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _writer: EventWriter
 _options: argparse.Namespace
-_lines: list[Lines] = []
+_tracers: list[Tracer] = []
 _left: list[Callable[[], None]] = []  # what to do with steps after the last
 
 
@@ -45,8 +45,8 @@ def step(**held: Any) -> None:
         if detailed or not kind.startswith("operator")
     ]
     digest = hashlib.sha256(b"".join(each.digest for each in events)).digest()[:16]
-    if _lines:
-        _lines[0].step_ends(_writer.number)
+    if _tracers:
+        _tracers[0].step_ends(_writer.number)
     _writer.step("training", events, digest)
     if _writer.number - 1 == _options.until:
         _writer.end("stopped", "it was the last to record")
@@ -91,17 +91,17 @@ def main(arguments: list[str]) -> int:
     _writer = EventWriter(os.path.join(_options.out, "rank0.trace"), header)
     program.prepare()
     if _options.lines is not None:
-        _lines.append(Lines(_options.out, _options.lines))
-        _lines[0]._tracer._codes._files._known[__file__] = {}  # no part of the program
-        _lines[0].begin(is_child=False)
+        _tracers.append(Tracer(_options.out, _options.lines))
+        _tracers[0]._codes._files._known[__file__] = {}  # no part of the program
+        _tracers[0].begin()
     try:
         program.run()
     except BaseException as error:
         _writer.end("raised", repr(error))
         raise
     _writer.end("finished")
-    if _lines:
-        _lines[0].end()
+    if _tracers:
+        _tracers[0].end()
     return 0
 
 

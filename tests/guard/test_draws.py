@@ -16,7 +16,7 @@ from torch.overrides import get_testing_overrides, resolve_name  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import guard  # noqa: E402
-from guard.observe.modes import draws  # noqa: E402
+from guard.observe.modes import Run, draws  # noqa: E402
 from guard.settings import Settings  # noqa: E402
 from guard.setup.draws import (  # noqa: E402
     FUNCTIONS,
@@ -394,11 +394,12 @@ def test_a_recurrent_kernel_draws_only_with_dropout_in_training(
     probability: float, train: bool, drops: bool
 ) -> None:
     cudnn = torch.ops.aten._cudnn_rnn.default
-    assert _drops(cudnn, (), {"dropout": probability, "train": train}) is drops
+    given = Run(cudnn, (), {"dropout": probability, "train": train}).named()
+    assert _drops(given) is drops
     flash = torch.ops.aten._scaled_dot_product_flash_attention.default
     q = torch.zeros(1)
-    assert _drops(flash, (q, q, q, probability), {}) is (probability > 0)
-    assert _drops(torch.ops.aten.normal_.default, (), {}) is None
+    assert _drops(Run(flash, (q, q, q, probability), {}).named()) is (probability > 0)
+    assert _drops(Run(torch.ops.aten.normal_.default, (), {}).named()) is None
 
 
 def test_attention_is_unfused_and_its_switches_come_back() -> None:
