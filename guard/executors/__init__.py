@@ -26,18 +26,12 @@ NAMES = {"local": "", "slurm": "submitit", "ray": "ray"}
 
 
 class Task(NamedTuple):
-    """A run that is to be.
+    """A run that is to be."""
 
-    command  its command line
-    environ  all its variables
-    folder   in which it works
-    output   the file that gets what it writes to stdout and stderr
-    """
-
-    command: tuple[str, ...]
-    environ: Mapping[str, str]
-    folder: str
-    output: str
+    command: tuple[str, ...]  # its command line
+    environ: Mapping[str, str]  # all its variables
+    folder: str  # in which it works
+    output: str  # the file that gets what it writes to stdout and stderr
 
 
 class Ended:

@@ -19,24 +19,17 @@ _IN_FORCE = ("set by guard", "set by user")
 
 
 class Library(NamedTuple):
-    """A library, and what it does to a run.
+    """A library, and what it does to a run."""
 
-    module         as it is imported
-    meaning        what it does, and what to do
-    source         where this is known from
-    distributions  names that pip may know it by, where that is not the module's with dashes
-    verdict        where the library is used, and guard is on; "ok" holds under guard only
-    variable       of guard's table: where that is in force, the verdict is "ok"
-    is_seeded      whether guard.enable seeds it: with guard on, the verdict is "ok"
-    """
-
-    module: str
-    meaning: str
-    source: str
+    module: str  # as it is imported
+    meaning: str  # what it does, and what to do
+    source: str  # where this is known from
+    # names that pip may know it by, where that is not the module's with dashes
     distributions: tuple[str, ...] = ()
+    # where the library is used, and guard is on; "ok" holds under guard only
     verdict: Level = MAY_DIFFER
-    variable: str = ""
-    is_seeded: bool = False
+    variable: str = ""  # of guard's table: where that is in force, the verdict is "ok"
+    is_seeded: bool = False  # whether guard.enable seeds it: with guard on, the verdict is "ok"
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -18,24 +18,15 @@ _VERSION_BYTES, _NAME_BYTES = 80, 96  # as nvml.h has them
 
 
 class Situation(NamedTuple):
-    """Where the report is made.
+    """Where the report is made."""
 
-    torch      the module, or None
-    trouble    why there is none
-    settings   guard's, or those that guard.enable would take
-    complaint  why it would take none
-    is_active  whether guard is on
-    driver     NVIDIA's, with its GPUs, or None
-    variables  how each environment variable stands
-    """
-
-    torch: Any
-    trouble: str
-    settings: Settings
-    complaint: str
-    is_active: bool
-    driver: Driver | None
-    variables: tuple[environment.Verdict, ...]
+    torch: Any  # the module, or None
+    trouble: str  # why there is none
+    settings: Settings  # guard's, or those that guard.enable would take
+    complaint: str  # why it would take none
+    is_active: bool  # whether guard is on
+    driver: Driver | None  # NVIDIA's, with its GPUs, or None
+    variables: tuple[environment.Verdict, ...]  # how each environment variable stands
 
     @property
     def has_gpu(self) -> bool:
@@ -102,13 +93,10 @@ def _recorded(distribution: str) -> str | None:
 
 
 class Driver(NamedTuple):
-    """The driver.
+    """The driver."""
 
-    version  of it: "550.54.15"
-    gpus     the name of each GPU of the machine, with " (MIG)" for one that is split up
-    """
-
-    version: str
+    version: str  # of it: "550.54.15"
+    # the name of each GPU of the machine, with " (MIG)" for one that is split up
     gpus: tuple[str, ...]
 
     @property

@@ -24,19 +24,16 @@ _known: dict[tuple[int, int], tuple[Any, Place | None]] = {}  # the code is kept
 
 
 class Place(NamedTuple):
-    """A line of the user's program.
-
-    module  path of the innermost ``nn.Module`` around it, from the outermost: "encoder.pool";
-            "" where there is none, or only the outermost
-    kind    that module's class name, or ""
-    traced  whether it is where torch.compile's code was made from, and not the line itself
-    """
+    """A line of the user's program."""
 
     filename: str
     line: int
     function: str
+    # path of the innermost ``nn.Module`` around it, from the outermost: "encoder.pool"; "" where
+    # there is none, or only the outermost
     module: str = ""
-    kind: str = ""
+    kind: str = ""  # that module's class name, or ""
+    # whether it is where torch.compile's code was made from, and not the line itself
     traced: bool = False
 
     @property

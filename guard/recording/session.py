@@ -26,23 +26,17 @@ _NAME = "rank{}.trace"
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a recording.
+    """The options of a recording."""
 
-    values       summaries of tensors too
-    state_every  so many steps lie between full recordings of parameters, buffers and states
-    until        the number of the last step to record, or None
-    operators    the number of a step whose operators are recorded, or None
-    module       the module to whose forward, and its backward, the operators are limited; or ""
-    first_step   the number of the first step, where a run was resumed
-    lines        the number of the step up to which the program's statements are recorded, or None
-    """
-
-    values: bool = False
+    values: bool = False  # summaries of tensors too
+    # so many steps lie between full recordings of parameters, buffers and states
     state_every: int = 50
-    until: int | None = None
-    operators: int | None = None
+    until: int | None = None  # the number of the last step to record, or None
+    operators: int | None = None  # the number of a step whose operators are recorded, or None
+    # the module to whose forward, and its backward, the operators are limited; or ""
     module: str = ""
-    first_step: int = 0
+    first_step: int = 0  # the number of the first step, where a run was resumed
+    # the number of the step up to which the program's statements are recorded, or None
     lines: int | None = None
 
     def as_dict(self) -> dict[str, Any]:

@@ -129,18 +129,13 @@ _MARGIN = " " * 15  # where the text of a line begins
 
 
 class Explanation(NamedTuple):
-    """What a refusal means.
+    """What a refusal means."""
 
-    operation     the row of the table, or None for what is not an operator of torch's
-    title         what happened, in a line
-    reason        why
-    alternatives  what to do, best first
-    """
-
+    # the row of the table, or None for what is not an operator of torch's
     operation: Operation | None
-    title: str
-    reason: str
-    alternatives: tuple[Alternative, ...]
+    title: str  # what happened, in a line
+    reason: str  # why
+    alternatives: tuple[Alternative, ...]  # what to do, best first
 
 
 @cache

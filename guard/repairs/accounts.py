@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 
 
 class Account(NamedTuple):
-    """A replaced operator at a place.
+    """A replaced operator at a place."""
 
-    operation  the name of its row in the table
-    place      the line that called it, of a backward the line of its forward; None if unknown
-    calls      how often
-    seconds    together, as the processor sees it: a GPU works on
-    share      of the time since guard was enabled
-    """
-
-    operation: str
+    operation: str  # the name of its row in the table
+    # the line that called it, of a backward the line of its forward; None if unknown
     place: places.Place | None
-    calls: int
-    seconds: float
-    share: float
+    calls: int  # how often
+    seconds: float  # together, as the processor sees it: a GPU works on
+    share: float  # of the time since guard was enabled
 
 
 _counted: dict[tuple[str, places.Place | None], list[float]] = {}  # calls, seconds

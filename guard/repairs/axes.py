@@ -27,16 +27,11 @@ _LONG = 64  # numbers that follow each other: enough to name each such row, and 
 
 
 class Taps(NamedTuple):
-    """A map along an axis.
+    """A map along an axis."""
 
-    places   [taps], int64: what to add up, one place of the result after the other
-    weights  [taps]
-    begins   [results + 1], int64: where the taps of each place of the result begin
-    """
-
-    places: Tensor
-    weights: Tensor
-    begins: Tensor
+    places: Tensor  # [taps], int64: what to add up, one place of the result after the other
+    weights: Tensor  # [taps]
+    begins: Tensor  # [results + 1], int64: where the taps of each place of the result begin
 
 
 @lru_cache(maxsize=256)

@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 
 
 class Points(NamedTuple):
-    """Where one image is read: [offset groups, height * width of the kernel, points] each.
+    """Where one image is read: [offset groups, height * width of the kernel, points] each."""
 
-    y, x  in pixels, of each group's channels
-    mask  what is read there is multiplied by, or None
-    """
-
+    # y, x: in pixels, of each group's channels
     y: Tensor
     x: Tensor
-    mask: Tensor | None
+    mask: Tensor | None  # what is read there is multiplied by, or None
 
 
 def deform_conv2d_backward(

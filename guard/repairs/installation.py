@@ -49,13 +49,10 @@ class _Unfit(Exception):  # noqa: N818
 
 
 class Variant(NamedTuple):
-    """An overload of an operator, and where its results go.
-
-    outputs  names of the arguments that are written to
-    """
+    """An overload of an operator, and where its results go."""
 
     overload: Any
-    outputs: tuple[str, ...]
+    outputs: tuple[str, ...]  # names of the arguments that are written to
 
 
 @contextmanager

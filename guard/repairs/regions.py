@@ -25,24 +25,17 @@ _PIECES = {"cpu": 2**16}
 
 
 class Axis(NamedTuple):
-    """What the bins of each region read along an axis.
+    """What the bins of each region read along an axis."""
 
-    first    [regions, bins], int64: the first pixel
-    weights  [regions, bins, widest]: of the pixels from there
-    """
-
-    first: Tensor
-    weights: Tensor
+    first: Tensor  # [regions, bins], int64: the first pixel
+    weights: Tensor  # [regions, bins, widest]: of the pixels from there
 
 
 class Boxes(NamedTuple):
-    """Regions in the input's pixels.
+    """Regions in the input's pixels."""
 
-    image                    [regions], int64
-    left, top, right, bottom [regions], in the dtype of the boxes
-    """
-
-    image: Tensor
+    image: Tensor  # [regions], int64
+    # left, top, right, bottom: [regions], in the dtype of the boxes
     left: Tensor
     top: Tensor
     right: Tensor

@@ -46,15 +46,11 @@ class Axis(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A row of channels for each point and place.
+    """A row of channels for each point and place."""
 
-    grads   [points, channels], the gradient of the result
-    values  [places, channels], the input; None where its slopes are not wanted
-    total   [places + 1, channels], the gradient of the input, and of what lies outside; or None
-    """
-
-    grads: Tensor
-    values: Tensor | None
+    grads: Tensor  # [points, channels], the gradient of the result
+    values: Tensor | None  # [places, channels], the input; None where its slopes are not wanted
+    # [places + 1, channels], the gradient of the input, and of what lies outside; or None
     total: Tensor | None
 
 

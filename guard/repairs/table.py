@@ -14,25 +14,20 @@ if TYPE_CHECKING:
 
 
 class Repair(NamedTuple):
-    """A deterministic replacement of an operator's kernels.
+    """A deterministic replacement of an operator's kernels."""
 
-    operation  the name of the row in ``detlint.operations``, or ``detlint.extension_operations``
-    kernels    an operator's overload, as torch writes it, and the function that takes its place:
-               module and name within ``guard.repairs``. Variants with ``out=`` and in place come
-               with it. Without a namespace it is aten's; with one it is replaced once its package
-               is there.
-    how        in words
-    keys       dispatch keys; "CUDA" is ROCm's, too. What is registered for autograd's, too, brings
-               its backward.
-    modules    of Python, whose autograd functions are asked for their deterministic backward
-    until      torch release, exclusive, from which torch's own kernel is deterministic
-    """
-
+    # the name of the row in ``detlint.operations``, or ``detlint.extension_operations``
     operation: str
+    # an operator's overload, as torch writes it, and the function that takes its place: module and
+    # name within ``guard.repairs``. Variants with ``out=`` and in place come with it. Without a
+    # namespace it is aten's; with one it is replaced once its package is there.
     kernels: tuple[tuple[str, str], ...]
-    how: str
+    how: str  # in words
+    # dispatch keys; "CUDA" is ROCm's, too. What is registered for autograd's, too, brings its
+    # backward.
     keys: tuple[str, ...] = ("CUDA",)
-    until: str = ""
+    until: str = ""  # torch release, exclusive, from which torch's own kernel is deterministic
+    # of Python, whose autograd functions are asked for their deterministic backward
     modules: tuple[str, ...] = ()
 
 

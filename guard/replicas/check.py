@@ -42,14 +42,10 @@ _SAME = "a DistributedSampler, or a split by rank, that is missing; or a seed th
 
 @dataclass
 class History:
-    """What earlier checks of the same tensors found.
+    """What earlier checks of the same tensors found."""
 
-    calls   how often a check was asked for
-    agreed  when all ranks agreed last: "call 400"; "" for never
-    """
-
-    calls: int = 0
-    agreed: str = ""
+    calls: int = 0  # how often a check was asked for
+    agreed: str = ""  # when all ranks agreed last: "call 400"; "" for never
 
 
 class Moment(NamedTuple):
@@ -60,15 +56,11 @@ class Moment(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """What a rank brings to a check.
+    """What a rank brings to a check."""
 
-    tensors  that have to be the same on each rank, their names too
-    batch    its digest and what it is made of, or None
-    name_of  gives a better name than the one in ``tensors``, or ""
-    """
-
-    tensors: Sequence[Named]
-    batch: tuple[bytes, str] | None = None
+    tensors: Sequence[Named]  # that have to be the same on each rank, their names too
+    batch: tuple[bytes, str] | None = None  # its digest and what it is made of, or None
+    # gives a better name than the one in ``tensors``, or ""
     name_of: Callable[[torch.Tensor], str] | None = None
 
     def spoken(self, departure: Departure) -> Departure:

@@ -23,30 +23,22 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One tensor of one rank.
-
-    detail  "float32[2, 3]"
-    digest  in hexadecimal
-    """
+    """One tensor of one rank."""
 
     name: str
-    detail: str
-    digest: str
+    detail: str  # "float32[2, 3]"
+    digest: str  # in hexadecimal
 
 
 class Departure(NamedTuple):
-    """The first tensor, in the order of the model, that is not the same on all ranks.
+    """The first tensor, in the order of the model, that is not the same on all ranks."""
 
-    name    of the tensor
-    found   its entry on each rank; None where a rank has no such tensor
-    ranks   that left the majority; of two ranks, or equal halves, those without the lowest rank
-    others  how many further tensors differ
-    """
-
-    name: str
+    name: str  # of the tensor
+    # its entry on each rank; None where a rank has no such tensor
     found: Mapping[int, Entry | None]
+    # that left the majority; of two ranks, or equal halves, those without the lowest rank
     ranks: tuple[int, ...]
-    others: int
+    others: int  # how many further tensors differ
 
     @property
     def stayed(self) -> tuple[int, ...]:

@@ -57,18 +57,12 @@ def _keep(mode: WithoutDropout | DrawnOnCpu, stack: ExitStack) -> None:
 
 
 class Function(NamedTuple):
-    """A function of torch that drops out, and the argument that keeps it from doing so.
+    """A function of torch that drops out, and the argument that keeps it from doing so."""
 
-    path      below torch
-    argument  its name
-    position  where it stands when it is not named
-    value     what it is under ``dropout=False``
-    """
-
-    path: str
-    argument: str
-    position: int
-    value: Any
+    path: str  # below torch
+    argument: str  # its name
+    position: int  # where it stands when it is not named
+    value: Any  # what it is under ``dropout=False``
 
 
 # Only these draw for dropout; modules come down to them (torch 2.13, compared by a test).

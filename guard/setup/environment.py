@@ -29,19 +29,13 @@ _told: set[str] = set()  # nothing changes about it while the process runs, so i
 
 
 class Verdict(NamedTuple):
-    """How a variable stands.
-
-    value    what it holds, or None
-    wanted   what guard gives it where the user gave nothing
-    state    "set by guard", "set by user", "missing", "too late", "invalid", "not applicable"
-    meaning  what that means, in a line
-    """
+    """How a variable stands."""
 
     name: str
-    value: str | None
-    wanted: str
-    state: str
-    meaning: str
+    value: str | None  # what it holds, or None
+    wanted: str  # what guard gives it where the user gave nothing
+    state: str  # "set by guard", "set by user", "missing", "too late", "invalid", "not applicable"
+    meaning: str  # what that means, in a line
 
 
 @contextmanager

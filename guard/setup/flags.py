@@ -21,30 +21,18 @@ _BEFORE = "before 2.2, the oldest that guard supports"
 
 
 class Flag(NamedTuple):
-    """A switch of torch.
+    """A switch of torch."""
 
-    name     as the documentation calls it
-    wanted   its value under guard
-    why      what it does for a run
-    cost     what it costs
-    since    the torch release that has it; probed for, not looked up
-    when     whether the settings ask for it
-    read     its value now, or ABSENT
-    write    sets it
-    otherwise  another value that means the same
-    under    the flag without which it has no effect, or ""
-    """
-
-    name: str
-    wanted: Any
-    why: str
-    cost: str
-    since: str
-    when: Callable[[Settings], bool]
-    read: Callable[[ModuleType], Any]
-    write: Callable[[ModuleType, Any], None]
-    otherwise: Any = ABSENT
-    under: str = ""
+    name: str  # as the documentation calls it
+    wanted: Any  # its value under guard
+    why: str  # what it does for a run
+    cost: str  # what it costs
+    since: str  # the torch release that has it; probed for, not looked up
+    when: Callable[[Settings], bool]  # whether the settings ask for it
+    read: Callable[[ModuleType], Any]  # its value now, or ABSENT
+    write: Callable[[ModuleType, Any], None]  # sets it
+    otherwise: Any = ABSENT  # another value that means the same
+    under: str = ""  # the flag without which it has no effect, or ""
 
 
 class State(NamedTuple):

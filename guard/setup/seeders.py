@@ -143,19 +143,13 @@ def import_numpy() -> Any:  # noqa: ANN401 - the module
 
 
 class Seeder(NamedTuple):
-    """Something that a run draws from, and how guard seeds it.
+    """Something that a run draws from, and how guard seeds it."""
 
-    name    as its documentation calls it
-    why     what draws from it, and what of it is out of reach
-    cost    what it costs
-    since   the release that has it, where it is not an old one; probed for, not looked up
-    seed    seeds it; False where the program has not imported the library, or it lacks this
-    """
-
-    name: str
-    why: str
-    cost: str
-    since: str
+    name: str  # as its documentation calls it
+    why: str  # what draws from it, and what of it is out of reach
+    cost: str  # what it costs
+    since: str  # the release that has it, where it is not an old one; probed for, not looked up
+    # seeds it; False where the program has not imported the library, or it lacks this
     seed: Callable[[int], bool]
 
 

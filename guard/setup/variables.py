@@ -167,38 +167,24 @@ def transformers_read_it(value: str) -> bool:
 
 
 class Variable(NamedTuple):
-    """A variable that something reads, often only once.
+    """A variable that something reads, often only once."""
 
-    name     of the variable
-    wanted   the value that guard gives it where the user gave none
-    legal    the values that the user may have given it, in words
-    judge    whether a value that is not empty is legal; None: guard adds ``wanted`` to it
-    why      what it does for a run
-    since    the release that reads it first
-    cost     what it costs
-    when     where it matters, in words that follow "matters"
-    applies  whether it matters here
-    late     what being too late means, and what to do
-    is_late  whether it is, given the value found ("" for none)
-    refuses  whether being too late is an error; else it is a warning
-    warns    whether guard.enable tells it, and not only the doctor
-    source   where the facts come from
-    """
-
-    name: str
-    wanted: str
-    legal: str
+    name: str  # of the variable
+    wanted: str  # the value that guard gives it where the user gave none
+    legal: str  # the values that the user may have given it, in words
+    # whether a value that is not empty is legal; None: guard adds ``wanted`` to it
     judge: Callable[[str], bool | None]
-    why: str
-    since: str
-    cost: str
-    source: str
-    when: str = "always"
-    applies: Callable[[Mapping[str, str]], bool] = lambda _: True
+    why: str  # what it does for a run
+    since: str  # the release that reads it first
+    cost: str  # what it costs
+    source: str  # where the facts come from
+    when: str = "always"  # where it matters, in words that follow "matters"
+    applies: Callable[[Mapping[str, str]], bool] = lambda _: True  # whether it matters here
+    # what being too late means, and what to do
     late: str = "it is read at each use: never too late"
-    is_late: Callable[[str], bool] = never
-    refuses: bool = False
-    warns: bool = True
+    is_late: Callable[[str], bool] = never  # whether it is, given the value found ("" for none)
+    refuses: bool = False  # whether being too late is an error; else it is a warning
+    warns: bool = True  # whether guard.enable tells it, and not only the doctor
 
 
 def _with(*libraries: str) -> Callable[[Mapping[str, str]], bool]:

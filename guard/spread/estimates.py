@@ -25,18 +25,12 @@ _TERMS = 100_000  # about the square root of the degrees of freedom are needed
 
 
 class Estimate(NamedTuple):
-    """A mean, or a difference of means, and how far it can be trusted.
+    """A mean, or a difference of means, and how far it can be trusted."""
 
-    value      the mean, or the difference
-    deviation  standard deviation of the values (of the differences where they are paired)
-    half       half the width of the interval of confidence
-    degrees    of freedom, of Student's t
-    """
-
-    value: float
-    deviation: float
-    half: float
-    degrees: float
+    value: float  # the mean, or the difference
+    deviation: float  # standard deviation of the values (of the differences where they are paired)
+    half: float  # half the width of the interval of confidence
+    degrees: float  # of freedom, of Student's t
 
     @property
     def low(self) -> float:

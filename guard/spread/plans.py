@@ -172,22 +172,16 @@ PLACEHOLDER = "{seed}"
 
 @dataclass(frozen=True)
 class Plan:
-    """How a program is run, and where its metric is read.
+    """How a program is run, and where its metric is read."""
 
-    program   script and arguments, or -m, module and arguments; ``{seed}`` stands for the seed
-    metric    its name
-    source    the file to read it from, or None for the output
-    seed_arg  the program's own option for the seed: ``--seed``, ``seed=``; None for none
-    as_is     the program gets no seed; with neither, it runs under guard, which seeds
-    logs      folder for the outputs, or None
-    """
-
+    # script and arguments, or -m, module and arguments; ``{seed}`` stands for the seed
     program: tuple[str, ...]
-    metric: str
-    source: str | None = None
+    metric: str  # its name
+    source: str | None = None  # the file to read it from, or None for the output
+    # the program's own option for the seed: ``--seed``, ``seed=``; None for none
     seed_arg: str | None = None
-    as_is: bool = False
-    logs: str | None = None
+    as_is: bool = False  # the program gets no seed; with neither, it runs under guard, which seeds
+    logs: str | None = None  # folder for the outputs, or None
 
     def __str__(self) -> str:
         return " ".join(self.program)

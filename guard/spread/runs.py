@@ -33,22 +33,15 @@ _PAUSE, _PAUSE_AWAY = 0.02, 0.2  # seconds between two looks, here and at a clus
 
 
 class Outcome(NamedTuple):
-    """One run.
-
-    value    of the metric; None where there is a problem
-    matched  the text in which it was found
-    problem  why there is no value, or ""
-    tail     the last lines of the output, where there is a problem
-    place    where it ran, "" for this machine
-    """
+    """One run."""
 
     seed: int
-    value: float | None
+    value: float | None  # of the metric; None where there is a problem
     seconds: float
-    matched: str = ""
-    problem: str = ""
-    tail: str = ""
-    place: str = ""
+    matched: str = ""  # the text in which it was found
+    problem: str = ""  # why there is no value, or ""
+    tail: str = ""  # the last lines of the output, where there is a problem
+    place: str = ""  # where it ran, "" for this machine
 
 
 @dataclass
