@@ -389,15 +389,29 @@ class Flows:
             return late
         found = self._written_to(local_keys(node, path), before)
         found = found or self._written_to(part_keys(node, path), before)
-        above = node.within.above
-        if not found and path[0] in node.within.call.names and above is not None:
+        above = node.within.above if path[0] in node.within.call.names else None
+        if not found and above is not None:
             same = [each for each, other in self._differing(above) if other == pair]
             found = self._source(above, same[0], pair) if same else NOTHING
-            if not found and len(path) == 1:
-                found = self.given(above)
         if not found and pair[0] & pair[1] & 1:
             found = self._written_to((pair,), before)
-        return found or self._written_to(shared_keys(node, path), before) or late
+        if not found and above is not None and len(path) == 1:
+            found = self.given(above)
+        found = found or self._written_to(shared_keys(node, path), before) or late
+        return found or (self._passed_on(node, above) if above is not None else NOTHING)
+
+    def _passed_on(self, node: Node, above: Node) -> Origins:
+        """What was given to a call and no statement wrote: of the one around it what it was given,
+        or what its calls before gave; else itself, which has made it and handed it on at once, as
+        in ``fit(Settings())``."""
+        first, second = node.within.first, node.within.second
+        if first is None or second is None or first.given == second.given:
+            return NOTHING
+        if any(True for _ in self._differing(above)):
+            return self.given(above)
+        calls = ((each, each.call.ended) for each in above.below if each.differs)
+        before = [each for each, ended in calls if 0 < ended <= node.within.call.began]
+        return self._of_results(before) or frozenset((above,))
 
     def _gone_through(self, node: Node, deep: int) -> Origins:
         """What differs of what an iterator was made of, where a statement takes from one: a loader

@@ -20,6 +20,7 @@ STRINGS = 2  # whose hashes PYTHONHASHSEED decides
 OBJECTS = 4  # whose hashes are their addresses
 SHARED = 32  # what other processes write as well: a store of torch.distributed, a Value
 SHOWN = 16  # whose text has their address: the default of __repr__
+HANDED = 64  # a queue or a pipe, into which others put
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LOOKED_AT = 8  # items of a container
 _DEEP = 3
@@ -36,6 +37,9 @@ _HOLDING: tuple[type, ...] = (
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
 _SHARING = {"multiprocessing.sharedctypes", "multiprocessing.managers"}
+_QUEUES = {
+    *("queue", "_queue", "asyncio.queues", "multiprocessing.queues", "multiprocessing.connection"),
+}
 _WEAK = {"WeakSet", "WeakKeyDictionary"}
 
 
@@ -77,6 +81,8 @@ def _of_object(kind: type) -> int:
     """Whether its hash, and its text, are by its address."""
     if issubclass(kind, _NAMED):
         return SHOWN * issubclass(kind, (FunctionType, MethodType))
+    if kind.__module__ in _QUEUES:
+        return HANDED
     if _is_shared(kind):
         return SHARED
     by_hash = getattr(kind, "__hash__", None) is _BY_ADDRESS

@@ -29,7 +29,7 @@ from guard.diff.sources import (
     told_by,
 )
 from guard.digests.generators import NAMES
-from guard.digests.traits import OBJECTS, SETS, SHARED, SHOWN, STRINGS
+from guard.digests.traits import HANDED, OBJECTS, SETS, SHARED, SHOWN, STRINGS
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
@@ -52,6 +52,7 @@ _ORDERED = {
     *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
     *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
+_TAKING = {"get", "recv"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
@@ -140,6 +141,8 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
             yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
+    if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
+        yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     grows = _grows(node)
     if node.is_in_thread and (grows or node.draws):
         does = "runs" if grows else "draws"
@@ -313,6 +316,7 @@ def _of_statements(known: Known) -> Explanation | None:
     told = Explanation(shown.source, Confidence.CERTAIN, shown.what, shown.slice)
     if shown.source is Source.NOT_SHOWN:
         other = _of_operator(known) or _of_circumstance(known) or _of_line(known)
+        other = other or _of_slice(known, shown.slice) or _of_globals(known)
         if other is None:
             return told._replace(confidence=Confidence.LIKELY)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
@@ -331,6 +335,23 @@ def _of_line(known: Known) -> Explanation | None:
     if (first.file, first.line) != (begun.file, begun.line):
         return None
     return found._replace(confidence=Confidence.LIKELY)
+
+
+def _of_slice(known: Known, links: tuple[Link, ...]) -> Explanation | None:
+    """What the linter says of a line by which the difference comes."""
+    places = {(each.file, each.line) for each in links}
+    for each in known.suspects:
+        source = _meant(known, each)
+        if each.code and source is not None and (each.file, each.line) in places:
+            return Explanation(source, Confidence.POSSIBLE, each.message)
+    return None
+
+
+def _of_globals(known: Known) -> Explanation | None:
+    """Generators of the whole process, which no line was seen to seed otherwise."""
+    found = _of_differing(known)
+    is_global = found is not None and set(known.difference.generators) <= set(_OWNERS)
+    return found._replace(confidence=Confidence.POSSIBLE) if found and is_global else None
 
 
 def _of_operator(known: Known) -> Explanation | None:
@@ -361,12 +382,18 @@ def _of_differing(known: Known) -> Explanation | None:
 
 def _of_text(known: Known) -> Explanation | None:
     for each in known.suspects[:1]:
-        source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
-        if known.circumstance == NONE:
-            source = _IN_EQUAL_CIRCUMSTANCES.get(source, source)
+        source = _meant(known, each)
         if source is not None:
             return Explanation(source, Confidence.POSSIBLE, each.message)
     return None
+
+
+def _meant(known: Known, each: Suspect) -> Source | None:
+    """What is another in each run, by what the linter or the text says of a line."""
+    source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
+    if known.circumstance == NONE:
+        return _IN_EQUAL_CIRCUMSTANCES.get(source, source)
+    return source
 
 
 def _excluded(known: Known, source: Source) -> list[str]:

@@ -18,6 +18,7 @@ import os
 import random
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +34,7 @@ _T = TypeVar("_T")
 _NOT_FILES = ("/proc", "/sys", "/dev")  # the kernel's, in an order of its own
 _BLOCK = bytes(1 << 18)  # hashed in about 0.2 ms, without holding the interpreter's lock
 _INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
+_STALLS = 0.06  # of the times that a process is disturbed: 2 to 3 % of its time
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
 _HEAD = sys.getsizeof(b"")
@@ -100,7 +102,11 @@ def _scandir(scandir: Listing, run: int) -> Listing:
 
 
 def disturb(run: int) -> None:
-    """Disturb this process, and those that it forks, in the way of a run: 1 to 2 % of a core."""
+    """Disturb this process, and those that it forks, in the way of a run: 1 to 2 % of a core.
+
+    From run 1 on, all threads of Python's stand still now and then, as on a busy machine: what
+    waits for a few milliseconds waits in vain.
+    """
     sys.setswitchinterval(_INTERVALS[run % len(_INTERVALS)])
     _start(run)
     if hasattr(os, "register_at_fork"):
@@ -114,14 +120,28 @@ def _start(run: int) -> None:
 
 def _disturbing(run: int, process: int) -> None:
     draws = random.Random(f"{run} {process}")  # noqa: S311 - no secret; not the program's own
+    stall = _stalling() if run else None
     while not sys.is_finalizing():
         time.sleep(draws.uniform(0.001, 0.03))
-        if draws.random() < 0.5:
+        if stall is not None and draws.random() < _STALLS:
+            stall(int(draws.uniform(2_000, 12_000)))
+        elif draws.random() < 0.5:
             hashlib.sha256(_BLOCK)
         else:
             until = time.perf_counter() + draws.uniform(0, 0.0004)
             while time.perf_counter() < until:  # holds the lock
                 pass
+
+
+def _stalling() -> Callable[[int], None] | None:
+    """Waits for some microseconds, and keeps the interpreter's lock meanwhile; None where no such
+    function is to be had."""
+    with suppress(ImportError, AttributeError, OSError, TypeError):
+        import ctypes
+
+        found: Callable[[int], None] = ctypes.PyDLL(None).usleep
+        return found
+    return None
 
 
 def scatter(run: int) -> None:

@@ -97,6 +97,16 @@ CASES = {
         8,
         {5},
     ),
+    "what is made for a call": (
+        (
+            "from dataclasses import dataclass, field\nfrom functools import partial\n"
+            "@dataclass\nclass R:\n    key: bytes = field(default_factory=partial(os.urandom, 3))\n"
+            "    def number(self):\n        return self.key.hex()\n"
+            "def f(r):\n    return r.number()\na = f(R())\nb = a"
+        ),
+        11,
+        {10},
+    ),
     "a part of a data set": (
         (
             "import torch\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import statement_runs
@@ -187,15 +187,13 @@ def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
 
 
 def known(
-    cause: Cause = Cause.BATCH_CONTENT,
-    circumstance: str = "",
-    shown: Shown | None = None,
-    operator: Culprit | None = None,
-    suspects: tuple[Suspect, ...] = (),
+    cause: Cause = Cause.BATCH_CONTENT, generators: tuple[str, ...] = (), **told: Any
 ) -> Known:
     why = "It holds something else. Every recorded generator agrees, so that no seed explains it."
-    difference = Difference(0, 3, "training", None, None, cause, why)
-    return Known(difference, operator, circumstance, suspects, shown)
+    cause = Cause.GENERATOR if generators else cause
+    difference = Difference(0, 3, "training", None, None, cause, why, generators=generators)
+    given = {"operator": None, "circumstance": "", "suspects": (), "shown": None, **told}
+    return Known(difference, **given)
 
 
 LINE = Link("train.py", 3, "a = time.time()")
@@ -221,6 +219,27 @@ CONFIDENCES = {
     "a line, and a circumstance": (
         known(shown=shown(Source.NOT_SHOWN), circumstance="memory"),
         "UNWRITTEN_MEMORY",
+        "likely",
+    ),
+    "a line, and the linter on the way": (
+        known(
+            shown=shown(Source.NOT_SHOWN),
+            suspects=(
+                Suspect("", "gave something else", "other.py", 9),
+                Suspect("DET205", "as_completed()", "train.py", 3),
+            ),
+        ),
+        "THREAD_ORDER",
+        "possible",
+    ),
+    "a line, and a generator of the process": (
+        known(shown=shown(Source.NOT_SHOWN), generators=("numpy",)),
+        "GENERATOR",
+        "possible",
+    ),
+    "a line, and a generator that was seeded by something else": (
+        known(shown=shown(Source.NOT_SHOWN), generators=("made at train.py:3",)),
+        "NOT_SHOWN",
         "likely",
     ),
     "a known operator": (known(operator=kernel("index_put")), "KERNEL", "certain"),
@@ -352,6 +371,20 @@ def test_what_other_processes_write_as_well(shared: str, tmp_path: Path) -> None
     asked = found.nodes[-1]
 
     assert origin_of(asked, found.traits(asked)).source is Source.READINESS
+
+
+def test_what_others_put_into_a_queue(tmp_path: Path) -> None:
+    text = """\
+    import queue
+    ready = queue.Queue()
+    for each in ORDER:
+        ready.put(each)
+    a = ready.get()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=([2000, 3000], [3000, 2000]))
+    taken = next(each for each in found.nodes if each.statement.line == 5)
+
+    assert origin_of(taken, found.traits(taken)).source is Source.THREAD_ORDER
 
 
 OTHERS = {
