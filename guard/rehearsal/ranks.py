@@ -6,7 +6,7 @@ FSDP and tensor parallelism are left out: one process holds all of a model, and 
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from guard.observe.patching import around, replace
 from guard.observe.places import is_installed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from guard.rehearsal.recorder import Recorder
@@ -106,12 +106,26 @@ def _gathered(output: list[Any], value: Any, *_: Any, **__: Any) -> _Work:  # no
     return _Work()
 
 
-def _wrap(stack: ExitStack, kind: Any) -> None:  # noqa: ANN401 - a class
+class _Alone(torch.nn.Module):
     """A wrapper that calls the module, and neither copies nor sends anything.
 
     It moves what the module is given to the device where torch's does: with ``device_ids``.
     """
-    moves = kind is torch.nn.DataParallel
+
+    module: torch.nn.Module
+    _moves = True
+
+    def forward(self, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
+        if self._moves:
+            inputs, options = tree_map_only(torch.Tensor, torch.Tensor.cuda, (inputs, options))
+        return self.module(*inputs, **options)
+
+    def no_sync(self) -> Any:  # noqa: ANN401
+        return nullcontext()
+
+
+def _wrap(stack: ExitStack, kind: Any) -> None:  # noqa: ANN401 - a class
+    """Have a class of torch's wrap so."""
 
     def init(
         self: Any,  # noqa: ANN401
@@ -127,21 +141,12 @@ def _wrap(stack: ExitStack, kind: Any) -> None:  # noqa: ANN401 - a class
         self.device = torch.device("cuda", 0)
         self.find_unused_parameters = False
         self.static_graph = False
-        self._moves = moves or bool(device_ids)
-
-    def forward(self: Any, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
-        if self._moves:
-            inputs, options = tree_map_only(torch.Tensor, torch.Tensor.cuda, (inputs, options))
-        return self.module(*inputs, **options)
-
-    @contextmanager
-    def no_sync(_: Any) -> Iterator[None]:  # noqa: ANN401
-        yield
+        self._moves = kind is torch.nn.DataParallel or bool(device_ids)
 
     replace(stack, kind, "__init__", init)
-    replace(stack, kind, "forward", forward)
+    replace(stack, kind, "forward", _Alone.forward)
     if hasattr(kind, "no_sync"):
-        replace(stack, kind, "no_sync", no_sync)
+        replace(stack, kind, "no_sync", _Alone.no_sync)
     for name in ("register_comm_hook", "_set_static_graph"):
         if hasattr(kind, name):
             replace(stack, kind, name, lambda *_, **__: None)
@@ -167,7 +172,7 @@ def _shard(stack: ExitStack, recorder: Recorder) -> None:
 
 
 def _sharded(recorder: Recorder) -> type[torch.nn.Module]:
-    class FullyShardedDataParallel(torch.nn.Module):
+    class FullyShardedDataParallel(_Alone):
         """Calls the module, on the device."""
 
         def __init__(self, module: torch.nn.Module, *_: Any, **__: Any) -> None:
@@ -181,15 +186,8 @@ def _sharded(recorder: Recorder) -> type[torch.nn.Module]:
             except AttributeError:
                 return getattr(super().__getattr__("module"), name)
 
-        def forward(self, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
-            inputs, options = tree_map_only(torch.Tensor, torch.Tensor.cuda, (inputs, options))
-            return self.module(*inputs, **options)
-
         def clip_grad_norm_(self, *args: Any, **options: Any) -> torch.Tensor:
             return torch.nn.utils.clip_grad_norm_(self.parameters(), *args, **options)
-
-        def no_sync(self) -> Any:  # noqa: ANN401
-            return nullcontext()
 
         @staticmethod
         def summon_full_params(*_: Any, **__: Any) -> Any:  # noqa: ANN401
