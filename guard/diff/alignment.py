@@ -23,15 +23,12 @@ Each = TypeVar("Each")
 
 
 class Mismatch(NamedTuple):
-    """The first event that is not the same; None where a run has none there.
-
-    at      how many events agree before it
-    parted  where other events ran: those that only one run has, "+" for the second
-    """
+    """The first event that is not the same; None where a run has none there."""
 
     first: Event | None
     second: Event | None
-    at: int
+    at: int  # how many events agree before it
+    # where other events ran: those that only one run has, "+" for the second
     parted: tuple[str, ...] = ()
 
     @property

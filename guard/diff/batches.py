@@ -161,14 +161,10 @@ class _Batch(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What is known of the samples from a step on.
+    """What is known of the samples from a step on."""
 
-    batches  after how many the runs have had the same samples; 0 if they have not
-    compared how many batches of both there are; 0 where samples are not known
-    """
-
-    batches: int
-    compared: int
+    batches: int  # after how many the runs have had the same samples; 0 if they have not
+    compared: int  # how many batches of both there are; 0 where samples are not known
 
 
 def is_reordered(pair: Pair, position: int, name: str) -> bool:

@@ -52,18 +52,14 @@ class Link(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What a difference comes from.
-
-    what      reads it: "time.time()"; "" where that is not known
-    slice     statements from the source to the first difference; empty where they are not known
-    excluded  what was shown not to make the difference; sentences
-    """
+    """What a difference comes from."""
 
     source: Source
     confidence: Confidence
-    what: str = ""
+    what: str = ""  # reads it: "time.time()"; "" where that is not known
+    # statements from the source to the first difference; empty where they are not known
     slice: tuple[Link, ...] = ()
-    excluded: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()  # what was shown not to make the difference; sentences
 
     @property
     def words(self) -> str:
@@ -93,183 +89,127 @@ class Cause(Enum):
 
 
 class Change(NamedTuple):
-    """Something that is not the same for both runs: an item of the environment, an argument.
-
-    decides  whether numbers can depend on it
-    """
+    """Something that is not the same for both runs: an item of the environment, an argument."""
 
     name: str
     first: str
     second: str
-    decides: bool = True
+    decides: bool = True  # whether numbers can depend on it
 
 
 class Size(NamedTuple):
-    """How far apart the recorded values of two tensors are: the largest differences.
-
-    ulps  in units in the last place; None where the type is not known
-    """
+    """How far apart the recorded values of two tensors are: the largest differences."""
 
     absolute: float
-    ulps: float | None
+    ulps: float | None  # in units in the last place; None where the type is not known
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two runs part first, and why.
+    """Where two runs part first, and why."""
 
-    rank, step    of the process and of the step, from 0; ``step`` is its number in the traces
-    step_kind     "training" or "evaluation"
-    first, second the event in each run; None where a run has no such event
-    why           a sentence or two for a person
-    agreed        what still agreed just before
-    since         for a generator: since which event it was consumed differently
-    place         the user's line where the differing value entered
-    consequences  how many later events differ too, by kind
-    advice        what to do next
-    parted        names of events that only one run has there (control flow): "+ output block.3"
-    size          how far apart the values are, where both traces hold some
-    lost          kinds of events of which a resumed run did not get the state back
-    generators    names of those that explain it, as the traces have them
-    """
-
+    # rank, step: of the process and of the step, from 0; ``step`` is its number in the traces
     rank: int
     step: int
-    step_kind: str
+    step_kind: str  # "training" or "evaluation"
+    # first, second: the event in each run; None where a run has no such event
     first: Event | None
     second: Event | None
     cause: Cause
-    why: str
-    agreed: tuple[str, ...] = ()
-    since: str = ""
-    place: Place | None = None
+    why: str  # a sentence or two for a person
+    agreed: tuple[str, ...] = ()  # what still agreed just before
+    since: str = ""  # for a generator: since which event it was consumed differently
+    place: Place | None = None  # the user's line where the differing value entered
+    # how many later events differ too, by kind
     consequences: dict[str, int] = field(default_factory=dict)
-    advice: str = ""
+    advice: str = ""  # what to do next
+    # names of events that only one run has there (control flow): "+ output block.3"
     parted: tuple[str, ...] = ()
-    size: Size | None = None
-    lost: tuple[str, ...] = ()
-    generators: tuple[str, ...] = ()
+    size: Size | None = None  # how far apart the values are, where both traces hold some
+    lost: tuple[str, ...] = ()  # kinds of events of which a resumed run did not get the state back
+    generators: tuple[str, ...] = ()  # names of those that explain it, as the traces have them
 
 
 @dataclass(frozen=True)
 class Operator:
-    """The operator that recording a step in detail named.
+    """The operator that recording a step in detail named."""
 
-    name         as torch writes it: "aten.index_put_.default"
-    phase        "forward" or "backward"
-    place        the user's line that called it, for a backward the line of the forward
-    module       path of the module it ran in, "" for the outermost or none
-    alternative  what to use instead, or to do
-    row          the name of its row in the table of operators, or None
-    """
-
-    name: str
-    phase: str = ""
+    name: str  # as torch writes it: "aten.index_put_.default"
+    phase: str = ""  # "forward" or "backward"
+    # the user's line that called it, for a backward the line of the forward
     place: Place | None = None
-    module: str = ""
-    alternative: str = ""
-    row: str | None = None
+    module: str = ""  # path of the module it ran in, "" for the outermost or none
+    alternative: str = ""  # what to use instead, or to do
+    row: str | None = None  # the name of its row in the table of operators, or None
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A finding of the linter in the program's own files that fits the cause.
+    """A finding of the linter in the program's own files that fits the cause."""
 
-    code     "DET204"; "" for a line that the linter says nothing of, and is possibly to blame
-    message  of the finding
-    fits     why it fits, in words
-    """
-
-    code: str
-    message: str
+    code: str  # "DET204"; "" for a line that the linter says nothing of, and is possibly to blame
+    message: str  # of the finding
     file: str
     line: int
-    fits: str = ""
+    fits: str = ""  # why it fits, in words
 
 
 class Row(NamedTuple):
-    """A module, or a kind of event, over time.
+    """A module, or a kind of event, over time."""
 
-    name    "encoder.layers.0", "batch"
-    group   "modules" or "other"
-    parts   of each column, how many of its events differ and how many there are
-    since   number of the first step in which it differs, or None
-    """
-
-    name: str
-    group: str
+    name: str  # "encoder.layers.0", "batch"
+    group: str  # "modules" or "other"
+    # of each column, how many of its events differ and how many there are
     parts: tuple[tuple[int, int], ...]
-    since: int | None
+    since: int | None  # number of the first step in which it differs, or None
 
 
 class Timeline(NamedTuple):
-    """What differs in which step, of one rank.
-
-    columns  of each, the number of its first step; several steps are one column where there
-             are too many to be shown
-    entered  the column and the row in which the first difference entered, or None
-    width    how many steps a column stands for, at most
-    """
+    """What differs in which step, of one rank."""
 
     rank: int
+    # of each, the number of its first step; several steps are one column where there are too many
+    # to be shown
     columns: tuple[int, ...]
     rows: tuple[Row, ...]
+    # the column and the row in which the first difference entered, or None
     entered: tuple[int, int] | None
-    width: int
+    width: int  # how many steps a column stands for, at most
     last: int
 
 
 class Growth(NamedTuple):
-    """How far apart the runs are in one step: the largest of all tensors whose values are there.
-
-    name   of the tensor or loss that is furthest apart
-    ulps   None for a loss whose values alone are known
-    """
+    """How far apart the runs are in one step: the largest of all tensors whose values are there."""
 
     step: int
     absolute: float
-    ulps: float | None
-    name: str
+    ulps: float | None  # None for a loss whose values alone are known
+    name: str  # of the tensor or loss that is furthest apart
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, compared as far as they go; what every report is made from.
+    """Two runs, compared as far as they go; what every report is made from."""
 
-    difference    the first one, or None: identical, bit for bit
-    names         of the two runs
-    ranks         compared
-    steps         compared on each of them, training and evaluation
-    trainings     of these, training steps (of the first rank)
-    kinds         that both hold, and so were compared: in the order of ``guard.trace``
-    differing     how many steps differ, from the first on (of the rank that differs first)
-    changes       what of environment, seed and command is not the same
-    limits        what was not compared, or could not be; sentences
-    totals        how many events of each kind stand in the steps after the first difference
-    timeline      of the rank with the first difference
-    growth        by step, as far as values were recorded; sampled evenly in a long run
-    operators     from recording in detail, if that was done
-    suspects      from the linter, best first, if it was asked
-    explanation   what the difference comes from, if that was asked
-    notes         further sentences from who asked for the comparison
-    """
-
-    difference: Difference | None
-    names: tuple[str, str]
-    ranks: tuple[int, ...] = ()
-    steps: int = 0
-    trainings: int = 0
+    difference: Difference | None  # the first one, or None: identical, bit for bit
+    names: tuple[str, str]  # of the two runs
+    ranks: tuple[int, ...] = ()  # compared
+    steps: int = 0  # compared on each of them, training and evaluation
+    trainings: int = 0  # of these, training steps (of the first rank)
+    # that both hold, and so were compared: in the order of ``guard.trace``
     kinds: tuple[str, ...] = ()
-    differing: int = 0
-    changes: tuple[Change, ...] = ()
-    limits: tuple[str, ...] = ()
+    differing: int = 0  # how many steps differ, from the first on (of the rank that differs first)
+    changes: tuple[Change, ...] = ()  # what of environment, seed and command is not the same
+    limits: tuple[str, ...] = ()  # what was not compared, or could not be; sentences
+    # how many events of each kind stand in the steps after the first difference
     totals: dict[str, int] = field(default_factory=dict)
-    timeline: Timeline | None = None
+    timeline: Timeline | None = None  # of the rank with the first difference
+    # by step, as far as values were recorded; sampled evenly in a long run
     growth: tuple[Growth, ...] = ()
-    operators: tuple[Operator, ...] = ()
-    suspects: tuple[Suspect, ...] = ()
-    explanation: Explanation | None = None
-    notes: tuple[str, ...] = ()
+    operators: tuple[Operator, ...] = ()  # from recording in detail, if that was done
+    suspects: tuple[Suspect, ...] = ()  # from the linter, best first, if it was asked
+    explanation: Explanation | None = None  # what the difference comes from, if that was asked
+    notes: tuple[str, ...] = ()  # further sentences from who asked for the comparison
 
 
 # Bits of the significand (the leading one counted) and the smallest normal exponent, by type.

@@ -31,14 +31,11 @@ _AROUND = ("For", "If", "Expr")
 
 
 class Found(NamedTuple):
-    """Where a difference entered.
+    """Where a difference entered."""
 
-    origins  statements that were given the same and gave something else, the first first
-    entered  the statement that shows the difference, where it is another one
-    """
-
+    # statements that were given the same and gave something else, the first first
     origins: tuple[Node, ...]
-    entered: Node | None = None
+    entered: Node | None = None  # the statement that shows the difference, where it is another one
 
 
 def find(flows: Flows, difference: Difference) -> Found:

@@ -31,15 +31,13 @@ _NEARLY = 0.9
 
 @dataclass(eq=False, slots=True)
 class _Drawn:
-    """What has moved a state in one process of a run, in the order in which it ended.
-
-    earliest  when the first of it and those after it began; empty until it is asked for
-    """
+    """What has moved a state in one process of a run, in the order in which it ended."""
 
     nodes: list[Node] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)
     began: list[int] = field(default_factory=list)
     places: dict[Node, int] = field(default_factory=dict)
+    # when the first of it and those after it began; empty until it is asked for
     earliest: list[int] = field(default_factory=list)
 
     def add(self, node: Node, ran: Ran) -> None:

@@ -112,14 +112,12 @@ DEEPEST = 100  # calls within each other that are followed: going back takes fra
 
 @dataclass(eq=False, slots=True)
 class Calling:
-    """A call that both runs made; or one of them, because of ``cause``.
-
-    above  the statement that made it, or None where a library did from another thread
-    """
+    """A call that both runs made; or one of them, because of ``cause``."""
 
     first: Call | None
     second: Call | None
     role: str
+    # the statement that made it, or None where a library did from another thread
     above: Node | None
     nodes: list[Node] = field(default_factory=list)
 
@@ -145,19 +143,15 @@ class Calling:
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A statement that ran in both runs; or in one of them, because of ``cause``.
-
-    order     when, in the first run; what only the second did comes right after its cause
-    branches  whether another statement follows it in the two runs
-    """
+    """A statement that ran in both runs; or in one of them, because of ``cause``."""
 
     first: Ran | None
     second: Ran | None
     statement: Statement
     within: Calling
-    order: int
+    order: int  # when, in the first run; what only the second did comes right after its cause
     cause: Node | None = None
-    branches: bool = False
+    branches: bool = False  # whether another statement follows it in the two runs
     is_last: bool = False
     below: list[Calling] = field(default_factory=list)
     origins: frozenset[Node] = frozenset()

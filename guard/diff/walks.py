@@ -22,21 +22,17 @@ START = -1  # since when a generator differs that never agreed
 
 
 class Parting(NamedTuple):
-    """A step that is not the same in two runs.
-
-    mismatch    the event that decides; None where only generators or what is not stored singly do
-    events      of both steps, as they were compared
-    generators  those that differ, and since which position; START if they never agreed
-    parted      generators that agreed until this step
-    """
+    """A step that is not the same in two runs."""
 
     pair: Pair
     position: int
     steps: tuple[Step, Step]
-    events: tuple[list[Event], list[Event]]
+    events: tuple[list[Event], list[Event]]  # of both steps, as they were compared
+    # the event that decides; None where only generators or what is not stored singly do
     mismatch: Mismatch | None
+    # those that differ, and since which position; START if they never agreed
     generators: dict[str, int]
-    parted: tuple[str, ...]
+    parted: tuple[str, ...]  # generators that agreed until this step
 
     @property
     def order(self) -> tuple[int, float]:
@@ -161,14 +157,11 @@ def _states(layout: Layout, raw: bytes, *, last_only: bool) -> dict[Key, bytes]:
 
 
 class Draw(NamedTuple):
-    """A generator that differs.
-
-    since  the position since which it does; START if it never agreed
-    drawn  whether either run drew from it in the step; None where that cannot be told
-    """
+    """A generator that differs."""
 
     name: str
-    since: int
+    since: int  # the position since which it does; START if it never agreed
+    # whether either run drew from it in the step; None where that cannot be told
     drawn: bool | None
 
 

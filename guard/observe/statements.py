@@ -150,27 +150,18 @@ _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """A simple statement, or the head of a block.
+    """A simple statement, or the head of a block."""
 
-    line     its first
-    kind     the name of its class in ``ast``
-    reads    paths whose values it takes
-    writes   paths that it binds
-    touches  paths of what it may change in place: what it calls methods of, what it passes on
-    calls    dotted names of what it calls, as written
-    last     its last line; of a block, that of its head
-    known    of each path that it touches, its place among those that it reads
-    """
-
-    line: int
-    kind: str
-    reads: tuple[Path, ...] = ()
-    writes: tuple[Path, ...] = ()
+    line: int  # its first
+    kind: str  # the name of its class in ``ast``
+    reads: tuple[Path, ...] = ()  # paths whose values it takes
+    writes: tuple[Path, ...] = ()  # paths that it binds
+    # paths of what it may change in place: what it calls methods of, what it passes on
     touches: tuple[Path, ...] = ()
-    calls: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()  # dotted names of what it calls, as written
     text: str = ""
-    last: int = 0
-    known: tuple[int, ...] = ()
+    last: int = 0  # its last line; of a block, that of its head
+    known: tuple[int, ...] = ()  # of each path that it touches, its place among those that it reads
 
     @property
     def gives(self) -> tuple[Path, ...]:

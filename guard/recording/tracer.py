@@ -197,18 +197,15 @@ _PAUSING = 0x2A0  # flags of the code of generators and coroutines
 
 
 class Code(NamedTuple):
-    """A function of the program's: its number in the stream, statements by line, arguments.
-
-    place   its file, name and first line: the same in each run, which the number is not
-    shares  whether it has variables that other frames, and so other threads, write
-    """
+    """A function of the program's: its number in the stream, statements by line, arguments."""
 
     number: int
+    # its file, name and first line: the same in each run, which the number is not
     place: tuple[str, str, int]
     lines: dict[int, Statement]
     given: tuple[str, ...]
     pauses: bool
-    shares: bool
+    shares: bool  # whether it has variables that other frames, and so other threads, write
 
 
 class Codes:

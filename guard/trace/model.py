@@ -37,15 +37,13 @@ class TraceError(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a tensor's numbers were like, in a recording with values.
-
-    sample  up to 64 of them, spread evenly over the tensor, the first one first
-    """
+    """What a tensor's numbers were like, in a recording with values."""
 
     min: float
     max: float
     mean: float
     absmax: float
+    # up to 64 of them, spread evenly over the tensor, the first one first
     sample: tuple[float, ...] = ()
 
 
@@ -70,45 +68,34 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fingerprint of one thing at one time.
-
-    name     "encoder.layers.0", "head.weight", "torch.cpu", "aten.index_put_.default"
-    call     how many events of this kind and name were before it in the step
-    detail   "float32[2, 3]", or ""
-    place    the line of the user's code that called the module, drew the batch, called backward
-    digest   ``Header.digest_size`` bytes in a file: equal means equal
-    value    of a loss or a hyperparameter; of an operator: the first Python float it was given
-    phase    of an operator or a module's output
-    module   of an operator: the module it ran in
-    inputs   of an operator: the digest of its inputs; of a batch: the sum over its samples, the
-             lowest bytes first; b"" for anything else
-    """
+    """A fingerprint of one thing at one time."""
 
     kind: Kind
-    name: str
-    call: int
-    detail: str
+    name: str  # "encoder.layers.0", "head.weight", "torch.cpu", "aten.index_put_.default"
+    call: int  # how many events of this kind and name were before it in the step
+    detail: str  # "float32[2, 3]", or ""
+    # the line of the user's code that called the module, drew the batch, called backward
     place: Place | None
-    digest: bytes
+    digest: bytes  # ``Header.digest_size`` bytes in a file: equal means equal
+    # of a loss or a hyperparameter; of an operator: the first Python float it was given
     value: float | None = None
     summary: Summary | None = None
-    phase: Phase = ""
-    module: str = ""
+    phase: Phase = ""  # of an operator or a module's output
+    module: str = ""  # of an operator: the module it ran in
+    # of an operator: the digest of its inputs; of a batch: the sum over its samples, the lowest
+    # bytes first; b"" for anything else
     inputs: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The events of one step, in the order in which they happened.
+    """The events of one step, in the order in which they happened."""
 
-    number  from ``Header.first_step``
-    digest  16 bytes over the full fingerprints of all events but generators, which may differ
-            where nobody draws from them: equal means an equal step
-    """
-
-    number: int
+    number: int  # from ``Header.first_step``
     kind: StepKind
     events: tuple[Event, ...]
+    # 16 bytes over the full fingerprints of all events but generators, which may differ where
+    # nobody draws from them: equal means an equal step
     digest: bytes
 
 
@@ -128,30 +115,22 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What was recorded, and where.
+    """What was recorded, and where."""
 
-    digest_size  bytes of an event's digest in this file
-    command      the program and its arguments, as they were started
-    folder       of the program's files
-    started      in seconds since 1970
-    environment  "fingerprint", "digest" and "items", as ``guard.report`` gives them; "later": the
-                 items as training began, where evaluations came before
-    detail       what the steps hold; "operators" where some have them
-    first_step   the number of the first step, in a run that was resumed
-    options      of the recording
-    """
-
-    digest_size: int = 4
+    digest_size: int = 4  # bytes of an event's digest in this file
     rank: int = 0
     world_size: int = 1
-    command: tuple[str, ...] = ()
-    folder: str = ""
-    started: float = 0.0
+    command: tuple[str, ...] = ()  # the program and its arguments, as they were started
+    folder: str = ""  # of the program's files
+    started: float = 0.0  # in seconds since 1970
     seed: int | None = None
+    # "fingerprint", "digest" and "items", as ``guard.report`` gives them; "later": the items as
+    # training began, where evaluations came before
     environment: dict[str, Any] = field(default_factory=dict)
+    # what the steps hold; "operators" where some have them
     detail: Literal["steps", "operators"] = "steps"
-    first_step: int = 0
-    options: dict[str, Any] = field(default_factory=dict)
+    first_step: int = 0  # the number of the first step, in a run that was resumed
+    options: dict[str, Any] = field(default_factory=dict)  # of the recording
     version: int = 1
 
     def as_dict(self) -> dict[str, Any]:

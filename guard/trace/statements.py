@@ -96,32 +96,25 @@ def read(path: str) -> list[tuple[Any, ...]]:
 
 @dataclass(eq=False, slots=True)
 class Ran:
-    """A statement that ran once. ``ended`` is 0 where the recording ended before it did.
-
-    reads, touched, gave  digests of its paths, before and after
-    before, after         states of the process
-    calls                 what of the program's own was called meanwhile
-    """
+    """A statement that ran once. ``ended`` is 0 where the recording ended before it did."""
 
     line: int
     began: int
     ended: int
+    # reads, touched, gave: digests of its paths, before and after
     reads: tuple[int, ...]
     touched: tuple[int, ...]
     gave: tuple[int, ...]
+    # before, after: states of the process
     before: tuple[int, ...]
     after: tuple[int, ...]
     raised: str
-    calls: list[Call]
+    calls: list[Call]  # what of the program's own was called meanwhile
 
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """A frame from its call, or from where it went on, to its return or its next pause.
-
-    at     the line of the statement that called it; 0 where it is not known
-    ended  0 where the recording ended before it did
-    """
+    """A frame from its call, or from where it went on, to its return or its next pause."""
 
     file: str
     name: str
@@ -130,8 +123,8 @@ class Call:
     frame: int
     began: int
     given: tuple[int, ...]
-    at: int
-    ended: int = 0
+    at: int  # the line of the statement that called it; 0 where it is not known
+    ended: int = 0  # 0 where the recording ended before it did
     result: int = 0
     before: tuple[int, ...] = NONE
     after: tuple[int, ...] = NONE
@@ -158,19 +151,15 @@ class Thread:
 
 @dataclass(eq=False, slots=True)
 class Recording:
-    """The statements of a run.
+    """The statements of a run."""
 
-    threads  of all its processes, those of the first process first
-    ends     when each step ended
-    notes    what a person should know
-    traits   of the values of each statement, by its file and line
-    left     from when on a statement was not always looked at, by its file and line
-    """
-
+    # of all its processes, those of the first process first
     threads: list[Thread] = field(default_factory=list)
-    ends: dict[int, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)  # when each step ended
+    notes: list[str] = field(default_factory=list)  # what a person should know
+    # from when on a statement was not always looked at, by its file and line
     left: dict[tuple[str, int], int] = field(default_factory=dict)
+    # of the values of each statement, by its file and line
     traits: dict[tuple[str, int], Traits] = field(default_factory=dict)
 
 

@@ -43,14 +43,11 @@ _GROUP = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Attribution:
-    """What makes the difference.
+    """What makes the difference."""
 
-    circumstance  its name; "none" where runs differ in the same circumstances; "" unknown
-    runs          that it took
-    """
-
+    # its name; "none" where runs differ in the same circumstances; "" unknown
     circumstance: str = ""
-    runs: int = 0
+    runs: int = 0  # that it took
 
     @property
     def note(self) -> str:
@@ -74,19 +71,14 @@ class Attribution:
 
 @dataclass
 class Reruns:
-    """Further runs up to the step that differs, each compared with the first of all.
-
-    other   number of the run that differed, whose circumstances are tried
-    budget  how many there may be
-    made    how many there were
-    """
+    """Further runs up to the step that differs, each compared with the first of all."""
 
     session: Session
     difference: Difference
     first: Process
-    other: int
-    budget: int
-    made: int = 0
+    other: int  # number of the run that differed, whose circumstances are tried
+    budget: int  # how many there may be
+    made: int = 0  # how many there were
 
     def differs(self, name: str) -> bool:
         """Whether the same difference comes again, at that very step, where one circumstance alone

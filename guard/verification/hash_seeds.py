@@ -50,13 +50,10 @@ _DEEP = 4  # names and comprehensions, one made from the other
 
 
 class Found(NamedTuple):
-    """Groups of strings.
+    """Groups of strings."""
 
-    sets    the elements of sets
-    others  of lists, tuples and dictionaries, of which the program may make sets elsewhere
-    """
-
-    sets: tuple[Strings, ...]
+    sets: tuple[Strings, ...]  # the elements of sets
+    # of lists, tuples and dictionaries, of which the program may make sets elsewhere
     others: tuple[Strings, ...]
 
 
@@ -225,14 +222,10 @@ def _turned(state: _State) -> _State:
 
 
 class _Score(NamedTuple):
-    """The more groups, the better; what is told first counts first.
+    """The more groups, the better; what is told first counts first."""
 
-    another  how many come in another order
-    moved    in how many of these no element has kept its place
-    """
-
-    another: int = 0
-    moved: int = 0
+    another: int = 0  # how many come in another order
+    moved: int = 0  # in how many of these no element has kept its place
 
 
 class HashSeeds:

@@ -48,18 +48,13 @@ READ = (
 
 
 class Culprit(NamedTuple):
-    """An operator, and what it shows.
-
-    why         a sentence for a person
-    allocates   whether memory was allocated before it and not filled
-    is_number   whether it was given another number of Python's
-    """
+    """An operator, and what it shows."""
 
     operator: Operator
     cause: Cause
-    why: str
-    allocates: bool = False
-    is_number: bool = False
+    why: str  # a sentence for a person
+    allocates: bool = False  # whether memory was allocated before it and not filled
+    is_number: bool = False  # whether it was given another number of Python's
 
 
 def culprit(first: Step, second: Step, device: str) -> Culprit | None:
@@ -178,18 +173,13 @@ _CAUSES = (Cause.KERNEL, Cause.UNWRITTEN_MEMORY, Cause.GENERATOR)
 
 @dataclass(frozen=True)
 class Bisection:
-    """What recording in detail showed.
+    """What recording in detail showed."""
 
-    culprit     the operator and what it shows, or None where none was found
-    runs        that it took
-    reproduced  whether the difference came again; None where nothing was tried
-    notes       what a person should know
-    """
-
-    culprit: Culprit | None = None
-    runs: int = 0
+    culprit: Culprit | None = None  # the operator and what it shows, or None where none was found
+    runs: int = 0  # that it took
+    # whether the difference came again; None where nothing was tried
     reproduced: bool | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a person should know
 
     @property
     def operators(self) -> tuple[Operator, ...]:

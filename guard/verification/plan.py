@@ -26,16 +26,11 @@ _varied: list[int] = []  # the number of this process's run, once it has been va
 
 
 class Circumstance(NamedTuple):
-    """One thing that is varied.
+    """One thing that is varied."""
 
-    name   by which it is switched off
-    what   in words that follow "under another"
-    means  what it means that a program depends on it
-    """
-
-    name: str
-    what: str
-    means: str
+    name: str  # by which it is switched off
+    what: str  # in words that follow "under another"
+    means: str  # what it means that a program depends on it
 
 
 HASHES = Circumstance(
@@ -145,41 +140,31 @@ def vary() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A program and how its runs are to be.
-
-    at_ease     whether there may be one run more, where the program's text makes it worth while
-    until       number of the last step, from 0; None: to the end
-    vary        names of circumstances that are another in each run
-    isolate     whether each run works in a copy of the working folder; None: if that is small
-    one_by_one  whether a run begins when the one before has ended
-    seconds     without a new step, after which a run counts as hung
-    ranks       processes of a run, started as torchrun does; 1: the program alone
-    replicas    steps after which ranks compare their parameters and data; None: never
-    budget      runs on top, to name the operator, the line and the circumstance
-    executor    where the runs are, with its options
-    goes_on     whether runs that ended in the folder at an earlier time are taken as they are
-    trackers    whether experiment trackers stay on
-    """
+    """A program and how its runs are to be."""
 
     program: str
     arguments: tuple[str, ...] = ()
     module: bool = False
     runs: int = 2
+    # whether there may be one run more, where the program's text makes it worth while
     at_ease: bool = False
-    until: int | None = None
+    until: int | None = None  # number of the last step, from 0; None: to the end
     seed: int | None = None
     guard: bool = False
     values: bool = False
-    vary: tuple[str, ...] = NAMES
+    vary: tuple[str, ...] = NAMES  # names of circumstances that are another in each run
+    # whether each run works in a copy of the working folder; None: if that is small
     isolate: bool | None = None
-    one_by_one: bool = False
-    seconds: int = 900
-    ranks: int = 1
+    one_by_one: bool = False  # whether a run begins when the one before has ended
+    seconds: int = 900  # without a new step, after which a run counts as hung
+    ranks: int = 1  # processes of a run, started as torchrun does; 1: the program alone
+    # steps after which ranks compare their parameters and data; None: never
     replicas: int | None = None
-    budget: int = 10
-    trackers: bool = False
-    executor: str = "local"
+    budget: int = 10  # runs on top, to name the operator, the line and the circumstance
+    trackers: bool = False  # whether experiment trackers stay on
+    executor: str = "local"  # where the runs are, with its options
     executor_options: tuple[tuple[str, str], ...] = ()
+    # whether runs that ended in the folder at an earlier time are taken as they are
     goes_on: bool = False
 
     def circumstances(self, run: int) -> dict[str, int]:

@@ -30,16 +30,12 @@ _NAMES = ("uninterrupted", "resumed")
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """How a run is interrupted, and resumed.
+    """How a run is interrupted, and resumed."""
 
-    at      steps that it has done by then
-    stop    arguments with which the program stops there by itself; None: the process is ended
-            when step ``at`` begins, so that what is saved between two steps has been saved
-    resume  arguments with which it is started again
-    """
-
-    at: int
-    resume: str
+    at: int  # steps that it has done by then
+    resume: str  # arguments with which it is started again
+    # arguments with which the program stops there by itself; None: the process is ended when step
+    # ``at`` begins, so that what is saved between two steps has been saved
     stop: str | None = None
 
 

@@ -165,40 +165,28 @@ _ASIDE = 3.0  # seconds
 
 
 class Watched(NamedTuple):
-    """What became of runs that were watched.
+    """What became of runs that were watched."""
 
-    processes   those that were started, in order; all have ended
-    difference  of one of them from the first, or None
-    other       which it was, by its place in ``processes``
-    hung        those that were stopped for want of progress
-    seconds     that it took, up to where a batch was found to differ
-    """
-
-    processes: tuple[Process, ...]
-    difference: Difference | None
-    other: int
-    hung: tuple[Process, ...]
-    seconds: float
+    processes: tuple[Process, ...]  # those that were started, in order; all have ended
+    difference: Difference | None  # of one of them from the first, or None
+    other: int  # which it was, by its place in ``processes``
+    hung: tuple[Process, ...]  # those that were stopped for want of progress
+    seconds: float  # that it took, up to where a batch was found to differ
 
 
 @dataclass
 class Watch:
-    """Several runs of a session; ``run`` sees them to their end.
-
-    limited     whether their recordings end before they do, after which they are stopped
-    tell        is given the number of steps compared so far, now and then
-    known       processes that have been started before the others
-    compares    whether they are compared; else they run to their ends
-    one_by_one  whether one begins when those before have ended
-    """
+    """Several runs of a session; ``run`` sees them to their end."""
 
     session: Session
     starts: Sequence[Start]
+    # whether their recordings end before they do, after which they are stopped
     limited: bool = False
+    # is given the number of steps compared so far, now and then
     tell: Callable[[int], None] = lambda _: None
-    known: Sequence[Process] = ()
-    compares: bool = True
-    one_by_one: bool = False
+    known: Sequence[Process] = ()  # processes that have been started before the others
+    compares: bool = True  # whether they are compared; else they run to their ends
+    one_by_one: bool = False  # whether one begins when those before have ended
 
     def __post_init__(self) -> None:
         self._waiting = list(self.starts)

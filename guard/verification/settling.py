@@ -144,14 +144,11 @@ def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Diffe
 
 
 class Decided(NamedTuple):
-    """A cause, and why.
-
-    setting  the statement that sets a hyperparameter
-    """
+    """A cause, and why."""
 
     cause: Cause
     why: str
-    setting: Node | None = None
+    setting: Node | None = None  # the statement that sets a hyperparameter
 
 
 def cause_of(flows: Flows, origin: Node, cause: Cause, names: set[str]) -> Decided | None:

@@ -44,37 +44,27 @@ _LOST = "the runs were compared statement by statement, and what differs was not
 
 
 class Begun(NamedTuple):
-    """The statement that a difference begins with.
-
-    traits    what its values are made of
-    slice     the statements from it to the first difference
-    is_whole  whether each of these was seen to lead to the next
-    """
+    """The statement that a difference begins with."""
 
     node: Node
-    traits: Traits
-    slice: tuple[Link, ...]
-    is_whole: bool
+    traits: Traits  # what its values are made of
+    slice: tuple[Link, ...]  # the statements from it to the first difference
+    is_whole: bool  # whether each of these was seen to lead to the next
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a difference entered the program.
+    """Where a difference entered the program."""
 
-    lines    statements that gave something else in each run for the same, the first first
-    makers   files and lines of what made the things that the first of them uses
-    entered  the line that shows it, where that is worth telling
-    runs     that it took
-    decided  another cause than it seemed to have, as its line shows
-    origin   the first statement, what its values are made of, and the slice from it
-    """
-
+    # statements that gave something else in each run for the same, the first first
     lines: tuple[Suspect, ...] = ()
+    # files and lines of what made the things that the first of them uses
     makers: tuple[tuple[str, range], ...] = ()
-    entered: Place | None = None
-    runs: int = 0
+    entered: Place | None = None  # the line that shows it, where that is worth telling
+    runs: int = 0  # that it took
     note: str = ""
-    decided: Decided | None = None
+    decided: Decided | None = None  # another cause than it seemed to have, as its line shows
+    # the first statement, what its values are made of, and the slice from it
     origin: Begun | None = None
 
 

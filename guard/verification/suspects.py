@@ -249,18 +249,13 @@ def _read(path: str) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is known of a difference when the text is asked.
-
-    circumstance  that makes the difference, "none", or "" where it is not known
-    changes       of the environment
-    is_known      whether the operator is
-    """
+    """What is known of a difference when the text is asked."""
 
     difference: Difference
-    circumstance: str
+    circumstance: str  # that makes the difference, "none", or "" where it is not known
     text: Text
-    changes: Sequence[Change] = ()
-    is_known: bool = False
+    changes: Sequence[Change] = ()  # of the environment
+    is_known: bool = False  # whether the operator is
 
 
 def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:

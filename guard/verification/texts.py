@@ -99,17 +99,12 @@ class Line(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A value that changes as the program runs.
-
-    line      where it changes
-    begun     where it is made
-    is_drawn  whether it is a generator
-    """
+    """A value that changes as the program runs."""
 
     name: str
-    line: int
-    begun: int
-    is_drawn: bool = False
+    line: int  # where it changes
+    begun: int  # where it is made
+    is_drawn: bool = False  # whether it is a generator
 
 
 class Text:

@@ -16,41 +16,28 @@ IDENTICAL, DIFFERS, FAILED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that did not come to its end.
+    """A run that did not come to its end."""
 
-    run     its number, from 1
-    why     in words
-    output  the last lines that the program wrote
-    decides whether nothing can be said for it
-    """
-
-    run: int
-    why: str
-    output: tuple[str, ...] = ()
-    decides: bool = True
+    run: int  # its number, from 1
+    why: str  # in words
+    output: tuple[str, ...] = ()  # the last lines that the program wrote
+    decides: bool = True  # whether nothing can be said for it
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of the runs.
+    """What became of the runs."""
 
-    comparison    of the two that part, or of the first two; None where nothing was recorded
-    runs          that were compared
-    reruns        further ones, to name the operator and the circumstance
-    reproduced    whether the difference came again in detail; None where that was not tried
-    circumstance  that makes the difference alone; "none", or "" where it is not known
-    isolation     "copies" or "in place"
-    resume        what an interrupted run was made of, or None
-    """
-
+    # of the two that part, or of the first two; None where nothing was recorded
     comparison: Comparison | None
-    runs: int
-    isolation: str
-    reruns: int = 0
+    runs: int  # that were compared
+    isolation: str  # "copies" or "in place"
+    reruns: int = 0  # further ones, to name the operator and the circumstance
+    # whether the difference came again in detail; None where that was not tried
     reproduced: bool | None = None
-    circumstance: str = ""
+    circumstance: str = ""  # that makes the difference alone; "none", or "" where it is not known
     failure: Failure | None = None
-    resume: dict[str, Any] | None = None
+    resume: dict[str, Any] | None = None  # what an interrupted run was made of, or None
 
     @property
     def status(self) -> int:
