@@ -78,11 +78,10 @@ class PythonFiles:
         return left or self._lacks_heirs(path, row)
 
     def _is_unnamed(self, path: str, row: int) -> bool:
-        """Whether a line stands in a function that nothing but tests names, in a file that is no
-        part of a package."""
-        name = self._index.part_at(path, row)
-        plain = name not in ("", MAIN) and name not in self._index.outline(path).classes
-        if not plain or "." in name or self.is_installed(path) or self._index.is_packaged(path):
+        """Whether a line stands in a function or class that nothing but tests names, in a file that
+        others do not install."""
+        name = self._index.part_at(path, row).partition(".")[0]
+        if name in ("", MAIN) or self.is_installed(path):
             return False
         module = os.path.splitext(os.path.basename(path))[0]
         return not any(
@@ -92,12 +91,12 @@ class PythonFiles:
         )
 
     def _names(self, path: str, name: str) -> bool:
-        """Whether a part of a file names a function of that name, but for the function itself."""
-        uses = self._index.outline(path).uses
-        return any(
+        """Whether a part of a file names a function or class, but for what bears the name."""
+        outline = self._index.outline(path)
+        return name in outline.quoted or any(
             name in each.own or name in each.names or name in each.attributes
-            for part, each in uses.items()
-            if part != name
+            for part, each in outline.uses.items()
+            if part.partition(".")[0] != name
         )
 
     def _looks_into(self, path: str, module: str) -> bool:
