@@ -25,7 +25,6 @@ from detlint.index.facts import (
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
-from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+_NAME = re.compile(r"\w+")
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _CALLED = _USED | {"trains"}
@@ -154,10 +154,15 @@ class Program:
         part = self._index.part_at(located.path, located.fact.row)
         return part.rpartition(".")[2] in names
 
-    def names_class_of(self, located: Located) -> bool:
-        """Whether the program's own file names the class in which a fact stands."""
-        owner = self._index.part_at(located.path, located.fact.row).partition(".")[0]
-        return bool(mentions(self.source.text, owner))
+    def methods_of_named(self, kind: str, *names: str) -> dict[str, set[str]]:
+        """The methods of some names, by their files, of the classes of other files that hold facts
+        of a kind and that the program's own file names."""
+        named, found = set(_NAME.findall(self.source.text)), {}
+        for path in self._holders.get(kind, ()):
+            classes = named.intersection(self._index.outline(path).classes)
+            if classes and path != self.path:
+                found[path] = {f"{owner}.{name}" for owner in classes for name in names}
+        return found
 
     @cached_property
     def _has_workers(self) -> bool:
@@ -481,9 +486,9 @@ class Program:
     def _calls_training(self) -> bool:
         return self._index.told(self.path, "calls training", roles.calls_training)
 
-    def holding(self, word: str) -> Iterator[str]:
-        """Those of its files whose text holds a word."""
-        return (each for each in self.paths if self._index.holds(each, [word]))
+    def holding(self, *words: str) -> Iterator[str]:
+        """Those of its files whose text holds one of some words."""
+        return (each for each in self.paths if self._index.holds(each, words))
 
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""

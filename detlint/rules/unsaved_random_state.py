@@ -115,9 +115,12 @@ class UnsavedRandomState(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
+        # What the text tells is asked first, and what takes long to tell last.
+        if next(program.holding(*KEEPING_STATES), None) is not None:
+            return
         saved = program.first("saves")
         resumed = next(_resumed(program), None) if saved is not None else None
-        if saved is None or resumed is None or _keeps_states(program) or not program.learns:
+        if saved is None or resumed is None or _seeds_by_place(program) or not program.learns:
             return
         drawn = _drawn(program)
         if drawn is None:
@@ -144,10 +147,8 @@ def _resumed(program: Program) -> Iterator[Located]:
             yield each
 
 
-def _keeps_states(program: Program) -> bool:
-    """Whether something in it saves states, or seeds by how far training has come."""
-    if any(any(program.holding(each)) for each in KEEPING_STATES):
-        return True
+def _seeds_by_place(program: Program) -> bool:
+    """Whether something in it seeds by how far training has come."""
     seeds = (each.fact.text for each in program.facts("seeds"))
     return any(not PLACES.isdisjoint(words_of(each)) for each in seeds)
 

@@ -386,10 +386,9 @@ class UnseededGlobalRng(Rule):
     @staticmethod
     def _drawn_per_batch(program: Program, library: str) -> Iterator[Located]:
         """What the data sets and models of other files draw each time that they are asked."""
-        for each in program.facts("draws", library):
-            sure = each.path != program.path and not each.fact.doubt
-            made = sure and program.is_in_method(each, *PER_BATCH) and program.names_class_of(each)
-            if made and not program.only_tries(each):
+        methods = program.methods_of_named("draws", *PER_BATCH)
+        for each in program.facts("draws", library, within=methods):
+            if not each.fact.doubt and not program.only_tries(each):
                 yield each
 
     @staticmethod
