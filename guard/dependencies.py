@@ -39,6 +39,13 @@ def loaded(name: str) -> ModuleType | None:
     return sys.modules.get(name)
 
 
+def found_at(owner: Any, path: str) -> Any:  # noqa: ANN401
+    """What lies at a dotted path below something; None where a part of it is not there."""
+    for part in path.split("."):
+        owner = getattr(owner, part, None)
+    return owner
+
+
 def in_force(row: Operation | Switched) -> bool:
     """Whether a row of a table holds for the torch that is installed."""
     installed = release(import_torch("guard").__version__)

@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guard.dependencies import loaded
+from guard.dependencies import found_at, loaded
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry, Level
 from guard.settings import LARGEST_SEED
 from guard.setup.flags import ABSENT, FLAGS, Flag, State
@@ -200,15 +200,8 @@ def _read(read: Callable[[], str]) -> str:
 
 
 def _precisions(torch: Any) -> str | None:  # noqa: ANN401
-    found = []
-    for path in _PRECISIONS:
-        place = torch.backends
-        for part in path.split("."):
-            place = getattr(place, part, None)
-        value = getattr(place, "fp32_precision", None)
-        if value is not None:
-            found.append(f"{path} {value}")
-    return ", ".join(found) or None
+    found = ((path, found_at(torch.backends, f"{path}.fp32_precision")) for path in _PRECISIONS)
+    return ", ".join(f"{path} {value}" for path, value in found if value is not None) or None
 
 
 def _kernels(torch: Any) -> str:  # noqa: ANN401

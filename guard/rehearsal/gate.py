@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.dependencies import found_at
 from guard.observe import engine
 from guard.observe.modes import Mode, Run
 from guard.rehearsal import verdicts
@@ -62,15 +63,9 @@ def _missing() -> Iterator[str]:
 
 
 def _has(module: str, path: str) -> bool:
-    try:
-        found: Any = import_module(module)
-    except ImportError:
-        return False
-    for part in path.split("."):
-        if not hasattr(found, part):
-            return False
-        found = getattr(found, part)
-    return True
+    with suppress(ImportError):
+        return found_at(import_module(module), path) is not None
+    return False
 
 
 @cache

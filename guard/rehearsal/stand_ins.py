@@ -62,29 +62,14 @@ def _bincount(
     return torch.empty((max(length, minlength),), dtype=dtype, device=tensor.device)
 
 
-def _unique(tensor: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, ...]:
-    length = max(1, tensor.numel() // 2)
-    of_all = torch.empty(tensor.shape, dtype=torch.long, device=tensor.device)
-    counts = torch.empty((length,), dtype=torch.long, device=tensor.device)
-    return tensor.new_empty((length,)), of_all, counts
-
-
-def _unique_along(tensor: torch.Tensor, dim: int, *_: Any, **__: Any) -> tuple[torch.Tensor, ...]:
-    length, shape = max(1, tensor.shape[dim] // 2), list(tensor.shape)
-    of_all = torch.empty((shape[dim],), dtype=torch.long, device=tensor.device)
-    shape[dim] = length
-    counts = torch.empty((length,), dtype=torch.long, device=tensor.device)
-    return tensor.new_empty(shape), of_all, counts
-
-
-def _unique_consecutive(
-    tensor: torch.Tensor,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> tuple[torch.Tensor, ...]:
-    del return_inverse, return_counts
-    return _unique(tensor) if dim is None else _unique_along(tensor, dim)
+def _unique(tensor: torch.Tensor, dim: int | None = None) -> tuple[torch.Tensor, ...]:
+    """Half as many, of all elements or along a dimension."""
+    of_all, shape = tensor.shape, [tensor.numel()]
+    if dim is not None:
+        of_all, shape = tensor.shape[dim:][:1], list(tensor.shape)
+    length = shape[dim or 0] = max(1, shape[dim or 0] // 2)
+    numbers = (tensor.new_empty(each, dtype=torch.long) for each in (of_all, (length,)))
+    return (tensor.new_empty(shape), *numbers)
 
 
 def _repeat_interleave(repeats: torch.Tensor, *, output_size: int | None = None) -> torch.Tensor:
@@ -193,10 +178,10 @@ _STAND_INS: dict[str, StandIn] = {
     "aten::nonzero": _nonzero,
     "aten::masked_select": lambda tensor, mask: tensor.new_empty((count_of(mask),)),
     "aten::bincount": _bincount,
-    "aten::_unique": _unique,
-    "aten::_unique2": _unique,
-    "aten::unique_dim": _unique_along,
-    "aten::unique_consecutive": _unique_consecutive,
+    "aten::_unique": lambda tensor, *_, **__: _unique(tensor),
+    "aten::_unique2": lambda tensor, *_, **__: _unique(tensor),
+    "aten::unique_dim": lambda tensor, dim, *_, **__: _unique(tensor, dim),
+    "aten::unique_consecutive": lambda tensor, _=False, __=False, dim=None: _unique(tensor, dim),
     "aten::repeat_interleave.Tensor": _repeat_interleave,
     "aten::_pack_padded_sequence": _packed,
     "aten::hspmm": _hspmm,

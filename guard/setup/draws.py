@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
+from guard.dependencies import found_at
 from guard.errors import GuardError
 from guard.observe import engine
 from guard.observe.modes import Mode, Run, draws
@@ -86,13 +87,6 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 
-def _found(path: str) -> Any:  # noqa: ANN401 - a function, or None where this torch has none
-    place: Any = torch
-    for part in path.split("."):
-        place = getattr(place, part, None)
-    return place
-
-
 @contextmanager
 def without_dropout() -> Iterator[WithoutDropout]:
     """Take dropout out of everything that this thread calls, and out of what is recomputed.
@@ -119,7 +113,7 @@ class WithoutDropout(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.on = True
-        found = ((_found(function.path), function) for function in FUNCTIONS)
+        found = ((found_at(torch, function.path), function) for function in FUNCTIONS)
         self._functions = {call: function for call, function in found if call is not None}
 
     def __torch_function__(

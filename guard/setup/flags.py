@@ -6,7 +6,7 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.dependencies import import_torch, loaded
+from guard.dependencies import found_at, import_torch, loaded
 from guard.observe.patching import replace
 
 if TYPE_CHECKING:
@@ -101,17 +101,11 @@ def _restore_inductor(found: Any) -> None:  # noqa: ANN401 - whatever a flag hol
 def _attribute(path: str, name: str) -> tuple[Callable[..., Any], Callable[..., None]]:
     """Reader and writer of an attribute of a submodule of torch, which may not be there."""
 
-    def find(torch: ModuleType) -> Any:  # noqa: ANN401 - modules and their stand-ins
-        place: Any = torch
-        for part in path.split("."):
-            place = getattr(place, part, None)
-        return place
-
     def read(torch: ModuleType) -> Any:  # noqa: ANN401
-        return getattr(find(torch), name, ABSENT)
+        return getattr(found_at(torch, path), name, ABSENT)
 
     def write(torch: ModuleType, value: Any) -> None:  # noqa: ANN401
-        setattr(find(torch), name, value)
+        setattr(found_at(torch, path), name, value)
 
     return read, write
 

@@ -9,7 +9,7 @@ import os
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.dependencies import import_torch, loaded
+from guard.dependencies import found_at, import_torch, loaded
 from guard.errors import GuardError
 from guard.settings import checked_seed
 
@@ -184,7 +184,7 @@ def _seed_cupy(seed: int) -> bool:
 
 
 def _seed_keras(seed: int) -> bool:
-    seed_keras = _attribute(loaded("keras"), "utils", "set_random_seed")
+    seed_keras = found_at(loaded("keras"), "utils.set_random_seed")
     if seed_keras is None:
         return False
     seed_keras(seed)
@@ -193,18 +193,12 @@ def _seed_keras(seed: int) -> bool:
 
 def _seed_tensorflow(seed: int) -> bool:
     tensorflow: Any = loaded("tensorflow")
-    enable = _attribute(tensorflow, "config", "experimental", "enable_op_determinism")
+    enable = found_at(tensorflow, "config.experimental.enable_op_determinism")
     if enable is None:
         return False
     tensorflow.random.set_seed(seed)
     enable()
     return True
-
-
-def _attribute(module: Any, *path: str) -> Any:  # noqa: ANN401 - a function, or None
-    for name in path:
-        module = getattr(module, name, None)
-    return module
 
 
 SEEDERS: tuple[Seeder, ...] = (
