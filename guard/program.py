@@ -6,6 +6,7 @@ import builtins
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from importlib.util import MAGIC_NUMBER
 from pkgutil import get_importer
@@ -147,6 +148,21 @@ def _show_without_guard(error: BaseException) -> None:
         show(kind, value, found)
 
     sys.excepthook = hook
+
+
+def text_of(path: str) -> str:
+    """What a file holds; "" where it cannot be read."""
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+    return ""
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a file that never lies there half written. Raises OSError."""
+    beside = f"{path}.{os.getpid()}"
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, path)
 
 
 def beside_guard(environ: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.errors import GuardError
 from guard.executors import Task, stop
 from guard.executors.board import Row
-from guard.program import beside_guard
+from guard.program import beside_guard, text_of, write_whole
 from guard.spread import plans
 from guard.verification.program_files import digest_of, program_files
 
@@ -144,7 +144,7 @@ class Runs:
 def _outcome(run: _Run, status: int) -> Outcome:
     plan, seed = run.plan, run.seed
     seconds = time.monotonic() - run.begun
-    text = _text(run.output)
+    text = text_of(run.output)  # nothing where it was called off before it began
     try:
         if status:
             raise GuardError(_status(status))  # noqa: TRY301 - one way to a problem
@@ -155,13 +155,6 @@ def _outcome(run: _Run, status: int) -> Outcome:
         problem = f"{plan.metric} is {match.value}, with which no mean can be taken"
         return Outcome(seed, None, seconds, match.text, problem, _tail(text))
     return Outcome(seed, match.value, seconds, match.text)
-
-
-def _text(path: str) -> str:
-    """What a run wrote; nothing where it was called off before it began."""
-    with suppress(FileNotFoundError), open(path, "rb") as file:
-        return file.read().decode(errors="replace")
-    return ""
 
 
 def _told(outcome: Outcome) -> str:
@@ -207,9 +200,8 @@ class Kept:
             return
         path = self._path(index, seed)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(f"{path}.new", "w", encoding="utf-8") as file:
-            json.dump({"key": _key(plan, seed), "outcome": outcome._asdict()}, file, indent=2)
-        os.replace(f"{path}.new", path)
+        told = {"key": _key(plan, seed), "outcome": outcome._asdict()}
+        write_whole(path, json.dumps(told, indent=2))
 
     def _path(self, index: int, seed: int) -> str:
         return os.path.join(self._folder, "ab"[index], f"seed{seed}.json")

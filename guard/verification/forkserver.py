@@ -25,7 +25,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.program import flags
+from guard.program import flags, text_of, write_whole
 from guard.verification import perturbations, program_files, subject
 from guard.verification.plan import VARIABLE
 
@@ -173,17 +173,8 @@ class Forked:
 
 
 def _number(path: str) -> int | None:
-    with suppress(OSError, ValueError), open(path, encoding="ascii") as file:
-        return int(file.read())
-    return None
-
-
-def _write(path: str, number: int) -> None:
-    """In one piece, for who looks at any time."""
-    beside = f"{path}.part"
-    with open(beside, "w", encoding="ascii") as file:
-        file.write(str(number))
-    os.replace(beside, path)
+    text = text_of(path)
+    return int(text) if text else None
 
 
 # In the process itself
@@ -197,7 +188,7 @@ def main() -> int:
     if told["permutes"]:
         perturbations.permute(told["permutes"])
     is_fit = _import([Imported(*each) for each in told["imports"]]) and not _opened_device()
-    _write(told["ready"], os.getpid())
+    write_whole(told["ready"], str(os.getpid()))
     return _serve(requests, is_fit=is_fit)
 
 
@@ -255,7 +246,7 @@ def _serve(requests: Iterator[dict[str, Any]], *, is_fit: bool) -> int:
                 os.execve(sys.executable, command, os.environ)  # noqa: S606 - this Python
             return subject.main(asked["arguments"])
         running[pid] = asked["folder"]
-        _write(os.path.join(asked["folder"], "pid"), pid)
+        write_whole(os.path.join(asked["folder"], "pid"), str(pid))
     os._exit(0)
 
 
@@ -263,7 +254,7 @@ def _reap(running: dict[int, str]) -> None:
     for pid, folder in list(running.items()):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            _write(os.path.join(folder, "status"), os.waitstatus_to_exitcode(status))
+            write_whole(os.path.join(folder, "status"), str(os.waitstatus_to_exitcode(status)))
             del running[pid]
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from detlint.index.imports import imports
+from guard.program import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,11 +91,8 @@ def _file_of(name: str, roots: list[str]) -> str:
 
 
 def _imports(path: str, roots: list[str]) -> Iterator[str]:
-    text = ""
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read()
     package = _package(path, roots)
-    for each in imports(text):
+    for each in imports(text_of(path)):
         above = package[: len(package) - each.level + 1] if each.level else []
         start = ".".join([*above, *filter(None, [each.module])])
         for name in (start, *(f"{start}.{name}".strip(".") for name in each.names)):

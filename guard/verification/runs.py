@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Comparer
 from guard.executors import stop
+from guard.program import text_of
 from guard.trace import Trace, TraceError, open_trace
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Process:
     @property
     def waits(self) -> str:
         """The file that it waits to write, until the runs before it have ended; or ""."""
-        return _content(os.path.join(self.folder, "waiting"))
+        return text_of(os.path.join(self.folder, "waiting"))
 
     def give_turn(self) -> None:
         """Let it write to the user's files: all runs before it have ended."""
@@ -147,13 +148,7 @@ class Process:
 
 def has_ended(folder: str, key: str) -> bool:
     """Whether a run of that key ended well in a folder, at an earlier time."""
-    return bool(key) and _content(os.path.join(folder, _ENDED)) == key
-
-
-def _content(path: str) -> str:
-    with suppress(OSError), open(path, encoding="utf-8") as file:
-        return file.read()
-    return ""
+    return bool(key) and text_of(os.path.join(folder, _ENDED)) == key
 
 
 _PAUSE = 0.1  # seconds between two looks

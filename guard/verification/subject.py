@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from guard.program import write_whole
 from guard.trace import TraceWriter
 from guard.verification.plan import VARIABLE, told_by_parent, vary
 
@@ -103,12 +104,9 @@ class _Gate:
             os.remove(self._waiting)
 
     def _tell(self, full: str) -> None:
-        """Say what is waited for, in a file that never lies there half written."""
-        beside = f"{self._waiting}.{os.getpid()}"
+        """Say what is waited for."""
         with suppress(OSError):
-            with open(beside, "w", encoding="utf-8") as file:
-                file.write(full)
-            os.replace(beside, self._waiting)
+            write_whole(self._waiting, full)
 
     def _watch_saves(self) -> None:
         """``torch.save`` opens its file in C++; torch may not have been imported so far."""

@@ -10,12 +10,12 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Source, Suspect
 from guard.errors import GuardError
+from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
 from guard.verification.texts import Line, Text, setters, states, timed_conditions
 
@@ -158,7 +158,7 @@ def suspects(
     codes = [f"DET{each}" for each in _CODES.get(difference.cause, "").split()]
     if not files or not codes:
         return ()
-    if any(_SEEDING.search(_read(each)) for each in files):
+    if any(_SEEDING.search(text_of(each)) for each in files):
         codes = [each for each in codes if each not in _SHUFFLES]
     found = findings(files, codes)
     return rank(found, codes, difference, files, links)
@@ -199,7 +199,7 @@ def rank(
     here, line = _at(difference)
     known = {(os.path.realpath(each.file), each.line) for each in links} | {(here, line)}
     near = {
-        os.path.realpath(each) for each in files if each == files[0] or "Dataset" in _read(each)
+        os.path.realpath(each) for each in files if each == files[0] or "Dataset" in text_of(each)
     }
     ranked = []
     for each in found:
@@ -239,12 +239,6 @@ def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
         return "torch" not in held
     owner = _OWNER.search(each["message"]) if code.startswith(_GLOBALS) else None
     return code == _OBJECTS or (owner is not None and owner[1].lower() not in held)
-
-
-def _read(path: str) -> str:
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
-    return ""
 
 
 @dataclass(frozen=True)
