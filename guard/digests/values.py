@@ -364,11 +364,11 @@ class Digests:
         """Whether a class is of the program's own files."""
         found = self._own.get(kind)
         if found is None:
-            from guard.observe.places import is_installed, is_library
+            from guard.observe import places
 
             module = sys.modules.get(kind.__module__)
             name = getattr(module, "__file__", None) or ""
-            found = bool(name) and not is_library(name) and not is_installed(name)
+            found = bool(name) and places.is_own(name)
             self._own[kind] = found
         return found
 

@@ -156,6 +156,19 @@ def is_of_package(filename: str) -> bool:
     return any(each in filename for each in _INSTALLED)
 
 
+def is_own(filename: str) -> bool:
+    """Whether a file is the program's own: no package's, and not Python's, torch's or guard's."""
+    return not is_installed(filename) and not is_library(filename)
+
+
+def caller(outside: tuple[str, ...]) -> FrameType:
+    """The innermost frame of a file that begins with none of these; else the outermost."""
+    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((__file__, *outside)):
+        frame = frame.f_back
+    return frame
+
+
 def is_library(filename: str) -> bool:
     """Whether a frame is Python's, torch's, guard's or generated: a notebook's cell is not."""
     if filename.startswith("<"):

@@ -129,7 +129,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         del path, target
         parent = sys.modules.get(name.rpartition(".")[0])
-        if not _is_stood_in(name) or not (isinstance(parent, _Module) or _asked_by_program()):
+        if not _is_stood_in(name):
+            return None
+        asking = places.caller((__file__, "<frozen")).f_code.co_filename
+        if not isinstance(parent, _Module) and not places.is_own(asking):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -148,14 +151,6 @@ def _is_stood_in(name: str) -> bool:
     return any(
         f"{each}.".startswith(f"{name}.") or name.startswith(f"{each}.") for each in _MODULES
     )
-
-
-def _asked_by_program() -> bool:
-    for frame in places.outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
-        name = frame.f_code.co_filename
-        if name != __file__ and not name.startswith("<frozen"):
-            return not places.is_installed(name) and not places.is_library(name)
-    return False
 
 
 class _Module(ModuleType):

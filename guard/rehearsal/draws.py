@@ -11,7 +11,6 @@ import numbers
 import os
 import random
 import secrets
-import sys
 import time
 import uuid
 from collections import Counter
@@ -28,7 +27,6 @@ from guard.rehearsal.findings import OtherSource, where
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
-    from types import FrameType
 
     from typing_extensions import Self
 
@@ -322,29 +320,19 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
     return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
-def _caller() -> FrameType:
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to a frame
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
-        frame = frame.f_back
-    return frame
-
-
 def _is_of_program() -> bool:
     """Whether the program's own code calls, and not a library."""
-    return not _is_of_library(_caller().f_code.co_filename)
-
-
-def _is_of_library(name: str) -> bool:
-    return places.is_installed(name) or places.is_library(name)
+    return places.is_own(places.caller(_OWN).f_code.co_filename)
 
 
 def _is_aside() -> bool:
     """Whether one of Python's own modules calls, for itself, or a library that is imported."""
-    caller = _caller()
+    caller = places.caller(_OWN)
     name = caller.f_code.co_filename
-    if not _is_of_library(name):
+    if places.is_own(name):
         return False
     if not places.is_of_package(name):
         return places.is_installed(name)
     names = (each.f_code.co_filename for each in places.outward(caller))
-    return any(each.startswith("<frozen importlib") for each in takewhile(_is_of_library, names))
+    libraries = takewhile(lambda each: not places.is_own(each), names)
+    return any(each.startswith("<frozen importlib") for each in libraries)
