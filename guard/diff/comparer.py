@@ -35,15 +35,12 @@ class Comparer:
 
     The sequences may grow: a rank's trace is taken in when it is there. Each ``advance`` reads
     what has been appended and goes on from where it was.
-
-    walks    along each rank that both have
-    parting  the first of all ranks, once it is known
     """
 
     def __init__(self, first: Sequence[Trace], second: Sequence[Trace]) -> None:
         self._runs = (first, second)
-        self.walks: dict[int, Walk] = {}
-        self.parting: Parting | None = None
+        self.walks: dict[int, Walk] = {}  # along each rank that both have
+        self.parting: Parting | None = None  # the first of all ranks, once it is known
         self._take_in()
 
     @property

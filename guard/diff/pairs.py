@@ -141,11 +141,7 @@ def _held_first(events: list[Event]) -> list[Event]:
 
 
 class Pair:
-    """A rank's traces in two runs. Positions count the steps that both can have.
-
-    resumed  whether one begins where the other was interrupted: only training steps are paired
-    strict   whether both were recorded alike, so that each has what the other has
-    """
+    """A rank's traces in two runs. Positions count the steps that both can have."""
 
     def __init__(self, rank: int, first: Trace, second: Trace) -> None:
         _check(first, second)
@@ -153,7 +149,9 @@ class Pair:
         self.traces = (first, second)
         self.layouts = (Layouts(first), Layouts(second))
         headers = (first.header, second.header)
+        # whether one begins where the other was interrupted: only training steps are paired
         self.resumed = headers[0].first_step != headers[1].first_step
+        # whether both were recorded alike, so that each has what the other has
         self.strict = (
             _kept(headers[0].options) == _kept(headers[1].options)
             and headers[0].digest_size == headers[1].digest_size

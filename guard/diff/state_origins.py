@@ -70,12 +70,10 @@ class _Drawn:
 
 
 class StateOrigins:
-    """Of the statements of two runs, given in the order in which they ran.
-
-    moves  statements after which a state differs, by its name
-    """
+    """Of the statements of two runs, given in the order in which they ran."""
 
     def __init__(self, nodes: list[Node]) -> None:
+        # statements after which a state differs, by its name
         self.moves: dict[str, list[Node]] = {}
         self._drawers: tuple[dict[object, _Drawn], dict[object, _Drawn]] = ({}, {})
         self._agreed: dict[object, list[tuple[int, int]]] = {}

@@ -34,13 +34,6 @@ class Tally:
 
     Columns are of equal width, so that 10,000 steps fit on a page. A shape is what the events of
     a step are of; its number stands for it, since its hash takes long.
-
-    shapes           by number
-    differing_steps  how many steps differ; the state at the end is none
-    trainings        how many are training steps
-    held             by column and shape: how many steps
-    differing        likewise: how often each event differs
-    since            of each event the position where it first differs
     """
 
     def __init__(self, pair: Pair, parted: int | None, generators: Mapping[str, int]) -> None:
@@ -49,12 +42,12 @@ class Tally:
         self.width = max(1, -(-self.length // COLUMNS))
         self.parted = self.length if parted is None else parted
         self.ignored = {name for name, since in generators.items() if since == START}
-        self.shapes: list[tuple[Key, ...]] = []
-        self.differing_steps = 0
-        self.trainings = 0
-        self.held: Counter[Cell] = Counter()
-        self.differing: dict[Cell, Counter[int]] = {}
-        self.since: dict[Key, int] = {}
+        self.shapes: list[tuple[Key, ...]] = []  # by number
+        self.differing_steps = 0  # how many steps differ; the state at the end is none
+        self.trainings = 0  # how many are training steps
+        self.held: Counter[Cell] = Counter()  # by column and shape: how many steps
+        self.differing: dict[Cell, Counter[int]] = {}  # likewise: how often each event differs
+        self.since: dict[Key, int] = {}  # of each event the position where it first differs
         self._after: Counter[int] = Counter()  # steps from the difference on, by shape
         self._numbers: dict[tuple[Key, ...], int] = {}
         self._of: dict[bytes, int] = {}

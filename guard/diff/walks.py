@@ -41,18 +41,13 @@ class Parting(NamedTuple):
 
 
 class Walk:
-    """Along a pair of traces, as far as they go.
-
-    position    of the step to be compared next
-    generators  that differ, and since when
-    parting     where the runs part, once that is found
-    """
+    """Along a pair of traces, as far as they go."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        self.position = 0
-        self.generators: dict[str, int] = {}
-        self.parting: Parting | None = None
+        self.position = 0  # of the step to be compared next
+        self.generators: dict[str, int] = {}  # that differ, and since when
+        self.parting: Parting | None = None  # where the runs part, once that is found
 
     def advance(self, limit: int) -> Parting | None:
         """Go on to a position, or to the end, or to where the runs part."""

@@ -88,16 +88,13 @@ def _margins(words: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 class Lot:
-    """Products that are added up together.
-
-    blocks  their sums on the device, once that has been done
-    """
+    """Products that are added up together."""
 
     __slots__ = ("blocks", "products")
 
     def __init__(self, products: Products, blocks: torch.Tensor | None = None) -> None:
         self.products = products
-        self.blocks = blocks
+        self.blocks = blocks  # their sums on the device, once that has been done
 
 
 class Products:

@@ -40,16 +40,7 @@ def unlike(*_: object) -> bool:
 
 
 class Form:
-    """A dtype and a shape, met before.
-
-    detail  "float32[2, 3]"
-    seed    of the hash
-    size    in bytes
-    is_single  whether it is one element
-    at      so many bytes, as a ctypes array at an address; None where the bytes are not all
-    seed_of_parts  of what lies along the first dimension, however long that is
-    is_like  whether a tensor can be read as the last one of this form was
-    """
+    """A dtype and a shape, met before."""
 
     __slots__ = (
         *("at", "detail", "dtype", "is_like", "is_single"),
@@ -59,16 +50,20 @@ class Form:
     def __init__(self, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
         self.dtype = dtype
         self.shape = shape
-        self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"
+        self.detail = f"{str(dtype).removeprefix('torch.')}{list(shape)}"  # "float32[2, 3]"
+        # of the hash
         self.seed = int.from_bytes(hashlib.sha256(self.detail.encode()).digest()[:8], "little")
         part = f"{dtype}{list(shape[1:])}"
+        # of what lies along the first dimension, however long that is
         self.seed_of_parts = int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
         count = 0 if -1 in shape else torch.Size(shape).numel()
-        self.size = count * dtype.itemsize
+        self.size = count * dtype.itemsize  # in bytes
         # Several elements that are negated when they are read lie apart: they are the imaginary
         # parts of complex numbers.
-        self.is_single = count == 1
+        self.is_single = count == 1  # whether it is one element
+        # so many bytes, as a ctypes array at an address; None where the bytes are not all
         self.at: Any = None
+        # whether a tensor can be read as the last one of this form was
         self.is_like: Callable[..., bool] = unlike
         if -1 in shape or dtype in _QUANTIZED or dtype.is_complex:  # whose conjugation counts
             return

@@ -22,12 +22,10 @@ OPEN: list[Settings] = []  # of the blocks that are open now, inner ones last
 
 
 class Blocks:
-    """The block of the test that runs now, and those within it.
-
-    current  the settings of the test that runs now, None if it is not guarded
-    """
+    """The block of the test that runs now, and those within it."""
 
     def __init__(self, config: pytest.Config) -> None:
+        # the settings of the test that runs now, None if it is not guarded
         self.current: Settings | None = None
         self._config = config
         self._item: pytest.Item | None = None

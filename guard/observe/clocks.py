@@ -18,12 +18,10 @@ _NAMES = ("time", "monotonic", "perf_counter")
 
 
 class Clocks:
-    """Of one process: those of ``time``, also where the program has taken them from there.
-
-    left_out  nanoseconds, of all threads: one clock for all of them keeps their times comparable
-    """
+    """Of one process: those of ``time``, also where the program has taken them from there."""
 
     def __init__(self) -> None:
+        # nanoseconds, of all threads: one clock for all of them keeps their times comparable
         self.left_out = 0
 
     def follow(self) -> Callable[[], None]:

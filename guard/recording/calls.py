@@ -112,13 +112,10 @@ class _Result(NamedTuple):
 
 
 class Calls:
-    """Of one thread.
-
-    place  the line that called the module whose forward runs
-    """
+    """Of one thread."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self.place: Place | None = _NOWHERE
+        self.place: Place | None = _NOWHERE  # the line that called the module whose forward runs
         self.sink: Session = recorder.sink
         self._recorder = recorder
         self._operators = recorder.operators

@@ -130,17 +130,13 @@ class Events:
 
 
 class Schema:
-    """What the events of a step are of.
-
-    key   the same for the same labels
-    next  of the step that came after the last one of this schema
-    """
+    """What the events of a step are of."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
         self.labels, numbers = _labelled(rows)
-        self.key = hashed(array("Q", numbers), 0)
-        self.next: Schema | None = None
+        self.key = hashed(array("Q", numbers), 0)  # the same for the same labels
+        self.next: Schema | None = None  # of the step that came after the last one of this schema
         self._decides = [each.kind != "generator" for each in self.labels]
         self._all_decide = all(self._decides)
 

@@ -34,15 +34,7 @@ Value = TypeVar("Value")
 
 
 class Known:
-    """What is known of a module that has been called.
-
-    learns  whether it has parameters
-    passes  whether it gives what the last of its parts gave, as it is
-    form    of what it gave the last time
-    is_like  whether what it gives can be read as that
-    row     that its event had then
-    place   the line that called it the last time, at an instruction of some code
-    """
+    """What is known of a module that has been called."""
 
     __slots__ = (
         *("code", "entered", "form", "instruction", "is_like", "learns", "name", "output"),
@@ -53,15 +45,18 @@ class Known:
         self.name = name
         self.output = source("output", name)
         self.entered = source("batch", f"{name} input")
-        self.learns = next(module.parameters(), None) is not None
+        self.learns = next(module.parameters(), None) is not None  # whether it has parameters
         kind = type(module)
+        # whether it gives what the last of its parts gave, as it is
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
         self.reference = reference
+        # of what it gave the last time
         self.form: Any = None  # a Form
-        self.is_like: Callable[[Any], bool] = unlike
-        self.row: Row = (self.output, "", None, "forward", ())
+        self.is_like: Callable[[Any], bool] = unlike  # whether what it gives can be read as that
+        self.row: Row = (self.output, "", None, "forward", ())  # that its event had then
         self.code: CodeType | None = None
         self.instruction = -1
+        # the line that called it the last time, at an instruction of some code
         self.place: Place | None = None
 
 
@@ -71,13 +66,11 @@ class Names:
     The modules of the first model with parameters have their plain paths, "encoder.0"; those of
     others begin with the name of theirs, "Discriminator:main.0". A model itself has the name of
     its class.
-
-    count  of models met
-    known  modules that have been called, by their ids; what goes is taken away
     """
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = 0  # of models met
+        # modules that have been called, by their ids; what goes is taken away
         self.known: dict[int, Known] = {}
         self._paths: ByIdentity[str] = ByIdentity()
         self._classes: Counter[str] = Counter()

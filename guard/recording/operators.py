@@ -34,15 +34,11 @@ class _Made(NamedTuple):
 
 
 class Operators:
-    """When operators are recorded, and around which module.
-
-    step    the number of the step
-    module  "" for all that happens in the step
-    """
+    """When operators are recorded, and around which module."""
 
     def __init__(self, step: int, module: str) -> None:
-        self.step = step
-        self.module = module
+        self.step = step  # the number of the step
+        self.module = module  # "" for all that happens in the step
         self.modules: list[str] = []  # whose forward runs
         self._mode: _Mode | None = None
 

@@ -43,17 +43,13 @@ _address = torch.Tensor.data_ptr
 
 
 class Optimizers:
-    """What is known of the program's optimizers.
-
-    exist  whether there are any, so that a step of one ends a step
-    steps  how many steps they have begun
-    """
+    """What is known of the program's optimizers."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.sink: Session = recorder.sink
-        self.exist = False
-        self.steps = 0
+        self.exist = False  # whether there are any, so that a step of one ends a step
+        self.steps = 0  # how many steps they have begun
         self._plans: ByIdentity[Plan] = ByIdentity()
         self._running: list[Any] = []  # some call others within their step
 
@@ -328,12 +324,10 @@ def parameters_of(optimizer: Optimizer, names: Names) -> Iterator[tuple[Any, Sou
 class Columns:
     """Tensors that are read together, again and again: column by column, which takes half the
     time of one tensor after the other; on a device, some kernels for all of them.
-
-    details  what they were: "float32[2, 3]"
     """
 
     def __init__(self) -> None:
-        self.details: list[str] = []
+        self.details: list[str] = []  # what they were: "float32[2, 3]"
         self._are_like: Callable[..., bool] = unlike
         self._seeds: list[int] = []
         self._at: list[Any] = []

@@ -47,10 +47,7 @@ class Options:
 
 
 class Session:
-    """Writes what a recorder collects. The file is begun with the first step.
-
-    recorder  of this process; None before torch is imported, and when nothing is recorded (more)
-    """
+    """Writes what a recorder collects. The file is begun with the first step."""
 
     def __init__(
         self,
@@ -60,6 +57,7 @@ class Session:
         *,
         is_child: bool = False,
     ) -> None:
+        # of this process; None before torch is imported, and when nothing is recorded (more)
         self.recorder: Recorder | None = None
         self.options = options
         self.folder = os.path.abspath(folder)

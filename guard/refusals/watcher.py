@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
 
 class Watcher:
-    """Follows the table's operators under one set of settings.
-
-    let_through  how often each allowed operator ran, by the row's name
-    started      how often the backward of each place began, in a survey
-    """
+    """Follows the table's operators under one set of settings."""
 
     def __init__(self, settings: Settings, *, surveys: bool = False) -> None:
+        # how often each allowed operator ran, by the row's name
         self.let_through: Counter[str] = Counter()
+        # how often the backward of each place began, in a survey
         self.started: Counter[tuple[str, places.Trail | None]] = Counter()
         self._allowed = allowed(settings.allow)
         self._strict = settings.strict

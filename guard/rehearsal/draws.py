@@ -97,13 +97,11 @@ _ADVICE = {
 
 
 class Draws:
-    """What was drawn from a generator that nobody seeded, and from where.
-
-    seeded  whether the global generators are taken to be: of torch, which seeds them with what the
-            system gives, of ``random`` and of ``numpy.random``
-    """
+    """What was drawn from a generator that nobody seeded, and from where."""
 
     def __init__(self, *, seeded: bool) -> None:
+        # whether the global generators are taken to be: of torch, which seeds them with what the
+        # system gives, of ``random`` and of ``numpy.random``
         self.seeded = dict.fromkeys(("torch", "random", "numpy.random"), seeded)
         self._drawn: Counter[tuple[str, str, places.Trail | None]] = Counter()
         self._given: dict[int, str] = {}

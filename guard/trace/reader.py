@@ -26,18 +26,12 @@ _NAME = re.compile(r"rank(\d+)\.trace")
 
 
 class Trace:
-    """The steps of one process, read from its file as they are asked for.
-
-    path      of the file
-    header    what was recorded, and where
-    end       how it ended; None where it was killed, or has not ended yet
-    unread    bytes at the end that are no whole frames: a torn tail, or damage
-    """
+    """The steps of one process, read from its file as they are asked for."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.end: End | None = None
-        self.unread = 0
+        self.path = Path(path)  # of the file
+        self.end: End | None = None  # how it ended; None where it was killed, or has not ended yet
+        self.unread = 0  # bytes at the end that are no whole frames: a torn tail, or damage
         self._steps = array("Q")  # where each payload begins
         self._sizes = array("Q")
         self._of = array("L")  # the schema of each
@@ -45,7 +39,7 @@ class Trace:
         self._file = _open(self.path)
         weakref.finalize(self, os.close, self._file)
         self._at = len(encoding.MAGIC)
-        self.header = self._read_header()
+        self.header = self._read_header()  # what was recorded, and where
         self._labels = functools.lru_cache(_SCHEMAS_KEPT)(self._read_labels)
         self.refresh()
 
