@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from guard.trace import End, Trace
 
 _STEPS = 256  # of one rank at a time, so that no rank is read far beyond where another parts
+_AHEAD = 10  # steps, at most, that a rank goes on beside one that has yet to write its first
 _WORDS = ("first", "second")
 _CUT_OFF = {"stopped", "failed"}  # the recording ended, and not the run
 _ADVICE = (
@@ -79,8 +80,8 @@ class Comparer:
     def _compare(self, *, final: bool) -> Difference | None:
         parting = self._walk()
         if parting is not None:
-            behind = [each for each in self.walks.values() if self._is_behind(each, parting)]
-            if not final and behind:
+            behind = any(self._is_behind(each, parting) for each in self.walks.values())
+            if not final and (behind or self._awaits_ranks(parting)):
                 return None
             self.parting = parting
             return judge(parting, self.changes)
@@ -106,6 +107,14 @@ class Comparer:
         """Whether a rank has yet to write the step at which another parts."""
         ended = any(trace.complete for trace in walk.pair.traces)
         return walk.parting is None and walk.position <= parting.position and not ended
+
+    def _awaits_ranks(self, parting: Parting) -> bool:
+        """Whether a rank may yet write its first step, where another parts in one of its first:
+        ranks of one step do not write at the same time, and the first of them tells the cause."""
+        pair = parting.pair
+        ended = any(trace.complete for trace in pair.traces)
+        is_early = max(pair.lengths()) <= parting.position + _AHEAD
+        return len(self.walks) < pair.traces[0].header.world_size and is_early and not ended
 
     def _missing(self) -> Difference | None:
         first, second = ({each.header.rank for each in run} for run in self._runs)

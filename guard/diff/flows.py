@@ -376,6 +376,23 @@ class Flows:
             self._given[node] = self._of_inputs(node, list(self._differing(node)))
         return self._given[node]
 
+    def comes_to_the_same(self, node: Node) -> bool:
+        """Whether what a statement wrote holds the same in the end: threads that count differ on
+        the way, and not in what they have counted."""
+        keys = [key for path, _ in self._changed(node) for key in shared_keys(node, path)]
+        return bool(keys) and all(self._ends_alike(key) for key in keys)
+
+    def _ends_alike(self, key: object) -> bool:
+        found = []
+        for run, written in enumerate(self._any):
+            node = written.last(key, NEVER)
+            ran = None if node is None else node.ran_in(run)
+            if node is None or ran is None:
+                return False
+            pairs = zip(node.statement.gives, ran.gave, strict=False)
+            found.append([gave for path, gave in pairs if key in shared_keys(node, path)])
+        return found[0] == found[1] and any(found[0])
+
     def behind(self, node: Node) -> Origins:
         """The origins of all that a statement was given that binds nothing that can be told apart:
         what it reads, what its calls gave, and what it draws from."""

@@ -17,6 +17,7 @@ import hashlib
 import os
 import random
 import sys
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -35,6 +36,8 @@ _NOT_FILES = ("/proc", "/sys", "/dev")  # the kernel's, in an order of its own
 _BLOCK = bytes(1 << 18)  # hashed in about 0.2 ms, without holding the interpreter's lock
 _INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
 _STALLS = 0.06  # of the times that a process is disturbed: 2 to 3 % of its time
+_MORE_STALLS, _SHORT = 0.3, 10.0  # in its first seconds: 12 %
+_LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
 _HEAD = sys.getsizeof(b"")
@@ -105,9 +108,12 @@ def disturb(run: int) -> None:
     """Disturb this process, and those that it forks, in the way of a run: 1 to 2 % of a core.
 
     From run 1 on, all threads of Python's stand still now and then, as on a busy machine: what
-    waits for a few milliseconds waits in vain.
+    waits for a few milliseconds waits in vain. At first more often, since most programs that are
+    verified are short. Threads do not begin at once, so that another one is first.
     """
     sys.setswitchinterval(_INTERVALS[run % len(_INTERVALS)])
+    if run:
+        _hold_up_threads(run)
     _start(run)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _start(run))
@@ -120,10 +126,11 @@ def _start(run: int) -> None:
 
 def _disturbing(run: int, process: int) -> None:
     draws = random.Random(f"{run} {process}")  # noqa: S311 - no secret; not the program's own
-    stall = _stalling() if run else None
+    stall, begun = _stalling() if run else None, time.monotonic()
     while not sys.is_finalizing():
         time.sleep(draws.uniform(0.001, 0.03))
-        if stall is not None and draws.random() < _STALLS:
+        share = _STALLS if time.monotonic() - begun > _SHORT else _MORE_STALLS
+        if stall is not None and draws.random() < share:
             stall(int(draws.uniform(2_000, 12_000)))
         elif draws.random() < 0.5:
             hashlib.sha256(_BLOCK)
@@ -131,6 +138,26 @@ def _disturbing(run: int, process: int) -> None:
             until = time.perf_counter() + draws.uniform(0, 0.0004)
             while time.perf_counter() < until:  # holds the lock
                 pass
+
+
+def _hold_up_threads(run: int) -> None:
+    """Let each thread of ``threading`` wait before it does what it is for."""
+    original: Any = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]  # noqa: SLF001
+    draws = random.Random(f"threads {run}")  # noqa: S311 - no secret; not the program's own
+
+    @functools.wraps(original)
+    def begin(thread: threading.Thread) -> None:
+        run_it, seconds = thread.run, draws.uniform(0, _LATEST)
+
+        def late() -> None:
+            del thread.run
+            time.sleep(seconds)
+            run_it()
+
+        thread.run = late  # type: ignore[method-assign]  # who starts it waits until here
+        original(thread)
+
+    threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def _stalling() -> Callable[[int], None] | None:

@@ -135,13 +135,13 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
 
 def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
-    was not followed may have been given something else."""
-    unknown = [each for each in found.origins if _is_unknown(flows, each)]
-    return found._replace(origins=(*(e for e in found.origins if e not in unknown), *unknown))
+    was not followed may have been given something else. Last comes what is the same in the end."""
 
+    def late(node: Node) -> tuple[bool, bool]:
+        source = origin_of(node, flows.traits(node)).source
+        return flows.comes_to_the_same(node), source is Source.NOT_SHOWN
 
-def _is_unknown(flows: Flows, node: Node) -> bool:
-    return origin_of(node, flows.traits(node)).source is Source.NOT_SHOWN
+    return found._replace(origins=tuple(sorted(found.origins, key=late)))
 
 
 def _begun(flows: Flows, found: Found) -> Begun:

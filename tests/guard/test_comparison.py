@@ -404,6 +404,34 @@ def test_a_comparer_follows_runs_that_are_being_written(tmp_path: Path) -> None:
     assert found.step == 2
 
 
+def test_a_rank_that_has_written_nothing_so_far_may_have_parted_first(tmp_path: Path) -> None:
+    from recorded_runs import step
+
+    headers = [Header(rank=rank, world_size=2) for rank in (0, 1)]
+    runs: tuple[list[Trace], list[Trace]] = ([], [])
+
+    def begin(rank: int) -> list[EventWriter]:
+        names = [tmp_path / f"{run}{rank}" for run in "ab"]
+        writers = [EventWriter(each, headers[rank]) for each in names]
+        for run, each in zip(runs, names, strict=True):
+            run.append(open_trace(each))
+        return writers
+
+    def write_step(writers: list[EventWriter], kind: str, name: str) -> None:
+        events = step(0, first=True)
+        for writer, each in zip(writers, (events, altered(kind, name)(events, 0)), strict=True):
+            writer.step("training", each, bytes(16))
+
+    first = begin(0)
+    comparer = Comparer(*runs)
+    write_step(first, "output", "head")
+    assert comparer.advance() is None
+    write_step(begin(1), "batch", "0")
+    found = comparer.advance()
+    assert found is not None
+    assert found.rank == 1
+
+
 def test_a_generator_drawn_from_in_one_run_alone_parts_them(tmp_path: Path) -> None:
     def draw(events: list[Event], number: int) -> list[Event]:
         return [*events, generator("torch.cpu", "more", call=1)] if number == 2 else events

@@ -566,6 +566,29 @@ def test_what_is_left_out_because_it_runs_often_says_nothing(tmp_path: Path) -> 
     assert not any(each.branches for each in found.nodes if each.statement.line == 4)
 
 
+def test_what_threads_have_counted_is_the_same_in_the_end(tmp_path: Path) -> None:
+    text = """\
+    import threading
+    class Held:
+        count, total = 1000, 0.1
+    held = Held()
+    def work(rows):
+        held.count += len(rows) * 1000
+        held.total += sum(rows)
+    for rows in ORDER:
+        thread = threading.Thread(target=work, args=(rows,))
+        thread.start()
+        thread.join()
+    a = held.count
+    b = held.total
+    """
+    parts = [[1e16], [-1e16, 0.0], [3.0] * 3]
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=(parts, parts[::-1]))
+    alike = {n.statement.line: found.comes_to_the_same(n) for n in found.tainted}
+
+    assert (alike[6], alike[7]) == (True, False)
+
+
 def test_an_item_of_an_archive_has_the_origins_of_its_name(tmp_path: Path) -> None:
     text = """\
     import os, types, weakref

@@ -115,6 +115,30 @@ def test_unwritten_memory_is_another_in_each_run(tmp_path: Path) -> None:
     assert done.stdout.split() == ["{62}"] * 3  # 0x3e
 
 
+LATE = """
+    import threading
+    from guard.verification.perturbations import disturb
+
+    disturb(1)
+    began = []
+    class Own(threading.Thread):
+        def run(self):
+            began.append(self.number)
+    threads = [Own() for _ in range(12)]
+    for number, thread in enumerate(threads):
+        thread.number = number
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(sorted(began) == list(range(12)), began != sorted(began), "run" in vars(threads[0]))
+    """
+
+
+def test_threads_begin_in_another_order(tmp_path: Path) -> None:
+    done = python(write(tmp_path / "late.py", LATE), cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("True True False\n", "")
+
+
 SCATTERED = """
     class Item:
         def __init__(self):
