@@ -46,20 +46,18 @@ class _Finder:
             return None
         self.leave()
         spec = find_spec(name)
+        sys.meta_path.insert(0, self)  # some only ask whether it is there
         if spec is None or not hasattr(spec.loader, "exec_module"):
-            sys.meta_path.insert(0, self)  # it may be there later
             return spec
         loader: Any = spec.loader
         run = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # it is as if it had never been there
-            try:
-                run(module)
-            except BaseException:
-                sys.meta_path.insert(0, self)  # the program may try again
-                raise
-            self._then()
+            vars(loader).pop("exec_module", None)  # it is as if it had never been there
+            run(module)  # after an error the program may try again
+            if self in sys.meta_path:
+                self.leave()
+                self._then()
 
         loader.exec_module = exec_module
         return spec
