@@ -246,6 +246,49 @@ def test_transforms_and_dropout_draw(
     assert lint("--select", "DET102") == found
 
 
+REGISTERED = """
+    import random
+    from registry import DATA
+
+    @DATA.register("noisy")
+    class Noisy:
+        def __getitem__(self, i):
+            return random.random()
+"""
+LISTED = "from glob import glob\n__all__ = [f[:-3] for f in glob(__path__[0])]\n"
+
+
+@pytest.mark.parametrize(
+    ("package", "found"),
+    [
+        ('for name in names: importlib.import_module(f"{__name__}.{name}")\n', True),
+        ('for name in names: import_module(__package__ + "." + name)\n', True),
+        ('for name in names: importlib.import_module(f"{other}.{name}")\n', False),
+        (f"{LISTED}from . import *\n", True),
+        ("names = ['noisy']\n", False),
+    ],
+)
+def test_a_package_that_imports_all_that_stands_in_it(
+    project: Project, lint: Lint, package: str, *, found: bool
+) -> None:
+    train = """
+        import torch
+        import data
+        from registry import DATA
+
+        def main():
+            torch.manual_seed(0)
+            for x in torch.utils.data.DataLoader(DATA.build(name)):
+                net(x).sum().backward(); opt.step()
+
+        if __name__ == "__main__":
+            main()
+    """
+    texts = {"data/__init__.py": package, "data/noisy.py": REGISTERED, "train.py": train}
+    project({"registry.py": "DATA = Registry()\n", **texts})
+    assert lint("--select", "DET102") == ["data/noisy.py:8 DET102"] * found
+
+
 def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> None:
     text = """
         import random

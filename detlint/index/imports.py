@@ -29,6 +29,13 @@ _PUT_TOGETHER = (
     r"f?[\"'](?P<dots>\.*)(?P<module>[\w.]*)"
     r"(?:(?P<chosen>\{|%s|[\"']\s*[+%])|(?P<whole>[\"']))"
 )
+# `import_module(f"{__name__}.{name}")`, `import_module(__package__ + "." + name)`.
+_OF_PACKAGE = re.compile(
+    r"\b(?:import_module|__import__)\(\s*(?:f[\"']\{)?__(?:name|package)__(?:\}|\s*\+\s*[\"'])\."
+)
+# `__all__ = [basename(path)[:-3] for path in glob(…)]`: all that stands beside the file.
+_LISTED = re.compile(r"^__all__[ \t]*=[ \t]*\[[^\n]*[ \t]for[ \t]", re.MULTILINE)
+_LISTING = ("glob(", "listdir(", "iter_modules(")
 _DYNAMIC = re.compile(rf"\b(?:import_module|__import__)\(\s*{_PUT_TOGETHER}")
 # `name = f"a.b.{kind}"`, and `import_module(name)`.
 _BY_VARIABLE = re.compile(r"\b(?:import_module|__import__)\(\s*([^\W\d]\w*)\s*[,)]")
@@ -63,8 +70,18 @@ def imports(text: str) -> list[Import]:
         for each in _read(match)
     ]
     chosen = _chosen(text) if "import_" in text else []
+    if _takes_all_beside(text):
+        chosen.append(Import("", 1, (EVERY_MODULE,)))
     lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
     return [*(each._replace(typed=each.typed and not lazily) for each in found), *chosen]
+
+
+def _takes_all_beside(text: str) -> bool:
+    """Whether a package imports what stands in it, or offers that, without its names."""
+    if "import_module" in text and _OF_PACKAGE.search(text):
+        return True
+    listed = "__all__" in text and any(map(text.__contains__, _LISTING))
+    return listed and _LISTED.search(text) is not None
 
 
 def _chosen(text: str) -> list[Import]:
