@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.order import Orders
 from detlint.dataflow.queues import Queues, same
+from detlint.dataflow.shared_models import SHARES, SharedModels
 from detlint.dataflow.slices import ahead
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import completions as models
@@ -46,7 +48,9 @@ class Completions:
         self.unit = unit
         self.values = unit.across
         self.orders = Orders(self.values, finishing=True, others=others)
-        self.queues = Queues(self.orders.references, others.find if others is not None else None)
+        find = others.find if others is not None else None
+        self.queues = Queues(self.orders.references, find)
+        self.shared = SharedModels(self.queues, find)
         self._is_open = others is not None
         self.left: list[Op] = []
 
@@ -70,6 +74,11 @@ class Completions:
             if use is not None or self._is_out_of_sight(call, completion):
                 yield Found(call, completion, use)
             elif self.orders.leaves:
+                self.left.append(call)
+        elif word_of(call) == SHARES:
+            if self.shared.is_trained(call):
+                yield Found(call, models.HOGWILD, None)
+            elif not self._is_open:
                 self.left.append(call)
         elif self.queues.is_queue(call):
             taken, sure = self.queues.taken(call)

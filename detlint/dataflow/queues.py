@@ -114,9 +114,13 @@ class Queues:
 
     def _goes_to_many(self, queue: Op) -> bool:
         """Whether a loop starts workers that are given a queue."""
-        held = ahead([queue], _HOLDING)
-        outer = list(queue.region.around()) if queue.code == "call" else []  # it is made there
-        return any(self._starts_many(use, outer) for each in held for use in each.uses)
+        return any(True for _ in self.workers_given(queue))
+
+    def workers_given(self, value: Op) -> Iterator[Op]:
+        """The calls in loops that start workers, of those that are given a value."""
+        held = ahead([value], _HOLDING)
+        outer = list(value.region.around()) if value.code == "call" else []  # it is made there
+        return (use for each in held for use in each.uses if self._starts_many(use, outer))
 
     def _starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
         """Whether a loop within some regions, those of the queue, starts workers."""

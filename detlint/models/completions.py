@@ -65,6 +65,12 @@ FUNCTIONS = {
     "p_tqdm.p_uimap": Completion("p_uimap()", FINISHED, "use p_imap(), which keeps the order"),
     "p_tqdm.p_umap": Completion("p_umap()", FINISHED, "use p_map(), which keeps the order"),
 }
+HOGWILD = Completion(
+    "share_memory()",
+    "lets several processes take steps with one model, in the order in which they get to it",
+    "give each process a model of its own and average their gradients, as DistributedDataParallel",
+    "object",
+)
 # Of ``return_when``: which futures are in the sets differs, too.
 FIRST_SAYS = "returns what happens to have finished first"
 

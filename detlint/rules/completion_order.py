@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
+from detlint.dataflow.shared_models import SHARES
 from detlint.finding import Edit
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import holds
@@ -36,6 +37,7 @@ class CompletionOrder(Rule):
     - a queue that several workers fill
     - a dict that is filled as results finish, and then iterated over or written
     - lists in a dict, to which results are added as they finish
+    - `model.share_memory()` of a model with which several processes take steps (Hogwild)
 
     Lowers the confidence:
     - a call that is not seen, and only seems to show the order: reported as *possible*
@@ -70,10 +72,12 @@ class CompletionOrder(Rule):
         "Queue(",
         "SimpleQueue(",
         "JoinableQueue(",
+        "share_memory(",
     )
     needs = (
         *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
         *("uimap", "p_umap", "Queue("),
+        "share_memory(",
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
@@ -143,6 +147,8 @@ class CompletionOrder(Rule):
         """Of the many queues and waits, those of a file that starts workers or has futures."""
         if text.startswith("wait", offset):
             return holds(text, "concurrent") or holds(text, "asyncio")
+        if text.startswith(SHARES, offset):
+            return holds(text, "Process") or holds(text, "Thread")
         if "Queue(" in text[offset : offset + 14]:
             return holds(text, ".get(") or holds(text, ".get_nowait(")
         return True

@@ -870,3 +870,58 @@ class Reporters:
 
     def take(self):
         return self._results.get()  # DET205
+
+
+def train_shared(rank, model, optimizer):
+    for x in range(rank, 100):
+        loss = model(torch.tensor([x]))
+        loss.backward()
+        optimizer.step()
+
+
+def act(rank, model, env):
+    for x in range(rank, 100):
+        env.step(model(torch.tensor([x])))
+
+
+def hogwild(model, optimizer):
+    model.share_memory()  # DET205
+    optimizer.share_memory()
+    for rank in range(4):
+        mp.Process(target=train_shared, args=(rank, model, optimizer)).start()
+
+
+def hogwild_in_one_line(optimizer):
+    model = torch.nn.Linear(1, 1).share_memory()  # DET205
+    return [Process(target=train_shared, args=(r, model, optimizer)) for r in range(4)]
+
+
+class Learner(mp.Process):
+    def __init__(self, model, optimizer):
+        super().__init__()
+        self.model, self.optimizer = model, optimizer
+
+    def run(self):
+        train_shared(0, self.model, self.optimizer)
+
+
+def hogwild_by_class(model, optimizer):
+    model.share_memory()  # DET205
+    return [Learner(model, optimizer) for _ in range(4)]
+
+
+def only_acts(model, env):
+    model.share_memory()
+    for rank in range(4):
+        mp.Process(target=act, args=(rank, model, env)).start()
+
+
+def one_learner(model, optimizer):
+    model.share_memory()
+    mp.Process(target=train_shared, args=(0, model, optimizer)).start()
+
+
+def a_copy_each(model, optimizer):
+    model.share_memory()
+    for rank in range(4):
+        mp.Process(target=train_shared, args=(rank, clone(model), optimizer)).start()
