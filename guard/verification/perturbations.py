@@ -15,6 +15,7 @@ import _thread
 import functools
 import hashlib
 import os
+import queue
 import random
 import sys
 import threading
@@ -37,6 +38,7 @@ _BLOCK = bytes(1 << 18)  # hashed in about 0.2 ms, without holding the interpret
 _INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
 _STALLS = 0.06  # of the times that a process is disturbed: 2 to 3 % of its time
 _MORE_STALLS, _SHORT = 0.3, 10.0  # in its first seconds: 12 %
+_LATEST_ITEM, _LATE_ITEMS = 0.04, 0.15  # seconds; the share of items
 _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
@@ -109,11 +111,13 @@ def disturb(run: int) -> None:
 
     From run 1 on, all threads of Python's stand still now and then, as on a busy machine: what
     waits for a few milliseconds waits in vain. At first more often, since most programs that are
-    verified are short. Threads do not begin at once, so that another one is first.
+    verified are short. Threads do not begin at once, so that another one is first, and what they
+    put into queues comes late now and then.
     """
     sys.setswitchinterval(_INTERVALS[run % len(_INTERVALS)])
     if run:
         _hold_up_threads(run)
+        _hold_up_queues(run)
     _start(run)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _start(run))
@@ -158,6 +162,23 @@ def _hold_up_threads(run: int) -> None:
         original(thread)
 
     threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def _hold_up_queues(run: int) -> None:
+    """Let what is put into a ``queue.Queue`` come late, for some of the times, up to a second."""
+    original = queue.Queue.put
+    draws = random.Random(f"queues {run}")  # noqa: S311 - no secret; not the program's own
+    left = [1.0]
+
+    @functools.wraps(original)
+    def put(self: Any, *given: Any, **named: Any) -> None:  # noqa: ANN401
+        seconds = draws.uniform(0, _LATEST_ITEM) if draws.random() < _LATE_ITEMS else 0.0
+        if 0 < seconds < left[0]:
+            left[0] -= seconds
+            time.sleep(seconds)
+        original(self, *given, **named)
+
+    queue.Queue.put = put  # type: ignore[method-assign]
 
 
 def _stalling() -> Callable[[int], None] | None:
