@@ -37,12 +37,13 @@ from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, S
 from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from guard.diff import Difference
     from guard.diff.differences import Link
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
+    from guard.observe.statements import Path
     from guard.verification.operators import Culprit
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
@@ -183,11 +184,35 @@ def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:
     """Texts of objects that have no ``__repr__`` of their own: their address stands in them."""
     parts = list(_parts(node.statement.text))
     called = {path_of(each.func) for each in parts if isinstance(each, ast.Call)}
-    makes = any(isinstance(each, ast.FormattedValue) or last_name(each) in _TEXTS for each in parts)
     pairs = zip(node.statement.reads, traits.paths, strict=False)
-    if makes and any(bits & SHOWN and path not in called for path, bits in pairs):
+    held = {path: bits for path, bits in pairs if path not in called}
+    if any(_has_address(each, held) for each in _texts(parts)):
         what = f"the text of an object without a __repr__, in `{node.statement.text}`"
         yield Origin(Source.OBJECT_ADDRESS, what)
+
+
+def _texts(parts: list[ast.AST]) -> Iterator[ast.AST | None]:
+    """What a text is made of: what ``repr`` is given, or stands in braces; None where ``repr`` is
+    handed on, as in ``json.dumps(a, default=repr)``."""
+    called = {each.func: each for each in parts if isinstance(each, ast.Call)}
+    for each in parts:
+        if isinstance(each, ast.FormattedValue):
+            yield each.value
+        elif isinstance(each, (ast.Name, ast.Attribute)) and last_name(each) in _TEXTS:
+            call = called.get(each)
+            yield from call.args if call is not None else (None,)
+
+
+def _has_address(value: ast.AST | None, held: Mapping[Path, int]) -> bool:
+    """Whether a value's text has an address. Of one that is no path that the statement reads, such
+    as the item of a loop, anything that it reads can be meant; of its attributes nothing is known.
+
+    held  what the paths that it reads are made of
+    """
+    path = path_of(value)
+    if path is not None and path in held:
+        return bool(held[path] & SHOWN)
+    return not isinstance(value, ast.Attribute) and any(bits & SHOWN for bits in held.values())
 
 
 def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:

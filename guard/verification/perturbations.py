@@ -154,11 +154,11 @@ def _hold_up_threads(run: int) -> None:
         run_it, seconds = thread.run, draws.uniform(0, _LATEST)
 
         def late() -> None:
-            del thread.run
+            vars(thread).pop("run")
             time.sleep(seconds)
             run_it()
 
-        thread.run = late  # type: ignore[method-assign]  # who starts it waits until here
+        vars(thread)["run"] = late  # who starts it waits until ``original`` begins
         original(thread)
 
     threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]  # noqa: SLF001

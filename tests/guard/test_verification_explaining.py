@@ -402,6 +402,24 @@ def test_what_only_looks_like_an_address_or_a_set(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("a = '/'.join(str(each) for each in samples)", True),
+        ("a = json.dumps(samples, default=repr)", True),
+        ("a = str(numbers(samples))", True),  # what that gives is not known
+        ("a = len(samples) * str(name)", False),
+        ("a = [str(each.number) for each in samples]", False),
+        ("a = repr(tuple(name)) + name", False),
+    ],
+)
+def test_texts_of_what_has_one_of_its_own(line: str, is_told: bool, tmp_path: Path) -> None:
+    found = flows(tmp_path, f"import json\n{PREPARED}name = 'left'\n{line}\n")
+    last = max(found.nodes, key=lambda each: each.statement.line)
+
+    assert (origin_of(last, found.traits(last)).source is Source.OBJECT_ADDRESS) == is_told
+
+
+@pytest.mark.parametrize(
     ("line", "source"),
     [
         ("a = samples[hash(name) % len(samples)]", Source.STRING_HASH),
