@@ -124,6 +124,11 @@ def _level_of_user() -> int:
     return level
 
 
+def given(name: str) -> str | None:
+    """The value that the user gave a variable; None where there is none but guard's."""
+    return None if name in _set_by_guard else os.environ.get(name)
+
+
 def claim(name: str) -> None:
     """Say that guard gave the variable its value before this process started."""
     if value := os.environ.get(name):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import found_at, import_torch, loaded
 from guard.observe.patching import replace
+from guard.setup.activation import active
+from guard.setup.environment import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 ABSENT = object()  # what a flag reads where this torch, or this machine, has none
 _ALGORITHMS = "torch.use_deterministic_algorithms"
+_READ_BY_INDUCTOR = "TORCHINDUCTOR_DETERMINISTIC"
 _BEFORE = "before 2.2, the oldest that guard supports"
 
 
@@ -93,7 +96,7 @@ def held() -> Iterator[None]:
 
 def _restore_inductor(found: Any) -> None:  # noqa: ANN401 - whatever a flag holds
     if found is ABSENT:  # what it reads when it is imported
-        found = os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"
+        found = os.environ.get(_READ_BY_INDUCTOR) == "1"
     if _read_inductor(import_torch("guard")) not in (ABSENT, found):
         _write_inductor(import_torch("guard"), found)
 
@@ -266,6 +269,7 @@ def states(settings: Settings) -> tuple[State, ...]:
 def applied(settings: Settings) -> Iterator[None]:
     """Set every flag, and put back what was there."""
     torch = import_torch("guard")
+    inductor = _read_inductor(torch)
     found = [state for state in states(settings) if state.value is not ABSENT]
     try:
         for state in found:
@@ -276,3 +280,6 @@ def applied(settings: Settings) -> Iterator[None]:
         for state in reversed(found):
             if state.flag.read(torch) not in (state.value, ABSENT):
                 state.flag.write(torch, state.value)
+        # Imported meanwhile, it has read guard's variable.
+        if inductor is ABSENT and active() is None:
+            _restore_inductor(given(_READ_BY_INDUCTOR) == "1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from programs import write
+from programs import python, write
 
 torch = pytest.importorskip("torch")
 
@@ -69,3 +69,25 @@ def test_a_program_that_uses_the_newer_precision_switches(tmp_path: Path, forks:
     """In a process of its own: torch remembers which of the two a program has used."""
     done = forks.python(write(tmp_path / "run.py", NEWER), cwd=tmp_path)
     assert done.stdout == "ieee ieee ieee\ntf32 tf32 ieee\n"
+
+
+IMPORTED_MEANWHILE = """
+    import sys
+
+    import torch
+
+    import guard
+
+    assert "torch._inductor.config" not in sys.modules
+    with guard.deterministic():
+        with guard.deterministic():
+            import torch._inductor.config as config
+        print(config.deterministic)
+    print(config.deterministic)
+    """
+
+
+def test_what_inductor_reads_under_guard_ends_with_it(tmp_path: Path) -> None:
+    """Not in a fork of what may have imported it."""
+    done = python(write(tmp_path / "run.py", IMPORTED_MEANWHILE), cwd=tmp_path)
+    assert done.stdout.split() == ["True", "False"], done.stderr
