@@ -161,3 +161,38 @@ def test_a_place_that_is_returned_and_epochs_that_are_passed_over(lint: Lint) ->
         ("    self.train_epoch()", "    if epoch <= first:\n    ~continue\n~self.train_epoch()"),
     ).replace("~", " " * 16)
     assert lint(trainer=trainer) == FOUND
+
+
+def test_a_loop_without_an_end_and_a_function_that_it_calls(lint: Lint) -> None:
+    endless = """            while True:
+                if self.step > 90:
+                    break
+                self.step += 1
+                x = self.take_batch()
+"""
+    trainer = changed(
+        TRAINER,
+        ('self.start_epoch = checkpoint.get("epoch", 0) + 1', 'self.step = checkpoint["step"]'),
+        ("            for epoch in range(self.start_epoch, 90):\n", endless),
+        ('"epoch": epoch}', '"step": self.step}'),
+    )
+    drawing = "\n        def take_batch(self):\n            return torch.randint(9, (4,))\n"
+    plain = changed(TRAIN, ("shuffle=True", "shuffle=False"))
+    assert lint(plain, f"{trainer.rstrip()}\n{drawing}") == FOUND
+    fixed = drawing.replace("torch.randint(9, (4,))", "torch.arange(9)")
+    assert lint(plain, f"{trainer.rstrip()}\n{fixed}") == []
+
+
+def test_a_seed_that_only_an_option_gives(lint: Lint) -> None:
+    option = """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed", type=int)
+        args = parser.parse_args()
+        if args.seed is not None:
+            torch.manual_seed(args.seed)
+    """
+    text = changed(textwrap.dedent(TRAIN), ("    torch.manual_seed(0)\n", ""))
+    head, _, rest = text.partition("if __name__")
+    assert lint(f"{head}{textwrap.dedent(option)}if __name__{rest}") == ["train.py:15 possible"]

@@ -61,10 +61,12 @@ def started(loop: Region) -> set[str]:
 
 def _starts(loop: Region) -> Iterator[ast.AST]:
     """What the first round of a loop depends on: ``first`` of ``for epoch in range(first, last)``
-    and of ``if epoch < first: continue``, the test of ``while step < last``."""
+    and of ``if epoch < first: continue``, the test of ``while step < last``, and of ``break``."""
     head = loop.head
     if isinstance(loop.node, ast.While):
         yield loop.node.test
+        ends = (op.region.head for op in loop.ops() if (op.code, op.name) == ("leave", "break"))
+        yield from (each.node for each in ends if each is not None and each is not head)
         return
     for op in behind(*head.args, most=_MOST) if head is not None else ():
         ranges = op.code == "call" and word_of(op) in ("range", "trange")

@@ -529,12 +529,14 @@ class _Reader:
 
     @staticmethod
     def continues(function: Function) -> Iterator[Found]:
-        """Loops that train from some round on: of each, its head, with the names of the round."""
+        """Loops that train from some round on: of each, its head, with the names of the round;
+        the text says what it calls."""
         for op in (*function.coded("iter"), *function.coded("test")):
             loop = op.region
             places = checkpoints.started(loop) if loop.loops and loop.head is op else ()
             if places:
-                yield Found(op, " ".join(sorted(places)), "")
+                called = {word_of(each) for each in loop.ops()}
+                yield Found(op, " ".join(sorted(places)), " ".join(sorted(called)))
 
     def perturbs(self, function: Function) -> Iterator[Found]:
         """Layers, functions and transforms that draw whenever data come by."""

@@ -190,9 +190,9 @@ _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
-    # ``for epoch in range(first, last)``, ``while step < last``.
+    # ``for epoch in range(first, last)``, ``while step < last``, ``while True``.
     "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),
-    "while ": re.compile(r"[^\n]*(?:epoch|step|iter)"),
+    "while ": re.compile(r"(?:True|1)[ \t]*:|[^\n]*(?:epoch|step|iter)"),
     "Random": re.compile(r"\w+\("),
     **dict.fromkeys(("Dropout", "dropout"), re.compile(r"[123]?d?\(")),
     "torch.func": re.compile(r"\b"),  # and no torch.functional

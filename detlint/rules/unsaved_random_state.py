@@ -36,11 +36,13 @@ class UnsavedRandomState(Rule):
     - a program that saves the state of an optimizer, and loads it with the epoch or step that was
       reached
     - its loop goes on from there, and something in it draws: a loader that shuffles, a transform,
-      dropout, a data set, or the `forward` of a model
+      dropout, a data set
+    - the same if the `forward` of a model draws, or a function that the loop calls
     - one finding for each program, at the place where it saves
 
     Lowers the confidence:
-    - nothing seeds torch: then runs that nobody interrupts differ as well (DET102): *possible*
+    - nothing seeds torch, or only an option that is off by default: then runs that nobody
+      interrupts differ as well (DET102), reported as *possible*
     - several files train, as those of several models do: *possible*
 
     Not reported:
@@ -125,7 +127,8 @@ class UnsavedRandomState(Rule):
         drawn = _drawn(program)
         if drawn is None:
             return
-        sure = program.has("seeds", "torch") and _has_one_loop(program, resumed)
+        seeds = program.facts("seeds", "torch", runs=True)
+        sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         yield program.finding(
             cls,
             saved,
@@ -171,6 +174,8 @@ def _drawn(program: Program) -> Located | None:
         return first
     drawn = (each for library in _LIBRARIES for each in program.facts("draws", library))
     sure = (each for each in drawn if each.fact.doubt <= TESTED)
+    called = (word for each in program.facts("continues") for word in each.fact.text.split())
+    often = {*PER_BATCH, *called}
     return next(
-        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *PER_BATCH)), None
+        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *often)), None
     )

@@ -101,8 +101,8 @@ class UnseededGlobalRng(Rule):
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
     - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
-    - another program that writes something, such as a file, if its own file draws, or if it names
-      a data set or model of another file that draws for each sample
+    - another program, if its own file draws and it writes something, such as a file
+    - the same if it names a data set or model of another file that draws for each sample
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
