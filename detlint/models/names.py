@@ -73,7 +73,7 @@ _LOG_METHODS = frozenset(
 )
 _LOGGERS = words("log logger logging console msg parser")
 _LOG_FUNCTIONS = words(
-    """warnings.warn sys.exit sys.stderr.write builtins.exit builtins.print pytest.fail
+    """warnings.warn sys.exit sys.stderr.write builtins.exit builtins.print icecream.ic pytest.fail
     pytest.skip"""
 )
 _LOG_MODULES = ("logging.", "traceback.")
@@ -82,7 +82,7 @@ _LOG_ONCE = ("_rank_0", "_rank0", "_rank_zero", "_once", "_advice", "_main_proce
 _PROGRESS = ("progress", "pbar", "tqdm", "spinner", "callback")
 _PROGRESS_ENDS = words("bar bars echo console status hook")
 _FAILURES = ("fail", "error", "exception", "skipped")
-_TELLING = frozenset(("echo", "pprint", "print"))
+_TELLING = frozenset(("display", "echo", "pprint", "print"))
 _TOLD = frozenset(
     ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
 )

@@ -38,6 +38,7 @@ import torch.utils.cpp_extension
 import xarray
 import yaml
 from fsspec.core import url_to_fs
+from icecream import ic
 from joblib import Parallel, delayed
 from natsort import natsorted
 from scipy.io import wavfile
@@ -4607,3 +4608,9 @@ def index_of_all_by_less(root):
         for path in sorted(folder.iterdir()):
             found.setdefault((folder.name[:3], path.name[:5]), path)
     return found["a", "b"]
+
+
+def displayed(d, display):
+    display(os.listdir(d))
+    ic(os.listdir(d))
+    resize(os.listdir(d))  # DET203
