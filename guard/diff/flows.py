@@ -145,8 +145,9 @@ class Flows:
             return
         gives = self._changed(node)
         moved = self._states.is_moved(node)  # noted, whatever else it does
-        effects = moved or bool(gives) or node.branches
-        effects = effects or (node.is_last and node.within.differs)
+        effects = moved or bool(gives)
+        if node.statement.kind != "AsyncWith":  # when it goes on is the order of others alone
+            effects = effects or node.branches or (node.is_last and node.within.differs)
         effects = effects or first.raised != second.raised
         if not effects:
             return
@@ -375,6 +376,10 @@ class Flows:
             self._given[node] = NOTHING  # for recursion
             self._given[node] = self._of_inputs(node, list(self._differing(node)))
         return self._given[node]
+
+    def binds(self, node: Node) -> bool:
+        """Whether a statement has made something hold other contents."""
+        return bool(self._changed(node))
 
     def comes_to_the_same(self, node: Node) -> bool:
         """Whether what a statement wrote holds the same in the end: threads that count differ on

@@ -142,6 +142,9 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
             yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
+    waits = statement.kind in ("AsyncFor", "AsyncWith")
+    if waits or any(isinstance(each, ast.Await) for each in _parts(statement.text)):
+        yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     grows = _grows(node)

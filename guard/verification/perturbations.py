@@ -39,6 +39,7 @@ _INTERVALS = (0.005, 0.0005, 0.02, 0.001)  # seconds; the first is Python's own
 _STALLS = 0.06  # of the times that a process is disturbed: 2 to 3 % of its time
 _MORE_STALLS, _SHORT = 0.3, 10.0  # in its first seconds: 12 %
 _LATEST_ITEM, _LATE_ITEMS = 0.04, 0.15  # seconds; the share of items
+_LATEST_CHILD = 0.02  # seconds by which a forked process is late
 _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
@@ -120,7 +121,13 @@ def disturb(run: int) -> None:
         _hold_up_queues(run)
     _start(run)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: _start(run))
+        os.register_at_fork(after_in_child=lambda: _begin_late(run))
+
+
+def _begin_late(run: int) -> None:
+    draws = random.Random(f"{run} child {os.getpid()}")  # noqa: S311 - no secret
+    time.sleep(draws.uniform(0, _LATEST_CHILD) if run else 0)
+    _start(run)
 
 
 def _start(run: int) -> None:

@@ -135,11 +135,13 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
 
 def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
-    was not followed may have been given something else. Last comes what is the same in the end."""
+    was not followed may have been given something else. What only waits comes later than what takes
+    what came first, and last what is the same in the end."""
 
-    def late(node: Node) -> tuple[bool, bool]:
+    def late(node: Node) -> tuple[bool, bool, bool]:
         source = origin_of(node, flows.traits(node)).source
-        return flows.comes_to_the_same(node), source is Source.NOT_SHOWN
+        only_waits = source is Source.READINESS and not flows.binds(node)
+        return flows.comes_to_the_same(node), source is Source.NOT_SHOWN, only_waits
 
     return found._replace(origins=tuple(sorted(found.origins, key=late)))
 

@@ -327,6 +327,8 @@ def test_what_a_call_reads() -> None:
         ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
         ("thread.join(0.5)", Source.READINESS),
         ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
+        ("a = await finished", Source.READINESS),
+        ("async with gate:", Source.READINESS),
         ("a = requests.get(url, timeout=3)", Source.PROGRAM),
         ("a = ', '.join(names)", Source.NOT_SHOWN),
     ],
