@@ -566,6 +566,25 @@ def test_what_is_left_out_because_it_runs_often_says_nothing(tmp_path: Path) -> 
     assert not any(each.branches for each in found.nodes if each.statement.line == 4)
 
 
+def test_when_a_coroutine_goes_on_is_no_origin(tmp_path: Path) -> None:
+    text = """\
+    import asyncio
+    async def main():
+        gate, done = asyncio.Semaphore(2), []
+        async def one(number):
+            async with gate:
+                await asyncio.sleep(WAITS[number] / 100)
+                done.append(number + 2000)
+        await asyncio.gather(*map(one, range(4)))
+        return done
+    a = asyncio.run(main())
+    """
+    found = flows(tmp_path, textwrap.dedent(text), WAITS=([0, 4, 0, 1], [6, 0, 4, 0]))
+
+    assert "a = asyncio.run(main())" in [each.statement.text for each in found.tainted]
+    assert not [each for each in found.origins if each.statement.kind == "AsyncWith"]
+
+
 def test_what_threads_have_counted_is_the_same_in_the_end(tmp_path: Path) -> None:
     text = """\
     import threading
