@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,6 +112,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
         ("if mode: torch.manual_seed(0)\n    model = net.Net()\n    seeds.fix(1)", []),
         ("seeds.start(0)", []),
         ("prepare(mode)\n    np.random.seed(0)", []),
+        ("def make():\n        torch.randn(3)\n    torch.manual_seed(0)\n    make()", []),
         ("rows = seeds.split(3)", ["seeds.py:15"]),
         ("seeds.fix(0)\n    rows = seeds.split(3)", []),
     ],
@@ -140,6 +142,7 @@ TRIED = "try:\n    import inner\nexcept ImportError:\n    pass\n"
         ({"net.py": SEED + DRAW}, []),
         ({"net.py": "import inner\n" + DRAW, "inner.py": SEED}, []),
         ({"net.py": "", "other.py": DRAW}, []),
+        ({"net.py": f"import sys\nif sys.argv:\n{indent(NET, '    ')}"}, []),
     ],
 )
 def test_what_is_drawn_when_files_are_imported(

@@ -2583,3 +2583,32 @@ def test_what_is_not_there_may_seed_unless_it_is_a_constant(
     draws = "loss.backward(); optimizer.step()\nrandom.random()\n"
     project({"app/__init__.py": "", "app/train/__init__.py": "", "train.py": text + draws})
     assert (lint("--select", "DET102") != []) is found
+
+
+@pytest.mark.parametrize(
+    ("seeding", "found"),
+    [
+        ("def fix(torch):\n    torch.manual_seed(0)\nfix(torch)", False),
+        ("def fix(tool):\n    tool.manual_seed(0)\nfix(other)", True),
+        ("def fix():\n    torch = late()\n    torch.manual_seed(0)\nfix()", False),
+        ("def fix():\n    tool = late()\n    tool.manual_seed(0)\nfix()", True),
+    ],
+)
+def test_what_is_written_as_torch_and_not_known_may_seed_torch(
+    project: Project, lint: Lint, seeding: str, *, found: bool
+) -> None:
+    draws = "x = torch.nn.Linear(3, 3)\nx(y).backward(); optimizer.step()\n"
+    project({"train.py": f"import other\nimport torch\n{seeding}\n{draws}"})
+    assert (lint("--select", "DET102") != []) is found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("deterministic = True", False), ("deterministic =True", False), ("precision = 16", True)],
+)
+def test_blanks_around_an_option_of_a_trainer_change_nothing(
+    project: Project, lint: Lint, given: str, *, found: bool
+) -> None:
+    text = "import lightning as L\nL.seed_everything(1)\nL.Trainer({}).fit(model, loader)\n"
+    project({"train.py": text.format(given)})
+    assert (lint("--select", "DET304") != []) is found

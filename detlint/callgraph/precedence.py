@@ -125,6 +125,17 @@ class Precedence:
                     pending.append(found)
         return row < met.get(path, 0)
 
+    def waits(self, path: str, row: int) -> bool:
+        """Whether a line lies in a function that its part defines, which something has to call."""
+        unit = self._unit(path)
+        piece = unit.piece_at(unit.source.line_starts[row - 1])
+        around = None if piece is None else unit.function(piece) if piece.kind else unit.module
+        return around is not None and any(
+            each.node.lineno <= row <= (each.node.end_lineno or row)
+            for each in around.everything()
+            if each is not around and isinstance(each.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        )
+
     def _imports(self, path: str) -> Iterator[tuple[int, str]]:
         """The files that a file certainly imports when it runs, and in which rows."""
         nodes = {

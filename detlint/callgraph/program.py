@@ -232,10 +232,11 @@ class Program:
     def _is_passed(self, located: Located, kind: str, passage: Passage) -> bool:
         path, row = located.path, located.fact.row
         part = self._index.part_at(path, row)
-        return passage.holds(path, part, row) or (
+        passed = passage.holds(path, part, row) or (
             part in self._parts_at_import(path, kind)
             and self._precedence.loads_before(path, row, passage)
         )
+        return passed and not self._precedence.waits(path, row)
 
     def _parts_at_import(self, path: str, kind: str) -> Iterable[str]:
         """The parts of a file in which facts may hold that run with it: its statements, and of

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import checkpoints, epochs, samplers, settings
-from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.calls import owner_word, path_of, word_of
 from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _CONDITIONAL = SEEDING | DRAWING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
+_MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
 _OPTIONS = ("deterministic", "full_determinism", "use_deterministic_algorithms")
 _CONFIGURING = ("Args", "Arguments", "Config", "Fabric", "Trainer")
@@ -219,7 +220,7 @@ class _Reader:
             yield EVERY
         if op.code != "call":
             return
-        called, word = self._called(op), word_of(op)
+        called, word = self._called(op) or list(_as_written(op)), word_of(op)
         row = next((row for each in called if (row := randomness.BY_NAME.get(each))), ())
         if row:
             if has_seed(op) and not self._states.is_put_back(op):
@@ -587,6 +588,14 @@ class _Reader:
         named = self._values.constant(value)
         word = named if isinstance(named, str) else word_of(value) if value.code == "call" else ""
         return word.lower().startswith(_SEVERAL)
+
+
+def _as_written(call: Op) -> Iterator[str]:
+    """What is called of something unknown that is written as a module is: a function may be handed
+    it, or get it from one that imports late."""
+    first, _, rest = path_of(call.args[0]).partition(".")
+    if rest and first in _MODULES:
+        yield f"{_MODULES[first]}.{rest}"
 
 
 def _may_be_called(function: Function) -> bool:

@@ -168,7 +168,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "ranks": tuple(
         form
         for name in ("devices", "gpus", "num_nodes", "strategy")
-        for form in (f"{name}=", f"'{name}'", f'"{name}"')
+        for form in (*_given(name), f"'{name}'", f'"{name}"')
     ),
 }
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
@@ -177,7 +177,7 @@ _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 _LOOKED_FOR = ("makes_unseen", "instantiates")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
-_CALLED = re.compile(rf"\w*(?:=(?!=|False\b|None\b)|[ \t]*(?:\((?!`)|{_ALIAS}))")
+_CALLED = re.compile(rf"\w*[ \t]*(?:=(?!=|[ \t]*(?:False|None)\b)|\((?!`)|{_ALIAS})")
 # Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
 _SEARCHED = re.compile(
     r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
