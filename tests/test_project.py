@@ -2612,3 +2612,32 @@ def test_blanks_around_an_option_of_a_trainer_change_nothing(
     text = "import lightning as L\nL.seed_everything(1)\nL.Trainer({}).fit(model, loader)\n"
     project({"train.py": text.format(given)})
     assert (lint("--select", "DET304") != []) is found
+
+
+@pytest.mark.parametrize(
+    ("lines", "confidence"),
+    [
+        ("self.fix(3)\n        self.rows = split(x)", "possible"),
+        ("self.rows = split(x)\n        self.fix(3)", "likely"),
+    ],
+)
+def test_a_constructor_may_seed_by_a_method_of_its_own(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, confidence: str
+) -> None:
+    trainer = f"""\
+import numpy as np
+from data import split
+
+class Trainer:
+    def __init__(self):
+        {lines}
+
+    def fix(self, seed):
+        np.random.seed(seed)
+"""
+    train = "from trainer import Trainer\n\nif __name__ == '__main__':\n    Trainer()\n"
+    project({"data.py": SPLIT, "trainer.py": trainer, "train.py": train})
+    rules = ["--select", "DET104", "--min-confidence", "possible"]
+    main(["--no-cache", "--output-format", "json", *rules, "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [each["confidence"] for each in found] == [confidence]

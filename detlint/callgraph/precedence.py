@@ -214,7 +214,9 @@ class Precedence:
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""
         path, meant = unit.source.path, self._definitions.meant
-        return [found for name in unit.values.qualified(op) for found in meant(path, name) or ()]
+        found = [each for name in unit.values.qualified(op) for each in meant(path, name) or ()]
+        own = unit.values.function(op) if op.code == "attr" and not found else None
+        return [Symbol(path, own.name)] if own is not None else found
 
     def _nodes(self, symbols: list[Symbol], op: Op) -> list[int]:
         """The nodes of what a value may be, and of methods by its name."""
@@ -240,7 +242,8 @@ class Precedence:
         """The function that is called, of a class its constructor."""
         path, part = symbol
         unit = self._unit(path)
-        function = unit.method(part, "__init__") or unit.defined(part)
+        owner, _, word = part.rpartition(".")
+        function = unit.method(part, "__init__") or unit.defined(word, owner)
         return None if function is None else (unit, function)
 
     # The graph
