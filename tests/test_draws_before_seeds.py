@@ -177,3 +177,32 @@ def test_what_is_drawn_before_the_seed_of_a_package(
         files["train.py"] = train.format(f"{first}\n    {then}")
         project({f"package/{name}": text for name, text in files.items()})
         assert told(capsys) == found
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("torch.manual_seed(1)\n        self.net = torch.nn.Linear(3, 3)", []),
+        ("self.net = torch.nn.Linear(3, 3)\n        torch.manual_seed(1)", ["train.py:5"]),
+    ],
+)
+def test_a_constructor_that_seeds_before_a_method_that_does_so_again(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    train = f"""\
+import torch
+
+class Trainer:
+    def __init__(self):
+        {lines}
+
+    def load(self, path):
+        torch.set_rng_state(torch.load(path))
+
+if __name__ == "__main__":
+    trainer = Trainer()
+    trainer.load("last.pt")
+    loss.backward(); optimizer.step()
+"""
+    project({"train.py": train})
+    assert told(capsys) == found

@@ -154,7 +154,7 @@ class Precedence:
     ) -> tuple[str, int] | None:
         """Go through a function up to the first of the lines, which is given back if it is met."""
         path, part = unit.source.path, function.name
-        own = [each.row for each in passage.ends if each.path == path and _holds(part, each)]
+        own = [x.row for x in passage.ends if x.path == path and _holds(function, x)]
         last = min(own, default=_FOREVER)
         passage.rows[path, part] = last  # a function that calls itself is passed once
         for op in function.ops:
@@ -190,10 +190,10 @@ class Precedence:
         depth: int,
     ) -> bool | None:
         """Whether the first of two lines is met before the other; None where neither is."""
-        path, part = unit.source.path, function.name
+        within = [x.path == unit.source.path and _holds(function, x) for x in lines]
         for op in function.ops:
             row = getattr(op.node, "lineno", 0)
-            here = [each.path == path and each.row <= row and _holds(part, each) for each in lines]
+            here = [own and each.row <= row for own, each in zip(within, lines, strict=True)]
             if any(here):
                 return here[0] and not (here[1] and lines[1].row < lines[0].row)
             # What a function imports for itself is used where an operation takes it.
@@ -202,7 +202,10 @@ class Precedence:
             if not symbols and op.code != "attr":
                 continue
             before, reached = reached, self._with(reached, self._nodes(symbols, op))
-            met = [self._is_met(each, reached) and not _holds(part, each) for each in lines]
+            met = [
+                self._is_met(each, reached) and not own
+                for own, each in zip(within, lines, strict=True)
+            ]
             if any(met):
                 one = len(symbols) == 1 and all(met) and depth < _DEEPEST
                 inner = self._inner(symbols[0]) if one else None
@@ -278,6 +281,10 @@ def _wanted(node: ast.AST) -> Iterator[Import]:
         yield from (Import(each.name, 0, ()) for each in node.names)
 
 
-def _holds(function: str, line: Line) -> bool:
-    """Whether a function is the part that a line lies in; "" for what runs with the file."""
-    return line.part in (function, "__main__") if not function else line.part == function
+def _holds(function: Function, line: Line) -> bool:
+    """Whether a line of the same file lies in a function; of the module, what runs with the file.
+    Its part of the outline does not tell: what makes an object is part of its class."""
+    if not function.name:
+        return line.part in ("", MAIN)
+    first = getattr(function.node, "lineno", _FOREVER)
+    return first <= line.row <= (getattr(function.node, "end_lineno", None) or first)
