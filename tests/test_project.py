@@ -2641,3 +2641,13 @@ class Trainer:
     main(["--no-cache", "--output-format", "json", *rules, "."])
     found = json.loads(capsys.readouterr().out)
     assert [each["confidence"] for each in found] == [confidence]
+
+
+@pytest.mark.parametrize(("quote", "found"), [("'''", False), ("", True)])
+def test_what_a_text_shows_is_not_imported(
+    project: Project, lint: Lint, quote: str, *, found: bool
+) -> None:
+    shown = f"{quote}\nimport transformer_engine.pytorch as te\nte.TransformerLayer(64, 256, 4)\n"
+    train = f"import torch\nEXAMPLE = 1\n{shown}{quote}\nloss.backward(); optimizer.step()\n"
+    project({"train.py": train})
+    assert (lint("--select", "DET604") != []) is found

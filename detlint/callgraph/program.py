@@ -286,10 +286,12 @@ class Program:
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
-        return not self._imported.isdisjoint(libraries)
+        found = self._imported.intersection(libraries)
+        return any(self._index.brings(path, each) for each in found for path in self.paths)
 
     @cached_property
     def _imported(self) -> frozenset[str]:
+        """As far as texts tell, which may show what others import."""
         return frozenset().union(*map(self._index.libraries, self.paths))
 
     def facts(  # noqa: PLR0913 - how facts are chosen

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.syntax.layout import layout_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -82,6 +84,14 @@ def _takes_all_beside(text: str) -> bool:
         return True
     listed = "__all__" in text and any(map(text.__contains__, _LISTING))
     return listed and _LISTED.search(text) is not None
+
+
+def code_imports(text: str, library: str) -> bool:
+    """Whether code imports a top-level module, and not what a string shows."""
+    layout = layout_of(text)
+    written = (x for x in _statements(text) if not layout.inside(x.end("indent") + 1))
+    found = [*(each for match in written for each in _read(match)), *_chosen(text)]
+    return any(x.module.partition(".")[0] == library and not x.level for x in found)
 
 
 def _chosen(text: str) -> list[Import]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from detlint.index.entrypoints import is_program
 from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
-from detlint.index.imports import Import, imports
+from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
 from detlint.index.named import entry_points, targets
 from detlint.index.scan import Outline, outline
@@ -163,6 +163,12 @@ class Index:
             named = (each.module.partition(".")[0] for each in self.imports(path) if not each.level)
             self._libraries[path] = frozenset(named)
         return self._libraries[path]
+
+    def brings(self, path: str, library: str) -> bool:
+        """Whether the code of a file imports one of them."""
+        return library in self.libraries(path) and self.told(
+            path, f"imports {library}", lambda text: code_imports(text, library)
+        )
 
     def is_packaged(self, path: str) -> bool:
         """Whether a file is a module of a package, and not one of a folder of programs."""

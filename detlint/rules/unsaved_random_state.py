@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 _LIBRARIES = ("torch", "numpy", "random")
-_ADVICE = "save guard.rng_state() in the checkpoint, and guard.restore() it where the loop goes on"
+_ADVICE = (
+    "save guard.rng_state() in the checkpoint, and give it to guard.restore where the loop goes on"
+)
 _OWN_ADVICE = (
     "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
     "loop goes on"

@@ -144,7 +144,7 @@ class Frame:
         self._begin(frame, statement)
 
     def _begin(self, frame: FrameType, statement: Statement) -> None:
-        tracer = self._tracer
+        tracer, begun = self._tracer, thread_time()
         self._lasti = frame.f_lasti
         at = (statement.line, self._code.place)
         tracer.digests.traits = 0
@@ -155,6 +155,7 @@ class Frame:
         self.raised = ""
         self.statement = statement
         self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
+        tracer.looking.took(statement, thread_time() - begun)
         self.began = monotonic_ns()
 
     def _finish(self, frame: FrameType) -> None:
@@ -248,10 +249,10 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
 
 _TIMES = 9  # that the kinds of a statement's values are looked at
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
-_SPENT = 2.0  # seconds that looking at one statement may take, all in all
+_SPENT = 3.0  # seconds that looking at one statement may take, all in all
 _MOST = 150_000  # statements of a process that are looked at before the last steps
-_LONGEST = 60.0  # seconds, after which statements are left out until the last steps
-_LAST = 2  # steps that are always looked at
+_LONGEST = 60.0  # seconds, after which statements are left out until the last steps, and in these
+_LAST = 2  # steps that are looked at again
 _AHEAD = 8  # steps that a loader's workers may be ahead
 
 
@@ -450,6 +451,7 @@ class Looking:
         self._left_out: set[Statement] = set()
         self._looked = 0
         self._until = 0.0
+        self._until_the_end = 0.0
 
     def begin(self) -> None:
         """From here on, until it has taken too long."""
@@ -464,7 +466,10 @@ class Looking:
         if times < _OFTEN and spent < _SPENT and is_early:
             self._looked += 1
             return True
-        return self._is_last(_LAST)
+        if not self._is_last(_LAST):
+            return False
+        self._until_the_end = self._until_the_end or monotonic() + _LONGEST
+        return monotonic() < self._until_the_end
 
     def is_first_left_out(self, statement: Statement) -> bool:
         """Whether one that is not looked at was looked at until now: this is to be told, for the
