@@ -223,7 +223,11 @@ class OtherFiles:
         return self._alone or self._asked_for("installed", os.path.realpath(unit.source.path))
 
     def _installed(self, home: str) -> bool:
-        return PythonFiles(self._files(), self._index).is_installed(home)
+        return self._python_files.is_installed(home)
+
+    @cached_property
+    def _python_files(self) -> PythonFiles:
+        return PythonFiles(self._files(), self._index)
 
     def _requirements_in(self, folder: str) -> list[str]:
         read = self._index.source

@@ -16,6 +16,7 @@ from detlint.index.facts import (
     DRAWING,
     EVERY,
     HASH_SEED,
+    HIDING,
     NEVER,
     REPAIRED,
     SEEDING,
@@ -25,6 +26,7 @@ from detlint.index.facts import (
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
+from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
-_NAME = re.compile(r"\w+")
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _CALLED = _USED | {"trains"}
@@ -157,9 +158,9 @@ class Program:
     def methods_of_named(self, kind: str, *names: str) -> dict[str, set[str]]:
         """The methods of some names, by their files, of the classes of other files that hold facts
         of a kind and that the program's own file names."""
-        named, found = set(_NAME.findall(self.source.text)), {}
+        named, found = places(self.source.text), {}
         for path in self._holders.get(kind, ()):
-            classes = named.intersection(self._index.outline(path).classes)
+            classes = [each for each in self._index.outline(path).classes if each in named]
             if classes and path != self.path:
                 found[path] = {f"{owner}.{name}" for owner in classes for name in names}
         return found
@@ -184,7 +185,7 @@ class Program:
 
     def may_reach(self, path: str, row: int) -> bool:
         """Whether a line runs as far as names tell, or by a name that the text hides."""
-        hides = not self._holders.keys().isdisjoint(("looks_up", "makes_unseen"))
+        hides = not HIDING.isdisjoint(self._holders)
         return self.runs(path, row) or (hides and self.may_run(path, row))
 
     def _runs(self, path: str, row: int) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
+from detlint.index.facts import HIDING
 from detlint.index.scan import MAIN
 from detlint.models.attention import ANSWERING
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
@@ -26,8 +27,6 @@ _BUILDS = {
     "setup.cfg": ("[metadata]", "[options]"),
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
-# What calls by names that a text hides.
-_HIDING = frozenset(("looks_up", "makes_unseen"))
 _WHOLE = re.MULTILINE | re.DOTALL
 _ABSTRACT = re.compile(
     r"^[ \t]+@(?:abc\.)?abstract\w+\n[ \t]+(?:async[ \t]+)?def[^\n]*:\s*"
@@ -101,7 +100,7 @@ class PythonFiles:
 
     def _looks_into(self, path: str, module: str) -> bool:
         """Whether a file may look up in a module what it does not name."""
-        return self._index.holds(path, [module]) and not _HIDING.isdisjoint(self._index.kinds(path))
+        return self._index.holds(path, [module]) and not HIDING.isdisjoint(self._index.kinds(path))
 
     def _naming(self, path: str, row: int) -> list[str]:
         """The other files that name the function or class of a line, or all of its module."""

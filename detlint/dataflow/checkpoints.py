@@ -28,7 +28,7 @@ _MOST = 200
 def saving(call: Op) -> Op | None:
     """What writes the state of an optimizer that a call takes; the call itself, if that is done
     elsewhere; None where it takes none."""
-    if word_of(call) != "state_dict" or not _is_optimizer(owner_written(call)):
+    if word_of(call) != "state_dict" or not rows.is_optimizer(owner_written(call)):
         return None
     held = ahead([call], _HOLDING, _MOST)
     writers = (use for each in held for use in each.uses if use.code == "call")
@@ -38,7 +38,7 @@ def saving(call: Op) -> Op | None:
 def resumed(call: Op) -> set[str] | None:
     """The names that the place in training gets, of a call that gives an optimizer the state that
     a checkpoint holds beside it; ANY of a place that is returned; None of any other call."""
-    if word_of(call) != "load_state_dict" or not _is_optimizer(owner_written(call)):
+    if word_of(call) != "load_state_dict" or not rows.is_optimizer(owner_written(call)):
         return None
     checkpoints = {each for value in call.args[1:2] for each in _held_in(value)}
     found = [
@@ -77,10 +77,6 @@ def _starts(loop: Region) -> Iterator[ast.AST]:
         compared = test.args[0] if test is not None and test.code == "test" else None
         if compared is not None and compared.code == "compare" and compared.args[0] is head:
             yield compared.args[1].node
-
-
-def _is_optimizer(word: str) -> bool:
-    return any(each in rows.OPTIMIZERS for each in words_of(word))
 
 
 def _held_in(value: Op) -> Iterator[str]:

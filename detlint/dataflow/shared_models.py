@@ -8,8 +8,7 @@ from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.queues import same
 from detlint.dataflow.slices import closure
-from detlint.models.names import words_of
-from detlint.models.training import OPTIMIZERS
+from detlint.models.training import is_optimizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +31,7 @@ class SharedModels:
     def is_trained(self, call: Op) -> bool:
         """Whether several processes are given the model that a call shares, and take steps."""
         method = call.args[0]
-        if method.code != "attr" or _is_of_optimizer(call):
+        if method.code != "attr" or is_optimizer(owner_written(call)):
             return False
         held = [each for value in (call, method.args[0]) for each in same(value)]
         started = (start for each in held for start in self._queues.workers_given(each))
@@ -60,8 +59,4 @@ class SharedModels:
 
 
 def _is_step(call: Op) -> bool:
-    return word_of(call) == "step" and _is_of_optimizer(call)
-
-
-def _is_of_optimizer(call: Op) -> bool:
-    return not OPTIMIZERS.isdisjoint(words_of(owner_written(call)))
+    return word_of(call) == "step" and is_optimizer(owner_written(call))

@@ -23,6 +23,7 @@ EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
+HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
 DRAWING = frozenset(("draws", "perturbs", "orders", "builds", "environments", "spaces", "resumes"))
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),

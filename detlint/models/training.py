@@ -87,8 +87,8 @@ GRAPH_LAYERS = words(
 )
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
-# Words of the names of optimizers, and of places in a training.
-OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
+_OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
+# Words of the names of places in a training.
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
 # Methods that run for each batch or sample: of a model, of a trainer, of a data set.
 PER_BATCH = ("forward", "training_step", "__getitem__")
@@ -140,3 +140,8 @@ def seeds(name: str) -> bool:
 def is_no_network(name: str) -> bool:
     """Whether what has a name is fitted and is no network: ``scaler``, ``label_encoder``."""
     return not _OTHERS.isdisjoint(words_of(name)[-2:])
+
+
+def is_optimizer(name: str) -> bool:
+    """Whether an optimizer is called so."""
+    return not _OPTIMIZERS.isdisjoint(words_of(name))
