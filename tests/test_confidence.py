@@ -284,6 +284,8 @@ class Server(ABC):
     def take(self):
         return self.queue.get()
 """
+ROWS = "class Rows:\n    def first(self, folder): ...\n"
+MADE = "from rows import Rows\nimport unused\nfiles = unused.Files()"
 OF_FUNCTION, OF_CLASS, OF_SERVER = (
     "unused.py:8 DET203 likely",
     "unused.py:13 DET204 certain",
@@ -302,6 +304,14 @@ OF_FUNCTION, OF_CLASS, OF_SERVER = (
         ("import unused", {"kept/__init__.py": "from unused import Files, some"}, "both"),
         ("import unused", {"kept/__init__.py": "from unused import *"}, "both"),
         ("import unused", {"kept/__init__.py": "from unused import Files"}, [OF_CLASS]),
+        ("import kept", {"kept/__init__.py": "from unused import Files, some"}, []),
+        ("import unused", {"pyproject.toml": '[project]\nname = "Unused"\n'}, "both"),
+        ("import unused", {"pyproject.toml": '[project]\nname = "seg-study"\n'}, []),
+        ("import unused", {"setup.py": "setup(name='seg_study', packages=[])"}, []),
+        (f"{MADE}\nRows().first(folder)", {"rows.py": ROWS}, []),
+        (f"{MADE}\nchoose(Rows(), files).first(folder)", {"rows.py": ROWS}, [OF_CLASS]),
+        (f"{MADE}\nvars(args)\nargs.__dict__['x'] = eval(x.loc['y'])", {"rows.py": ROWS}, []),
+        (f"{MADE}\nfiles.__dict__[name]()", {"rows.py": ROWS}, [OF_CLASS]),
         ("", {}, []),
         ("", {"other.py": "import unused\nunused.some(1)\n"}, [OF_FUNCTION]),
         ("", {"other.py": "import unused\nunused.Files().first(1)\n"}, [OF_CLASS]),

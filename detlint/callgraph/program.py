@@ -184,9 +184,12 @@ class Program:
         return self.known(f"runs {path}:{row}", partial(self._runs, path, row))
 
     def may_reach(self, path: str, row: int) -> bool:
-        """Whether a line runs as far as names tell, or by a name that the text hides."""
+        """Whether a line runs as far as names, and the classes of objects, tell, or by a name that
+        the text hides."""
         hides = not HIDING.isdisjoint(self._holders)
-        return self.runs(path, row) or (hides and self.may_run(path, row))
+        called = partial(self._conditions.may_be_called, path, self._index.part_at(path, row))
+        told = self.runs(path, row) and self.known(f"may be called {path}:{row}", called)
+        return told or (hides and self.may_run(path, row))
 
     def _runs(self, path: str, row: int) -> bool:
         return self._reach.runs(self.path, path, self._index.part_at(path, row))

@@ -33,6 +33,10 @@ _ABSTRACT = re.compile(
     r'(?:"""[^"]*"""\s*)?(?:pass\b|\.\.\.|raise\b)',
     re.MULTILINE,
 )
+# What it calls that, of which people import a module or a package.
+_NAME = re.compile(
+    r"^\s*(?:\w+\()?name[ \t]*=[ \t]*(?:[\"']([^\"'\n]+)[\"']|([\w.-]+)[ \t]*$)", re.MULTILINE
+)
 # The attribute that a line gives a value.
 _STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
@@ -67,14 +71,19 @@ class PythonFiles:
         within = [each for each in programs if path in each]
         if within and not any(each.may_reach(path, row) for each in within):
             naming = self._naming(path, row)
-            offered = any(os.path.basename(each) == "__init__.py" for each in naming)
-            if not (offered or self.is_installed(path)):
+            if not (self.is_installed(path) or any(self._offers(each, within) for each in naming)):
                 return True
             # What others may install, and only tests name.
             if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
                 return True
         left = bool(programs) and not within and self._is_unnamed(path, row)
         return left or self._lacks_heirs(path, row)
+
+    @staticmethod
+    def _offers(path: str, programs: Sequence[Program]) -> bool:
+        """Whether a file is a package's own, of which none of some programs takes anything."""
+        package = os.path.basename(path) == "__init__.py"
+        return package and not any(path in each for each in programs)
 
     def _is_unnamed(self, path: str, row: int) -> bool:
         """Whether a line stands in a function or class that nothing but tests names, in a file that
@@ -139,9 +148,22 @@ class PythonFiles:
         return [os.path.join(os.path.dirname(each), "") for each in self._all if self._builds(each)]
 
     def _builds(self, path: str) -> bool:
+        """Whether a file makes what lies beside it a package, and that has a module or a package of
+        the name: else it only says what the programs there need."""
         words = _BUILDS.get(os.path.basename(path), ())
         text = self._index.source(path).text if words else ""
-        return any(each in text for each in words)
+        told = [text.find(each) for each in words if each in text]
+        named = _NAME.search(text, min(told)) if told else None
+        return bool(told) and (named is None or self._has_module(path, named[1] or named[2]))
+
+    def _has_module(self, path: str, name: str) -> bool:
+        """Whether a module or package beside a file or below bears a name, but for its case and
+        dashes."""
+        start = os.path.join(os.path.dirname(path), "")
+        own = (each.removeprefix(start) for each in self._paths if each.startswith(start))
+        return any(
+            _plain(name) in map(_plain, each.removesuffix(".py").split(os.sep)) for each in own
+        )
 
     @cached_property
     def only_answer(self) -> bool:
@@ -175,6 +197,10 @@ def is_abstract(name: str, text: str) -> bool:
     """Whether a class has methods that do nothing until others define them."""
     found = re.search(rf"^class {re.escape(name)}\b.*?(?=^[^\s#)]|\Z)", text, _WHOLE)
     return found is not None and _ABSTRACT.search(found[0]) is not None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]", "", name).lower()
 
 
 def _mentions(line: str, word: str) -> bool:

@@ -190,6 +190,8 @@ _FOLLOWED = {
     "metaclass=": re.compile(r"\s*(?!(?:abc\.)?ABCMeta\b)"),  # which only asks for methods
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
+    ".__dict__[": re.compile(r"(?![^\]\n]*\][ \t]*=(?!=))"),  # which gives a name a value
+    "eval(": re.compile(r"(?!\s*[\w.]+\.i?(?:loc|at)\[)"),  # what a table holds is data
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
     # ``for epoch in range(first, last)``, ``while step < last``, ``while True``.
     "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),
