@@ -433,3 +433,15 @@ def test_draws_in_what_no_program_runs_are_possible(
         *("stats.py:9 DET104 likely", "stats.py:13 DET101 certain", "stats.py:17 DET103 likely")
     ]
     assert lint("--select", "DET101,DET103,DET104") == (every if left == "all" else left)
+
+
+def test_a_set_of_which_little_is_known_is_no_more_than_likely(
+    project: Project, lint: Lint
+) -> None:
+    pick = (
+        "import random\n\n\ndef pick(graph):\n    return random.choice(list({None, *graph.x()}))\n"
+    )
+    project({"a.py": pick})
+    assert lint("--select", "DET204") == ["a.py:5 DET204 likely"]
+    project({"a.py": pick.replace("graph.x()", "graph.x(), 'c'")})
+    assert lint("--select", "DET204") == ["a.py:5 DET204 certain"]

@@ -39,6 +39,7 @@ _MOST = 200
 _FEW = 30
 
 
+_EMPTY = frozenset(("OrderedDict", "defaultdict", "dict", "frozenset", "set"))
 _COPIES = frozenset(("copy", "items", "keys", "values"))
 
 
@@ -68,7 +69,9 @@ class Reading(NamedTuple):
     def kind(self) -> str:
         """What the elements are, as a message says it; "" if that is a guess."""
         names = {one.name for one in self.elements}
-        if self.guessed or names & {"?"}:
+        if self.guessed:
+            return ""
+        if "?" in names:
             return "" if names <= {"str", "?"} else "objects"
         return {"str": "strings", "bytes": "bytes"}.get("".join(names), "objects")
 
@@ -288,7 +291,45 @@ class Sets:
             for each in [*_elements_of(value), *([by] if by.code == "iter" else [])]
             for name in _names_of(each)
         ]
-        return any(map(names.is_number, [*targets, *_names_behind(value)]))
+        if any(map(names.is_number, [*targets, *_names_behind(value)])):
+            return True
+        held = list(closure([value], self._held_by, _FEW))
+        ends = [x for x in held if not (_is_bare(x) or any(True for _ in self._held_by(x)))]
+        return len(held) > 1 and bool(ends) and all(map(self._is_numeric, ends))
+
+    def _held_by(self, op: Op) -> Iterator[Op]:
+        """What a set, or the dict of which it is made, is seen to hold, and what it is before."""
+        if op.code in ("phi", "free", "declared"):
+            yield from op.args
+        elif op.code == "store_item":
+            yield from (op.args[0], op.args[2])
+        elif op.code == "change" and op.name == "add":
+            yield from (op.args[0], *op.args[1].args[1:])
+        elif op.code == "comprehension":
+            yield op.args[op.name == "dict"]
+        elif op.code == "call" and len(op.args) == 1 and word_of(op) == "values":
+            yield from op.args[0].args
+        elif op.code == "call" and word_of(op) in ("set", "frozenset"):
+            yield from op.args[1:]
+        elif op.code == "call":
+            function = self.values.callee(op)
+            yield from function.returned if function is not None else ()
+
+    def _is_numeric(self, op: Op) -> bool:
+        """Whether a value is a number, for all that its types, its name or a method of the file by
+        that name tell."""
+        if any(map(names.is_number, _names_of(op))):
+            return True
+        types = self.values.types(op)
+        if op.code == "call" and op.args[0].code == "attr" and not lattice.is_known(types):
+            word = str(op.args[0].name)
+            methods = [self.unit.method(each, word) for each in self.unit.classes]
+            given = [self.values.returned(each) for each in methods if each is not None]
+            types = lattice.joined(*given) if given else types
+        counts = op.code == "binary" and any(
+            lattice.are(self.values.types(x), "int") for x in op.args
+        )
+        return counts or lattice.hash_varies(types) is False
 
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":
@@ -313,6 +354,11 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _is_bare(op: Op) -> bool:
+    """``{}``, ``set()``, which hold nothing yet."""
+    return not op.args if op.code == "dict" else len(op.args) == 1 and word_of(op) in _EMPTY
 
 
 def _numbers(by: Op) -> bool:

@@ -1526,3 +1526,52 @@ def numbered(*several: str):
 
 def numbers_of_all(names: set[str]):
     return numbered(*names)  # DET204
+
+
+# Numbers, as far as what a set was made of tells
+
+
+class Graph:
+    def __init__(self, made):
+        self.size, self.marks = made.size, made.marks
+
+    def with_node(self, kind):
+        return len(self.marks)
+
+    def label_of(self, kind):
+        return f"{kind}-{self.size}"
+
+
+def merged(graph, kinds):
+    return {kind: graph.with_node(kind) for kind in kinds}
+
+
+def picks_a_node(graph, kinds):
+    nodes = set(merged(graph, kinds).values())
+    return random.Random(0).choice(list(nodes))  # possible DET204
+
+
+def picks_a_place(graph, kinds):
+    found = {}
+    for kind in kinds:
+        found[kind] = max(graph.marks) + 1
+    return random.Random(0).choice(list(set(found.values())))  # possible DET204
+
+
+def picks_a_label(graph, kinds):
+    found = {}
+    for kind in kinds:
+        found[kind] = graph.label_of(kind)
+    return random.Random(0).choice(list(set(found.values())))  # DET204
+
+
+def picks_either(graph, kinds):
+    found = {}
+    for kind in kinds:
+        found[kind] = graph.with_node(kind) if kind else graph.called(kind)
+    return random.Random(0).choice(list(set(found.values())))  # DET204
+
+
+def nothing_then_anything(rows, known):
+    found = None if known else rows
+    return random.Random(0).choice(list(set(found)))  # DET204
