@@ -225,6 +225,15 @@ def _speaks_of_saved(op: Op) -> bool:
     )
 
 
+# Of a path, of an array or table, and of a record.
+_KIND = frozenset(
+    (
+        *("endswith", "is_dir", "is_file", "suffix", "st_size"),
+        *("columns", "dtype", "dtypes", "keys", "ndim", "shape"),
+    )
+)
+
+
 def asks_kind(values: Values, op: Op) -> bool:
     """``isdir(join(root, names[0]))``, ``Path(names[0]).suffix``, ``imread(names[0]).shape``: all
     are taken to be like it."""
@@ -234,7 +243,7 @@ def asks_kind(values: Values, op: Op) -> bool:
 def _asks(values: Values, use: Op) -> bool:
     if use.code == "attr":
         stat = use.name == "stat" and all(asks_kind(values, call) for call in use.uses)
-        return stat or use.name in ("endswith", "is_dir", "is_file", "suffix", "st_size")
+        return stat or use.name in _KIND
     if use.code == "binary":
         return asks_kind(values, use)
     return use.code == "call" and _call_asks(values, use)

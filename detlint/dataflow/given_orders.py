@@ -173,7 +173,8 @@ class GivenOrders:
 
     def _if_added(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if self._adds_floats(value):
-            yield Use(call, "added up as floats")
+            told = self._orders.is_told(call)  # people are, of what the last bits hardly show in
+            yield Use(call, "added up as floats", assumed=told)
 
     def _if_picked(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         yield from self._picked(call, value, flow)

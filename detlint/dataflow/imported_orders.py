@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.callgraph.other_files import OtherFiles
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.order import Orders
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.use import Flow, Use
@@ -71,6 +71,10 @@ class ImportedOrders:
     def returned(self, use: Op, flow: Flow) -> Iterator[Use]:
         """What becomes of what an operation returns."""
         yield from self._followed(use, "returned", self._importers.calls(use.function), flow)
+
+    def calls(self, function: Function) -> Iterator[Op]:
+        """Where other files call a function."""
+        return islice(self._importers.calls(function), _MOST)
 
     def _followed(self, use: Op, how: str, given: Iterator[Op], flow: Flow) -> Iterator[Use]:
         reads = islice(given, _MOST) if self._depth < _DEEPEST else ()

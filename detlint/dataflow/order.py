@@ -55,6 +55,16 @@ _WRITING = frozenset(
         *("sql", "string"),
     )
 )
+# What a message is made with, of so many operations at most.
+_TOLD_WITH = frozenset(
+    (
+        *("attr", "augment", "binary", "dict", "entry", "format", "item", "iter", "list", "phi"),
+        *("slice", "text", "tuple", "unpack"),
+    )
+)
+_LONGEST_MESSAGE = 100
+_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
+_MAKING = frozenset(("OrderedDict", "dict", "list"))
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
 
 
@@ -313,14 +323,51 @@ class Orders:
                 or self.effects.sorts_parts(use, use.place)
                 or self.effects.is_unread(container)
             ):
-                if flow.keyed:
+                inside = flow.grouped < _NESTED and self._is_own(container)
+                if flow.keyed or inside:
                     yield from self.follow(use, flow.held)
+                if inside:
+                    return
                 how = f"assigned to {spoken(container)}[…]"
                 yield from self._kept_by(word, self.escape(use, how, flow))
+
+    def _is_own(self, container: Op) -> bool:
+        """Whether a function makes a dict or list for itself, so that all that reads it is seen."""
+        made = self.effects.made(container)
+        empty = made.code == "call" and len(made.args) == 1 and word_of(made) in _MAKING
+        return made.code in ("comprehension", "dict", "list") or empty
 
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value:
             yield from self.follow(use, flow)
+
+    def is_told(self, value: Op) -> bool:
+        """Whether a value only goes into messages, also of those that functions return it to."""
+        pending, told = [value], False
+        for each in pending:  # grows
+            for use in each.uses:
+                if use.code == "call" and self.messages.is_log(use):
+                    told = True
+                    continue
+                further = self._handing_on(use, each)
+                if further is None or len(pending) > _LONGEST_MESSAGE:
+                    return False
+                pending += [x for x in further if x not in pending]
+        return told
+
+    def _handing_on(self, use: Op, value: Op) -> list[Op] | None:
+        """What has a value next; None where it does more than that."""
+        if use.code == "return":
+            near = self.references.calls_in_file(use.function)
+            far = self.imported.calls(use.function) if self.imported is not None else ()
+            return [*near, *far] or None
+        if use.code in ("change", "store_item"):
+            return [use] if value is use.args[0] or self._is_own(use.args[0]) else None
+        if use.code == "call":
+            changes = all(each.code in ("change", "drop") for each in use.uses)
+            rounds = not _ROUNDING.isdisjoint(self.values.called(use))
+            return list(use.uses) if (changes or rounds) and use.uses else None
+        return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
     def _in_store_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         owner, held = use.args

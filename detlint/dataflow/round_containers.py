@@ -366,7 +366,7 @@ class Containers:
             if value in self._round.own and not (
                 self._round.is_unique_match(op) or self._is_searched(key, op)
             ):
-                yield from looped(op)
+                yield from looped(op, assumed=value.code == "augment" and self._only_told(op))
         elif self._adds_to_group(value, key):
             yield from self._of_groups(op, container, _GROUPS)
         elif self._is_first(op, key) and self._keeps_one(container, key, value):
@@ -457,6 +457,28 @@ class Containers:
             and value.name in ("Add", "Sub")
             and lattice.are(self._values.types(value.args[1]), "int", "bool")
         )
+
+    def _only_told(self, container: Op) -> bool:
+        """Whether a function tells people what it has added up by the end of the loop, and does
+        nothing else with that."""
+        if self._effects.made(container).code not in _EMPTY:
+            return False
+        reads = [use for use, _ in self._effects.holders.of(container).reads]
+        after = [x for x in reads if x.place >= self._round.region.end or x.code == "store_global"]
+        return bool(after) and all(self._tells(each, container) for each in after)
+
+    def _tells(self, use: Op, container: Op) -> bool:
+        if use.code == "store_global":
+            return self._orders.references.is_unread_global(str(use.name))
+        messages, made = self._orders.messages, self._effects.made(container)
+        if (use.code == "call" and messages.is_log(use)) or messages.is_shown(use):
+            return True
+        worked_out = list(readers(use))  # ``sums[0] /= count``
+        kept = [x for each in worked_out for x in each.uses if each.code in ("augment", "binary")]
+        stored = [
+            x for x in kept if x.code == "store_item" and self._effects.made(x.args[0]) is made
+        ]
+        return bool(kept) and len(kept) == len(worked_out) == len(stored)
 
     def _numbers(self, value: Op, container: Op) -> bool:
         """``index[name] = len(index)``, ``= next(counter)``."""

@@ -91,7 +91,16 @@ class Variables:
             return
         kept = value in self._round.own and self._effects.is_read(joint, value)
         if kept and not self._has_no_order(value):
-            yield from looped(value)
+            yield from looped(value, assumed=self._is_ranked(joint))
+
+    def _is_ranked(self, held: Op) -> bool:
+        """Whether what a variable holds at last is sorted before anything else reads it, so that no
+        more than equals stay as they come: ``counts = counts.sort("number")``."""
+        end = self._round.region.end
+        after = [each for each in readers(held) if each.place >= end]
+        read = [each for each in after if each.code != "store_global"]
+        sorts = (x.code in ("attr", "change") and names.sorts(str(x.name)) for x in read)
+        return bool(read) and all(sorts)
 
     def left_behind(self) -> Iterator[Use]:
         """What the round that ends the loop, or the last one, leaves in a variable."""
@@ -105,7 +114,7 @@ class Variables:
             for value in self._leaves(op):
                 kept = value in self._round.own and not self._is_old_state(value)
                 if kept and not self._has_no_order(value):
-                    yield from looped(value)
+                    yield from looped(value, assumed=self._is_ranked(op))
 
     def _element_left(self) -> Iterator[Use]:
         """``for path in paths: …``, then ``path``: the last one, or that at which it stopped."""
@@ -210,7 +219,8 @@ class Variables:
         elif not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
             found = self._orders.first(value, Flow(filled=True))
             if found is not None or lattice.may_be(before, "float", "?"):
-                yield Use(value, "looped over", found.assumed if found else False)
+                told = lattice.are(before, "float", "int") and self._orders.is_told(value)
+                yield Use(value, "looped over", told or (found is not None and found.assumed))
 
     def numbered(self) -> Iterator[Use]:
         """Uses of a round's number that others than messages see."""

@@ -7,7 +7,9 @@ from detlint.models.model import Model, Order, rows
 FUNCTIONS = (
     *rows("numpy", "array asarray", "array[E0]", Order.KEEPS),
     *rows("numpy", "unique", "array[E0]", Order.FREE),
-    *rows("numpy", "sum mean", "", Order.ADDS),
+    *rows("numpy", "mean nanmean nanstd nansum nanvar std sum var", "", Order.ADDS),
+    *rows("numpy", "median nanmax nanmedian nanmin nanpercentile nanquantile", "", Order.FREE),
+    *rows("numpy", "percentile quantile", "", Order.FREE),
     *rows("numpy", "amax amin max min", "E0", Order.FREE),
     Model("xarray.open_mfdataset", order=Order.FREE, unless="combine=nested"),
     *rows("numpy", "sort", "array[E0]", Order.SORTS),

@@ -84,8 +84,13 @@ _PROGRESS_ENDS = words("bar bars echo console status hook")
 _FAILURES = ("fail", "error", "exception", "skipped")
 _TELLING = frozenset(("display", "echo", "pprint", "print"))
 _TOLD = frozenset(
-    ["add_argument", "add_parser", "debug", "error", "fail", "info", "secho", "warn", "warning"]
+    (
+        *("add_argument", "add_parser", "debug", "error", "fail", "info", "secho"),
+        *("set_description", "set_description_str", "set_postfix", "set_postfix_str"),
+        *("warn", "warning"),
+    )
 )
+_TOLD_BY_FUNCTIONS = frozenset(("debug", "info", "warn", "warning"))
 # Parts of a window, in which a person picks.
 _WIDGETS = ("dropdown", "combobox", "listbox", "selectbox", "populatebox", "listwidget")
 # Methods that describe an object to people.
@@ -206,7 +211,8 @@ def is_log(qualified: list[str], owner: str, word: str) -> bool:
     if any(map(_is_log_function, qualified)):
         return True
     if not owner:
-        return word.startswith("rank_zero_") or not _TELLING.isdisjoint(words_of(word))
+        told = word in _TOLD_BY_FUNCTIONS or word.startswith("rank_zero_")
+        return told or not _TELLING.isdisjoint(words_of(word))
     level = word
     for each in _LOG_ONCE:
         level = level.removesuffix(each)

@@ -4614,3 +4614,87 @@ def displayed(d, display):
     display(os.listdir(d))
     ic(os.listdir(d))
     resize(os.listdir(d))  # DET203
+
+
+# What is added up, and only told
+
+
+def sums_are_printed(folder):
+    sums, names = [0, 0], os.listdir(folder)  # possible DET203
+    for place in range(0, len(names)):
+        sums[0] += read(folder, names[place])[0]
+    sums[0] /= len(names)
+    print("sums:", sums)
+
+
+def sums_of_a_dict_are_printed(folder):
+    sums = {"size": 0.0}
+    for name in os.listdir(folder):  # possible DET203
+        sums["size"] += read(folder, name)
+    for key in sums:
+        print(f"{key}: {sums[key]:.2f}")
+
+
+def sums_are_returned(folder):
+    sums = {"size": 0.0}
+    for name in os.listdir(folder):  # DET203
+        sums["size"] += read(folder, name)
+    print(sums)
+    return sums
+
+
+def sums_are_written(folder):
+    sums = [0.0]
+    for name in os.listdir(folder):  # DET203
+        sums[0] += read(folder, name)
+    with open("sums.txt", "w") as file:
+        file.write(str(sums))
+
+
+def sums_decide(folder):
+    sums = [0.0]
+    for name in os.listdir(folder):  # DET203
+        sums[0] += read(folder, name)
+    if sums[0] > 0.5:
+        os.remove(folder)
+
+
+def _mean(rows: list[dict[str, float]]):
+    found = {}
+    for key in list(rows[0].keys()):
+        found[key] = np.nanmean([row[key] for row in rows]), len(rows)
+    return found
+
+
+def means_are_printed(folder):
+    found = _mean([read(folder, name) for name in os.listdir(folder)])  # possible DET203
+    found.update(size=0)
+    print(f"{round(found['size'][0], 2)}")
+
+
+def _weights(rows: list[dict[str, float]]):
+    return {key: np.nanmean([row[key] for row in rows]) for key in rows[0].keys()}
+
+
+def means_are_saved(folder):
+    np.savez("weights", **_weights([read(folder, name) for name in os.listdir(folder)]))  # DET203
+
+
+def ranked_by_number(folder, counts):
+    for name in os.listdir(folder):  # possible DET203
+        counts = counts.join(read(folder, name), on="word").select("word")
+    counts.sort("number").write_csv("counts.csv")
+
+
+def not_ranked(folder, counts):
+    for name in os.listdir(folder):  # DET203
+        counts = counts.join(read(folder, name), on="word").select("word")
+    counts.write_csv("counts.csv")
+
+
+def found_are_only_told(folder):
+    found, bar = [], tqdm(os.listdir(folder))
+    for name in bar:
+        found.append(read(folder, name))
+        bar.set_description(f"found {found[:5]}")
+    debug(found)
