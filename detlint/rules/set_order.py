@@ -52,7 +52,7 @@ class SetOrder(Rule):
 
     Lowers the confidence:
     - nothing tells what the elements are: *likely* where they are numbered, drawn or picked by
-      their order, else *possible*; so is what seems to be numbers
+      their order, else *possible*. What seems to be numbers is *possible*
     - strings where a script or an image sets `PYTHONHASHSEED`; code that belongs to what asks a
       model for answers, in a file that trains none.
       What is kept by a key that the file only counts, or makes a set of; columns of a saved table.
