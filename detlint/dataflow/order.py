@@ -63,6 +63,8 @@ _TOLD_WITH = frozenset(
     )
 )
 _LONGEST_MESSAGE = 100
+_DIGESTS = ("digest", "hexdigest")
+_EQUALS = (("Eq",), ("NotEq",))
 _ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _MAKING = frozenset(("OrderedDict", "dict", "list"))
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
@@ -343,17 +345,35 @@ class Orders:
 
     def is_told(self, value: Op) -> bool:
         """Whether a value only goes into messages, also of those that functions return it to."""
-        pending, told = [value], False
+        ends = self._ends_of([value])
+        return bool(ends) and all(map(self._is_message, ends))
+
+    def is_compared(self, digest: Op) -> bool:
+        """Whether a digest only tells whether something is as it was, so that work is saved: it is
+        compared, and noted for the next time."""
+        asked = (use for op in self.effects.holders.of(digest).states for use in op.uses)
+        told = [call for use in asked if use.name in _DIGESTS for call in use.calls]
+        ends = self._ends_of(told)
+        compared = [each for each in ends if each.code == "compare" and each.name in _EQUALS]
+        noted = (self._is_message(x) or names.writes(word_of(x)) for x in ends if x not in compared)
+        return bool(compared) and all(noted)
+
+    def _is_message(self, op: Op) -> bool:
+        return op.code == "call" and self.messages.is_log(op)
+
+    def _ends_of(self, values: list[Op]) -> list[Op]:
+        """What does with some values more than to hand them on; one of the many where these are
+        many."""
+        pending, ends = list(values), []
         for each in pending:  # grows
             for use in each.uses:
-                if use.code == "call" and self.messages.is_log(use):
-                    told = True
-                    continue
-                further = self._handing_on(use, each)
-                if further is None or len(pending) > _LONGEST_MESSAGE:
-                    return False
-                pending += [x for x in further if x not in pending]
-        return told
+                further = None if self._is_message(use) else self._handing_on(use, each)
+                if further is None:
+                    ends.append(use)
+                pending += [x for x in further or () if x not in pending]
+            if len(pending) > _LONGEST_MESSAGE:
+                return [each]
+        return ends
 
     def _handing_on(self, use: Op, value: Op) -> list[Op] | None:
         """What has a value next; None where it does more than that."""
@@ -364,9 +384,10 @@ class Orders:
         if use.code in ("change", "store_item"):
             return [use] if value is use.args[0] or self._is_own(use.args[0]) else None
         if use.code == "call":
-            changes = all(each.code in ("change", "drop") for each in use.uses)
+            codes = {each.code for each in use.uses}
+            changes = "change" in codes and codes <= {"change", "drop"}
             rounds = not _ROUNDING.isdisjoint(self.values.called(use))
-            return list(use.uses) if (changes or rounds) and use.uses else None
+            return list(use.uses) if changes or rounds else None
         return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
     def _in_store_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:

@@ -83,7 +83,9 @@ class Containers:
                 yield from looped(op)
         elif self._round.is_unique_match(op):
             return
-        elif self._adds_in_order(owner) or self._has_same_keys(call):
+        elif self._adds_in_order(owner):
+            yield from looped(op, assumed=self._orders.is_compared(owner))
+        elif self._has_same_keys(call):
             yield from looped(op)
         else:
             yield from self._filled(op)
