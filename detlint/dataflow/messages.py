@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detlint.dataflow.effects import Effects
     from detlint.dataflow.ir import Op
     from detlint.dataflow.values import Values
 
 _LONGEST_MESSAGE = 60  # operations of which one is made
+_ADDING_LINES = frozenset(("write", "writelines", "writerow", "writerows"))
 _PASSING = frozenset(
     [
         *("attr", "augment", "await", "binary", "choice", "comprehension", "format", "item"),
@@ -47,6 +51,14 @@ class Messages:
             }:
                 return False
         return names.is_log(qualified, owner, word)
+
+    def notes(self, call: Op) -> bool:
+        """Whether a call adds to a log, by what its file is called: ``log_file.write(line)``."""
+        function = call.args[0]
+        method = function.code == "attr" and str(function.name) in _ADDING_LINES
+        file = function.args[0] if method else call.given("file")
+        behind_it = closure([file], _named_by, _LONGEST_MESSAGE) if file is not None else ()
+        return any(map(_is_called_log, behind_it))
 
     def is_shown(self, op: Op) -> bool:
         """Whether a value only goes into messages and tests, whatever way."""
@@ -104,6 +116,25 @@ class Messages:
         if owner is not None and lattice.may_be(self.values.types(owner), "str"):
             return True
         return bool(call.uses) and all(use.code == "raise" for use in call.uses)
+
+
+def _named_by(op: Op) -> Sequence[Op]:
+    """What tells which file something is: ``csv.writer(file)``, ``open(folder / "a.log", "a")``."""
+    if op.code in ("binary", "text"):
+        return op.args[-1:]
+    if op.code != "call":
+        return op.args if op.code in ("declared", "enter", "free", "phi") else ()
+    function = op.args[0]
+    if function.code == "attr" and function.name == "open":
+        return function.args
+    return op.args[-1:] if word_of(op) == "join" else op.args[1:2]
+
+
+def _is_called_log(op: Op) -> bool:
+    if op.code == "const":
+        return str(op.name).endswith(".log")
+    own = [str(op.name)] if op.code in ("attr", "global") else op.function.names_of(op)
+    return any(map(names.is_log_file, own))
 
 
 def _changes(call: Op) -> bool:

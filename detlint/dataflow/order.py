@@ -717,9 +717,11 @@ class Orders:
     def _in_call(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value or self.messages.is_log(use):
             return
+        noted = self.messages.notes(use)
         for name, given in use.arguments():
             if given is value:
-                yield from self.given.argument(use, name, value, flow)
+                for each in self.given.argument(use, name, value, flow):
+                    yield each._replace(assumed=each.assumed or noted)
                 return
 
     def holds_one(self, value: Op, use: Op) -> bool:

@@ -38,12 +38,14 @@ class Calls:
             call = call.args[0]
         if call.code != "call" or self._orders.messages.is_log(call):
             return
+        noted = self._orders.messages.notes(call)
         if "builtins.print" in self._values.called(call):
-            yield from looped(call)
+            yield from looped(call, assumed=noted)
         elif (
             call in self._round.own or self._is_closure(call)
         ) and not self._round.is_unique_match(op):
-            yield from self._dropped(call)
+            for use in self._dropped(call):
+                yield use._replace(assumed=use.assumed or noted)
 
     def _dropped(self, call: Op) -> Iterator[Use]:
         changes = any(each.code == "change" for each in call.uses)  # which is judged by itself

@@ -222,6 +222,17 @@ def is_log(qualified: list[str], owner: str, word: str) -> bool:
     return shown or any(_holds(each.replace("_", ""), _WIDGETS) for each in (word, owner))
 
 
+# A file in which people look up what happened.
+_LOG_FILE = re.compile(
+    r"(?:\w*_)?log(?:f|s|w|_?(?:f|fh|file|fp|handle|out|path|w|writer))?", re.IGNORECASE
+)
+
+
+def is_log_file(name: str) -> bool:
+    """``failure_log``, ``log_path``, ``self.logf``."""
+    return _LOG_FILE.fullmatch(name.rpartition(".")[2]) is not None
+
+
 def _is_log_function(name: str) -> bool:
     last = name.rpartition(".")[2]
     return (

@@ -40,7 +40,8 @@ class CompletionOrder(Rule):
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
 
     Lowers the confidence:
-    - a call that is not seen, and only seems to show the order: reported as *possible*
+    - a call that is not seen, and only seems to show the order: reported as *possible*. So are
+      lines of a file that is called a log
     - code that no program runs which has its file, functions that nothing names, and an abstract
       class from which nothing derives
 

@@ -43,7 +43,8 @@ class UnorderedListing(Rule):
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
     - sources to compile, shards with an index, and `glob("*.json")[0]`: reported as *possible*.
-      So are sums of floats that are only printed, and tables that are sorted later
+      So are sums of floats that are only printed, tables that are sorted later, lines of a log, and
+      digests that are only compared
     - code that belongs to what asks a model for answers, in a file that trains none. Code
       that no program runs which has its file
 

@@ -925,3 +925,13 @@ def a_copy_each(model, optimizer):
     model.share_memory()
     for rank in range(4):
         mp.Process(target=train_shared, args=(rank, clone(model), optimizer)).start()
+
+
+def noted_in_a_log(pool, work, items, logw):
+    for name, status in pool.imap_unordered(work, items):  # possible DET205
+        logw.writerow([name, status])
+
+
+def written_to_a_table(pool, work, items, rows):
+    for name, status in pool.imap_unordered(work, items):  # DET205
+        rows.writerow([name, status])

@@ -1,5 +1,6 @@
 import ast
 import concurrent.futures
+import csv
 import functools
 import glob
 import hashlib
@@ -4739,3 +4740,38 @@ def keeps_digest(folder):
     for name in os.listdir(folder):  # DET203
         digest.update(name.encode())
     return digest.hexdigest()
+
+
+# Files in which people look up what happened
+
+
+def notes_in_a_log(folder):
+    with open(folder / "failures.log", "a") as file:
+        for name in os.listdir(folder):  # possible DET203
+            file.write(f"{name}\n")
+
+
+def notes_rows(folder, log_path):
+    rows = csv.writer(log_path.open("w"))
+    for name in os.listdir(folder):  # possible DET203
+        rows.writerow([name, "done"])
+
+
+def notes_all(folder, logf):
+    logf.write("\n".join(os.listdir(folder)))  # possible DET203
+
+
+def prints_to_a_log(folder, run):
+    for name in os.listdir(folder):  # possible DET203
+        print(name, file=run.log_file)
+
+
+def writes_in_the_folder_of_logs(folder, log_dir):
+    with open(os.path.join(log_dir, "names.txt"), "w") as file:
+        for name in os.listdir(folder):  # DET203
+            file.write(f"{name}\n")
+
+
+def writes_to_a_catalogue(folder, catalog):
+    for name in os.listdir(folder):  # DET203
+        catalog.write(f"{name}\n")
