@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -661,9 +662,10 @@ def test_an_outline_holds_what_code_uses() -> None:
     assert Outline.load(json.loads(json.dumps(found.dump()))) == found
 
 
-def test_a_tool_answers_for_its_own_draws_only(project: Project, lint: Lint) -> None:
+def test_a_tool_answers_for_what_it_draws_and_keeps(project: Project, lint: Lint) -> None:
+    shows = MAIN.replace("    save()\n", "")
     files = {
-        "tool.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + MAIN,
+        "tool.py": "from data import batch\n\ndef main():\n    print(batch())\n\n" + shows,
         "data.py": "import numpy as np\n\ndef batch():\n    return np.random.rand(3)\n",
         "package/__init__.py": "",
         "package/layer.py": "import numpy as np\n" + MAIN.replace("main()", "np.random.rand(3)"),
@@ -723,7 +725,7 @@ def test_the_main_block_of_a_module_tries_what_it_defines(project: Project, lint
     tries += MAIN.replace("main()", "print(item())")
     project({"data.py": tries, "make_data.py": tries})
     assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
-    project({"main.py": "import data, make_data\n\ndata.item()\n" + MAIN})
+    project({"main.py": "import data, make_data\n\nprint(data.item)\n" + MAIN[:-11]})
     assert lint("--select", "DET102") == ["make_data.py:4 DET102"]
     takes = tries.replace("print(item())", "args = parse()\n    print(item(args))")
     project({"data.py": takes})
@@ -765,8 +767,12 @@ def probe(x, y):
 def test_an_evaluation_that_calls_a_function_that_trains_trains(
     project: Project, lint: Lint
 ) -> None:
-    calls = f"import torch\nfrom probe import probe\n\n{MAIN}"
-    files = {"probe.py": PROBE, "evaluate.py": calls.replace("main()", "probe(*torch.load('x'))")}
+    shows = MAIN.replace("    save()\n", "")
+    calls = f"import torch\nfrom probe import probe\n\n{shows}"
+    files = {
+        "probe.py": PROBE,
+        "evaluate.py": calls.replace("main()", "probe(*torch.load('rows'))"),
+    }
     project(files)
     assert lint("--select", "DET102,DET304") == ["probe.py:6 DET102", "probe.py:7 DET304"]
     attacks = "".join(x for x in PROBE.splitlines(keepends=True) if "optim" not in x)
@@ -778,7 +784,7 @@ def test_an_evaluation_that_calls_a_function_that_trains_trains(
     project(
         {
             "probe.py": inner.replace("import torch\n", "import torch\n\nclass Trainer:", 1),
-            "evaluate.py": f"import probe\n\n{MAIN}".replace("main()", "probe.Trainer().probe()"),
+            "evaluate.py": f"import probe\n\n{shows}".replace("main()", "probe.Trainer().probe()"),
         }
     )
     assert lint("--select", "DET102,DET304") == []
@@ -2155,7 +2161,7 @@ def test_rllib_trains(project: Project, lint: Lint, text: str, found: int) -> No
     head = (
         "import numpy\nfrom ray import tune\nfrom ray.rllib.algorithms.appo import APPO, APPOConfig"
     )
-    main = f"def main():\n    keep(rows())\n    {text}\n\n{MAIN}"
+    main = f"def main():\n    keep(rows())\n    {text}\n\n{MAIN}".replace("    save()\n", "")
     project(
         {
             "train.py": f"{head}\nfrom data import rows\n\n{main}",
@@ -2464,6 +2470,93 @@ Own().fit(x)"""
 def test_versions_of_tensorflow(project: Project, lint: Lint, text: str, *, found: bool) -> None:
     project({"train.py": f"{text}\n\n{MAIN}"})
     assert len(lint("--select", "DET801")) == found
+
+
+GRAPH = (
+    "import tensorflow as tf\n\n{}\ntf.train.AdamOptimizer(1e-3).minimize(loss)\ntf.Session()\n\n"
+)
+
+
+SYNTHESIS = """import numpy as np
+
+def griffin_lim(magnitude):
+    phase = np.random.rand(*magnitude.shape)
+    return magnitude * phase
+
+def to_wave(magnitude):
+    return griffin_lim(magnitude)
+
+class Cloud:
+    def __init__(self, augment):
+        self.augment = augment
+        self.start = np.random.rand()
+
+    def __getitem__(self, index):
+        points = np.load(f"{index}.npy")
+        if len(points) > 99:
+            chosen = np.random.choice(len(points), 99, replace=False)
+        else:
+            chosen = np.random.choice(len(points), 99)
+        return self._turned(points[chosen]) if self.augment else points[chosen]
+
+    def _turned(self, points):
+        return points * np.random.uniform()
+
+    def sampled(self):
+        return np.random.normal()
+
+def unused():
+    return np.random.rand()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from audio import to_wave\n\nnp.save('a.npy', to_wave(np.load('m.npy')))", "griffin_lim"),
+        ("import audio\n\nnp.save('a.npy', audio.to_wave(np.load('m.npy')))", "griffin_lim"),
+        ("from audio import Cloud\n\nnp.save('a.npy', Cloud(False)[0])", "__getitem__"),
+        ("from audio import to_wave\n\nprint(to_wave(np.load('m.npy')))", ""),
+        ("from audio import to_wave\n\nnp.save('a.npy', np.load('m.npy'))", ""),
+        ("np.random.seed(0)\nfrom audio import to_wave\n\nnp.save('a.npy', to_wave(x))", ""),
+    ],
+)
+def test_what_a_program_writes_may_be_drawn_in_another_file(
+    project: Project, lint: Lint, text: str, found: str
+) -> None:
+    head, _, call = text.rpartition("\n")
+    main = f"import numpy as np\n{head}\ndef main():\n    {call}\n\n{MAIN}"
+    main = main.replace("    save()\n", "")
+    project({"run.py": main, "audio.py": SYNTHESIS})
+    findings = lint("--select", "DET102")
+    assert len(findings) == bool(found)
+    rows = SYNTHESIS.splitlines()
+    for each in findings:
+        at = int(re.findall(r"audio\.py:(\d+)", each)[-1])
+        within = next(row for row in reversed(rows[:at]) if "def " in row)
+        assert f"def {found}(" in within
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("loss = tf.layers.dense(x, 1)", 1),
+        ("loss = tf.get_variable('w', [4, 1])", 1),
+        ("loss = tf.contrib.slim.conv2d(x, 8, 3)", 1),
+        ("loss = tf.Variable(tf.truncated_normal([4, 1]))", 1),
+        ("loss = tf.train.slice_input_producer([x])", 1),
+        ("loss = tf.train.slice_input_producer([x], shuffle=False)", 0),
+        ("loss = tf.layers.dense(x, 1, kernel_initializer=tf.zeros_initializer())", 0),
+        ("loss = tf.Variable(tf.truncated_normal([4, 1], seed=1))", 0),
+        ("tf.set_random_seed(0)\nloss = tf.layers.dense(x, 1)", 0),
+        ("loss = tf.Variable(tf.zeros([4, 1]))", 0),
+    ],
+)
+def test_a_session_of_tensorflow_1_draws(
+    project: Project, lint: Lint, line: str, found: int
+) -> None:
+    project({"train.py": GRAPH.format(line) + MAIN})
+    assert len(lint("--select", "DET102")) == found
 
 
 @pytest.mark.parametrize(

@@ -150,20 +150,16 @@ class Program:
         apart = self._reach.is_in_workers(self.path, located.path, part)
         return apart and self._has_workers
 
-    def is_in_method(self, located: Located, *names: str) -> bool:
-        """Whether a fact stands in a method or function of one of some names."""
-        part = self._index.part_at(located.path, located.fact.row)
-        return part.rpartition(".")[2] in names
-
-    def methods_of_named(self, kind: str, *names: str) -> dict[str, set[str]]:
-        """The methods of some names, by their files, of the classes of other files that hold facts
-        of a kind and that the program's own file names."""
-        named, found = places(self.source.text), {}
-        for path in self._holders.get(kind, ()):
-            classes = [each for each in self._index.outline(path).classes if each in named]
-            if classes and path != self.path:
-                found[path] = {f"{owner}.{name}" for owner in classes for name in names}
-        return found
+    def asks_for(self, located: Located, often: Container[str]) -> bool:
+        """Whether its own file visibly leads to a fact of another one: it names a function of that
+        file, or the class and the method, which for one that runs ``often`` goes without saying."""
+        named, (owner, _, word) = places(self.source.text), located.fact.place.rpartition(".")
+        if owner:
+            called = word in named and not word.startswith("__")
+            return owner in named and (called or word in often)
+        outline = self._index.outline(located.path)
+        functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
+        return bool(word) and not functions.isdisjoint(named)
 
     @cached_property
     def _has_workers(self) -> bool:

@@ -90,7 +90,7 @@ def _falls_through(earlier: Op, later: Op) -> bool:
         if region in around:
             break
         inner.append(region)
-    return not (inner and _is_beside(inner[-1], later)) and not _leaves(earlier, inner)
+    return not (inner and is_beside(inner[-1], later)) and not _leaves(earlier, inner)
 
 
 def conditions(op: Op) -> Iterator[Op]:
@@ -109,10 +109,10 @@ def exclude(one: Op, other: Op) -> bool:
 
 def are_sides(one: Op, other: Op) -> bool:
     """Whether only one of two operations runs, as they lie in two branches of a statement."""
-    return any(_is_beside(region, other) for region in one.region.around())
+    return any(is_beside(region, other) for region in one.region.around())
 
 
-def _is_beside(region: Region, later: Op) -> bool:
+def is_beside(region: Region, later: Op) -> bool:
     """Whether an operation lies in another branch of the same statement."""
     return region.kind in _SIDES and any(
         each is not region and each.kind in _SIDES and _is_same_choice(each, region)

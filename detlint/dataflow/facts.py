@@ -192,7 +192,8 @@ class _Reader:
         start, end = self.unit.span(node)
         text = " ".join(source.text[start:end].split()) if found.text is None else found.text
         place = (*source.location(start), *source.location(end))
-        return Fact(found.what, text, *place, need, doubt(found.op))
+        within = found.op.function.outermost.name
+        return Fact(found.what, text, *place, need, doubt(found.op), within)
 
     def _called(self, call: Op) -> list[str]:
         called = self._values.called(call)

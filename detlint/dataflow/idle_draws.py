@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, parameter_of, word_of
+from detlint.dataflow.control import is_beside
 from detlint.dataflow.generators import names_given, nearest_names
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.settings import names_tested, tested
@@ -41,10 +42,21 @@ _MOST = 60  # what is made of one draw
 def doubt(op: Op) -> int:
     """0 for an operation that runs whenever its function does, 1 for one behind a test, 2 for one
     that handles an error, 3 for a draw on which nothing seems to depend."""
-    if drawn_from(op) and is_idle(op):
+    library = drawn_from(op)
+    if library and is_idle(op):
         return IDLE
-    kinds = {region.kind for region in _conditional(op)}
+    regions = _conditional(op)
+    kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
     return 2 if "except" in kinds else 1 if kinds else 0
+
+
+def _draws_beside(region: Region, library: str) -> bool:
+    """Whether the other branch of a statement draws as well, whatever that finds."""
+    others = (each for each in region.function.coded("call") if is_beside(region, each))
+    return any(
+        drawn_from(each) == library and next(_conditional(each)).node is region.node
+        for each in others
+    )
 
 
 def may_not_run(op: Op) -> bool:

@@ -60,7 +60,13 @@ def _of_tensor(call: Op) -> str:
 def drawn_by_tensorflow(op: Op) -> str:
     """TensorFlow, of a call that draws from its global generator and is given no seed; "" for
     another."""
-    if op.code != "call" or randomness.OF_TENSORFLOW.isdisjoint(op.called):
+    if op.code != "call":
+        return ""
+    if not randomness.QUEUES_OF_TENSORFLOW.isdisjoint(op.called):
+        shuffles = op.given("shuffle")
+        if shuffles is not None and op.values.constant(shuffles) is False:
+            return ""
+    elif randomness.OF_TENSORFLOW.isdisjoint(op.called):
         return ""
     place = 1 if "_flip_" in word_of(op) else None
     seed = op.given("seed", place)

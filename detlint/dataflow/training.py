@@ -13,6 +13,7 @@ from detlint.index.imports import imports
 from detlint.models import training as rows
 from detlint.models.loading import hands_on
 from detlint.models.settings import is_trainer_cli
+from detlint.models.tf_data import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,6 +179,9 @@ class Training:
     def built(self, call: Op) -> str | None:
         """The library whose layers a call makes, or whose weights it draws."""
         names = self._called(call)
+        if any(rows.GRAPH_WEIGHTS(plain_name(each)) for each in names):
+            given = (name for name, _ in call.arguments() if name is not None)
+            return None if any(map(rows.INITIALIZERS.__contains__, given)) else "tensorflow"
         for name in names:
             owner, _, last = name.rpartition(".")
             if owner == "torch.nn.init":

@@ -42,6 +42,7 @@ class Fact(NamedTuple):
            happen, one a line
     doubt  1 where it stands behind a test, 2 where it handles an error, 3 where it seems that
            nothing depends on it, 4 where an option turns it on that nothing sets
+    place  the function or method that it stands in: ``Class.method``
     """
 
     what: str
@@ -52,6 +53,12 @@ class Fact(NamedTuple):
     end_column: int
     needs: str = ""
     doubt: int = 0
+    place: str = ""
+
+    @property
+    def method(self) -> str:
+        """The name of the function or method, without that of its class."""
+        return self.place.rpartition(".")[2]
 
 
 class Receiver(NamedTuple):
@@ -109,12 +116,16 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",
         ".rvs(",
-        *(f".{each.rpartition('.')[2]}(" for each in sorted(randomness.OF_TENSORFLOW)),
+        *sorted(
+            f".{each.rpartition('.')[2]}("
+            for each in (*randomness.OF_TENSORFLOW, *randomness.QUEUES_OF_TENSORFLOW)
+        ),
     ),
     "builds": (
         *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),
         *("get_peft_model(", "from_config("),
         *("orthogonal_(", "sparse_("),
+        *training.OF_SESSIONS,
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),

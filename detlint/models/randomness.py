@@ -51,7 +51,22 @@ OF_TENSORFLOW = frozenset(
                 sample_distorted_bounding_box"""
             )
         ),
+        *(
+            f"tensorflow.{version}{name}"
+            for version in ("", "compat.v1.")
+            for name in words(
+                """multinomial random_crop random_gamma random_normal random_poisson
+                random_shuffle random_uniform truncated_normal nn.dropout
+                train.shuffle_batch train.shuffle_batch_join"""
+            )
+        ),
     ]
+)
+# Those that shuffle what they are given, unless they are told not to.
+QUEUES_OF_TENSORFLOW = frozenset(
+    f"tensorflow.{version}train.{name}_producer"
+    for version in ("", "compat.v1.")
+    for name in ("input", "range_input", "slice_input", "string_input")
 )
 # Whose global generators a function may seed.
 LIBRARIES = ("random", "numpy", "torch", "tensorflow")

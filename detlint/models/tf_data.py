@@ -37,6 +37,17 @@ SLOPPY = {
     "tensorflow.data.make_batched_features_dataset": Sloppy("sloppy_ordering"),
 }
 
+# Queues of TensorFlow 1 that several threads fill, each with the place of their number.
+QUEUES = {
+    "tensorflow.train.batch": 2,
+    "tensorflow.train.maybe_batch": 3,
+    "tensorflow.train.shuffle_batch": 4,
+    "tensorflow.train.maybe_shuffle_batch": 5,
+    "tensorflow.training.bucket": 4,
+    "tensorflow.training.bucket_by_sequence_length": 4,
+}
+THREADS = "num_threads"
+
 # What no other library's data sets have.
 METHODS = words(
     """as_numpy_iterator bucket_by_sequence_length cache interleave padded_batch prefetch

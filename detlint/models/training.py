@@ -85,6 +85,28 @@ GRAPH_LAYERS = words(
     Set2Set SetTransformerAggregation SignedConv SignedGCN SplineConv SuperGATConv TAGConv
     TopKPooling TransE TransformerConv ViSNet"""
 )
+# Those of TensorFlow 1, by their plain names: functions, and layers as objects, …
+GRAPH_WEIGHTS = Names(
+    """
+    tensorflow.get_variable
+    tensorflow.layers.{dense,conv1d,conv2d,conv3d,conv2d_transpose,conv3d_transpose}
+    tensorflow.layers.{fully_connected,convolution2d,separable_conv2d,separable_conv1d}
+    tensorflow.layers.{Dense,Conv1D,Conv2D,Conv3D,Conv2DTranspose}
+    tensorflow.slim.{fully_connected,conv2d,conv2d_transpose,separable_conv2d}
+    tensorflow.{nn.rnn_cell,rnn}.{Basic,}{LSTM,RNN,GRU}Cell
+    tensorflow.keras.layers.{Dense,Conv1D,Conv2D,Conv3D,Embedding,LSTM,GRU}
+    tensorflow.{glorot_normal,glorot_uniform,random_normal,random_uniform}_initializer
+    tensorflow.{truncated_normal,variance_scaling}_initializer
+    tensorflow.layers.{variance_scaling,xavier,xavier_conv2d}_initializer
+    """
+)
+# … what they draw by, if they are given it, …
+INITIALIZERS = words("initializer kernel_initializer seed weights_initializer")
+# … and how a text begins their names.
+OF_SESSIONS = (
+    *("tf.get_variable(", "tf.layers.", "slim.", "rnn_cell.", "tf.contrib.", "tf.keras.layers."),
+    *("tf.compat.v1.layers.", "tf.compat.v1.get_variable(", "_initializer("),
+)
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 _SEED_IT = "seed it here, or call tf.keras.utils.set_random_seed() first"
+_QUEUES = tuple(sorted(f"{each.rpartition('.')[2]}(" for each in rows.QUEUES))
+_CALLS = (".shuffle(", "list_files(", *_QUEUES)
 _KEEP_IT = "keep the order: it is the default"
 
 
@@ -38,9 +40,10 @@ class TfDataOrder(Rule):
       methods
     - `shuffle` and `list_files` of tf.data without a seed, where the program sets no global one
     - `tfds.load(…, shuffle_files=True)` without a `read_config`, whatever global seed there is
+    - queues of TensorFlow 1 that several threads fill: `tf.train.batch(…, num_threads=4)`
 
     Not reported:
-    - values that are not literals
+    - values that are not literals, but for the number of such threads
     - `map` and `interleave` without `num_parallel_calls`: `deterministic` has no effect there
     - `shuffle` of what is not certainly a dataset of tf.data
     - files that call `enable_op_determinism()`: TensorFlow keeps the order, and raises without a
@@ -56,7 +59,8 @@ class TfDataOrder(Rule):
     summary = "a tf.data pipeline gives its elements in varying order"
     triggers = (
         *("deterministic", "experimental_deterministic", "sloppy"),
-        *(".shuffle(", "list_files(", "shuffle_files"),
+        *_CALLS,
+        "shuffle_files",
     )
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
@@ -116,7 +120,7 @@ class TfDataOrder(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where an option is put to True."""
-        if text.startswith((".shuffle(", "list_files("), offset):
+        if text.startswith(_CALLS, offset):
             return True
         name, equals, value = text[offset : offset + 80].partition("=")
         return not (equals and name.strip().isidentifier() and value.lstrip().startswith("True"))
@@ -171,11 +175,14 @@ class TfDataOrder(Rule):
 
     def _check_call(self, op: Op) -> None:
         called = pipelines.called(op)
+        place = next((rows.QUEUES[each] for each in called if each in rows.QUEUES), None)
         sloppy = next(filter(None, map(rows.SLOPPY.get, called)), None)
         if sloppy is not None:
             self._check_sloppy(op, sloppy)
         elif any(map(rows.lists_files, called)):
             self._check_listing(op)
+        elif place is not None:
+            self._check_queue(op, place)
         elif rows.TFDS in called:
             self._check_loading(op)
         elif op.args[0].code == "attr" and op.args[0].name == "shuffle":
@@ -187,6 +194,14 @@ class TfDataOrder(Rule):
         if given is not None and written and self.unit.values.constant(given) is True:
             shown = f"{said(call)}({sloppy.parameter}=True)"
             self._report_order(call, written, shown, (self.unit.replace(written, "False"),))
+
+    def _check_queue(self, call: Op, place: int) -> None:
+        """``tf.train.batch(rows, 32, num_threads=4)``, which takes what some thread has ready."""
+        threads, written = call.given(rows.THREADS, place), call.written(rows.THREADS, place)
+        if threads is not None and written and self.unit.values.constant(threads) != 1:
+            shown = f"{said(call)}({rows.THREADS}={self.unit.text_of(written)})"
+            edits = (self.unit.replace(written, "1"),)
+            self._report_order(call, written, shown, edits, "let one thread fill the queue")
 
     def _check_loading(self, call: Op) -> None:
         """``tfds.load(…, shuffle_files=True)`` reads files as threads come to them, unless its

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
-from detlint.fixes.insertions import imports_of
+from detlint.callgraph.tensorflow import imported, training
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.program import Program
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
-    from detlint.sources.source import Source
 
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
-_BACKENDS = ("torch", "jax")
-_ITSELF = ("tensorflow", "tensorflow.compat.v2")
-_SESSIONS = re.compile(
-    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
-    r"|compat\.v1|train\.\w+Optimizer)\b"
-)
 
 
 class TfDeterminismNeverEnabled(Rule):
@@ -45,6 +36,7 @@ class TfDeterminismNeverEnabled(Rule):
     Not reported:
     - Keras that runs on torch or JAX
     - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`
+      (DET102 asks for its seed)
 
     What to do: Call `tf.keras.utils.set_random_seed(0)` and
     `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
@@ -86,9 +78,9 @@ class TfDeterminismNeverEnabled(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        first, sure = cls._training(program), cls.confidence
+        first, sure = training(program), cls.confidence
         if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
-            first, sure = cls._training(program, apart=True), Confidence.POSSIBLE
+            first, sure = training(program, apart=True), Confidence.POSSIBLE
         if first is None:
             return
         missing = []
@@ -113,31 +105,9 @@ class TfDeterminismNeverEnabled(Rule):
     def _fix(program: Program, missing: Sequence[str]) -> tuple[Edit, ...]:
         """The calls where the program starts, the seed first; none where TensorFlow has no name
         there."""
-        row, name = _imported(program.source)
+        row, name = imported(program.source)
         if not name.isidentifier():
             return ()
         lines = (each.replace("tf.", f"{name}.", 1).replace("(seed)", "(0)") for each in missing)
         place = start_of(program, row)
         return (place.insert(*reversed(list(lines))),) if place else ()
-
-    @staticmethod
-    def _training(program: Program, *, apart: bool = False) -> Located | None:
-        tensorflow = program.imports("tensorflow")
-        if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
-            return None
-        trains = partial(program.first, "trains", apart=apart)
-        first = trains("tensorflow") or trains("keras")
-        if first is None or program.has("sets", "KERAS_BACKEND"):
-            return None
-        return None if any(map(_is_of_version_1, program.sources(first))) else first
-
-
-def _imported(source: Source) -> tuple[int, str]:
-    """Where a file imports TensorFlow, and the name that it has there; "" for none."""
-    found = imports_of(source, "tensorflow")
-    return next(((row, name) for row, module, name in found if name and module in _ITSELF), (0, ""))
-
-
-def _is_of_version_1(source: Source) -> bool:
-    """Whether a file needs TensorFlow 1, which has no such switch."""
-    return _imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None

@@ -178,6 +178,4 @@ def _drawn(program: Program) -> Located | None:
     sure = (each for each in drawn if each.fact.doubt <= TESTED)
     called = (word for each in program.facts("continues") for word in each.fact.text.split())
     often = {*PER_BATCH, *called}
-    return next(
-        (x for x in sure if program.is_in_workers(x) or program.is_in_method(x, *often)), None
-    )
+    return next((x for x in sure if program.is_in_workers(x) or x.fact.method in often), None)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
+from detlint.callgraph.tensorflow import training, trains_in_sessions
 from detlint.dataflow.unit import Unit
 from detlint.index.facts import EVERY, IDLE, UNSET
 from detlint.models.randomness import SAID
@@ -27,7 +28,6 @@ _GENERATORS = {
     "torch": "torch's global generator",
     "tensorflow": "TensorFlow's global generator",
 }
-_OF_DET801 = ("tensorflow", "keras")
 _SEEDED_BY = {
     "random": "random.seed(seed)",
     "numpy": "np.random.seed(seed)",
@@ -97,12 +97,14 @@ class UnseededGlobalRng(Rule):
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
+    - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
     - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
-    - another program, if its own file draws and it writes something, such as a file
-    - the same if it names a data set or model of another file that draws for each sample
+    - another program that writes something, such as a file, if its own file draws
+    - the same if that calls what draws in another file, or names a data set or model of another
+      file that draws for each sample
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
@@ -173,7 +175,7 @@ class UnseededGlobalRng(Rule):
         if sure < settings.bar(cls.code):
             return
         for library in _GENERATORS:
-            if library == "tensorflow" and any(map(partial(program.has, "trains"), _OF_DET801)):
+            if library == "tensorflow" and training(program) is not None:
                 continue  # where DET801 asks for the seed
             # Of a program that trains, all files count, and what seeds is found sooner.
             if trains and _seeds(program, library, settings, trains=True):
@@ -300,14 +302,11 @@ class UnseededGlobalRng(Rule):
         optional = (x for x in program.facts("seeds", library) if x.fact.doubt == UNSET)
         if seed := next(optional, None):
             unseeded = f"{draws} {_only(program, seed)}"
-        return program.finding(
-            cls,
-            first,
-            unseeded,
-            advice(program, _SEEDED_BY[library]),
-            enabling(program),
-            confidence=sure,
-        )
+        advised, edits = advice(program, _SEEDED_BY[library]), enabling(program)
+        if library == "tensorflow" and trains_in_sessions(program):
+            of_graph = "tf.set_random_seed(seed)"  # before anything is put there
+            advised, edits = f"call {of_graph} at the start of {program.title}", ()
+        return program.finding(cls, first, unseeded, advised, edits, confidence=sure)
 
     @staticmethod
     def _own_draw(program: Program, library: str) -> tuple[Located, str] | None:
@@ -361,8 +360,8 @@ class UnseededGlobalRng(Rule):
                     yield each, "draws"
             if library == "torch":
                 yield from ((each, "draws") for each in program.facts("orders", "torch", own=own))
-        if library == "torch":
-            yield from ((each, "draws first weights") for each in cls._weights(program))
+        weights = cls._weights(program, library)
+        yield from ((each, "draws first weights") for each in weights)
         for each in program.facts("perturbs", library):
             if not (seeded and program.is_in_workers(each)):
                 yield each, "draws"
@@ -381,20 +380,21 @@ class UnseededGlobalRng(Rule):
         if len(some) == len(draws) or not program.tries_itself():
             yield from (each for each in some if not program.only_tries(each))
         if program.keeps():
-            yield from cls._drawn_per_batch(program, library)
+            yield from cls._drawn_elsewhere(program, library)
 
     @staticmethod
-    def _drawn_per_batch(program: Program, library: str) -> Iterator[Located]:
-        """What the data sets and models of other files draw each time that they are asked."""
-        methods = program.methods_of_named("draws", *PER_BATCH)
-        for each in program.facts("draws", library, within=methods):
-            if not each.fact.doubt and not program.only_tries(each):
+    def _drawn_elsewhere(program: Program, library: str) -> Iterator[Located]:
+        """What functions of other files draw that it calls, and data sets and models that its own
+        file names, each time that they are asked."""
+        for each in program.facts("draws", library):
+            asked = each.path != program.path and program.asks_for(each, PER_BATCH)
+            if asked and not each.fact.doubt and not program.only_tries(each):
                 yield each
 
     @staticmethod
-    def _weights(program: Program) -> list[Located]:
+    def _weights(program: Program, library: str) -> list[Located]:
         """What draws initial weights: first what no checkpoint is made for."""
-        builds = list(islice(program.facts("builds", "torch"), _MANY))
+        builds = list(islice(program.facts("builds", library), _MANY))
         return sorted(
             builds,
             key=lambda each: (

@@ -184,3 +184,20 @@ def order_by_option(paths, training, parse):
     if training:
         return data.map(parse, num_parallel_calls=8, deterministic=False)
     return data.map(parse, num_parallel_calls=8)
+
+
+def queues(rows, lengths, options):
+    yield tf.train.batch([rows], 8, num_threads=4)  # DET802
+    yield tf.train.batch([rows], 8, 4)  # DET802
+    yield tf1.train.shuffle_batch([rows], 8, 100, 10, num_threads=2, seed=0)  # DET802
+    yield tf.contrib.training.bucket_by_sequence_length(
+        lengths,
+        [rows],
+        8,
+        [10, 20],
+        num_threads=options.threads,  # DET802
+    )
+    yield tf.train.batch([rows], 8)
+    yield tf.train.batch([rows], 8, num_threads=1)
+    yield tf1.train.batch([rows], 8, 1)
+    yield rows.batch(8, num_threads=4)

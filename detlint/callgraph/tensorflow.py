@@ -1,0 +1,56 @@
+"""How a program trains with TensorFlow: as version 2 does, or in the sessions of version 1."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from detlint.fixes.insertions import imports_of
+
+if TYPE_CHECKING:
+    from detlint.callgraph.program import Located, Program
+    from detlint.sources.source import Source
+
+_BACKENDS = ("torch", "jax")
+_ITSELF = ("tensorflow", "tensorflow.compat.v2")
+_SESSIONS = re.compile(
+    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
+    r"|compat\.v1|train\.\w+(?:Optimizer|Session))\b"
+)
+
+
+def training(program: Program, *, apart: bool = False) -> Located | None:
+    """Where a program trains with TensorFlow 2 or Keras on it; None for another backend, or for
+    TensorFlow 1."""
+    first = _training(program, apart=apart)
+    return None if first is None or _is_of_sessions(program, first) else first
+
+
+def trains_in_sessions(program: Program) -> bool:
+    """Whether a program trains with TensorFlow 1."""
+    first = _training(program)
+    return first is not None and _is_of_sessions(program, first)
+
+
+def _training(program: Program, *, apart: bool = False) -> Located | None:
+    tensorflow = program.imports("tensorflow")
+    if not tensorflow and (not program.imports("keras") or program.imports(*_BACKENDS)):
+        return None
+    trains = partial(program.first, "trains", apart=apart)
+    first = trains("tensorflow") or trains("keras")
+    return None if first is None or program.has("sets", "KERAS_BACKEND") else first
+
+
+def _is_of_sessions(program: Program, training: Located) -> bool:
+    """Whether a file needs TensorFlow 1, which has no such switch."""
+    return any(
+        imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None
+        for source in program.sources(training)
+    )
+
+
+def imported(source: Source) -> tuple[int, str]:
+    """Where a file imports TensorFlow, and the name that it has there; "" for none."""
+    found = imports_of(source, "tensorflow")
+    return next(((row, name) for row, module, name in found if name and module in _ITSELF), (0, ""))
