@@ -445,3 +445,38 @@ def test_a_set_of_which_little_is_known_is_no_more_than_likely(
     assert lint("--select", "DET204") == ["a.py:5 DET204 likely"]
     project({"a.py": pick.replace("graph.x()", "graph.x(), 'c'")})
     assert lint("--select", "DET204") == ["a.py:5 DET204 certain"]
+
+
+TIMED = """\
+import time
+import timerit
+import numpy as np
+
+
+def draw(rng):
+    return rng.normal(size=3)
+
+
+def draw_and_use(rng):
+    return rng.normal(size=3)
+
+
+first = np.random.default_rng()
+second = np.random.default_rng()
+third = np.random.default_rng()
+for _ in timerit:
+    draw(first)
+start = time.perf_counter()
+draw(second)
+print(time.perf_counter() - start)
+for _ in timerit:
+    draw_and_use(third)
+print(draw_and_use(third))
+"""
+
+
+def test_draws_that_are_only_timed_are_possible(project: Project, lint: Lint) -> None:
+    project({"a.py": TIMED})
+    assert lint("--select", "DET101") == ["a.py:16 DET101 certain"]
+    project({"a.py": f"{TIMED}np.save('x', start)\n"})
+    assert lint("--select", "DET101") == [f"a.py:{row} DET101 certain" for row in (14, 15, 16)]

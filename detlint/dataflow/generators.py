@@ -6,13 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.references import References
 from detlint.dataflow.seeding import has_seed
 from detlint.dataflow.slices import ahead, closure
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
@@ -30,7 +31,13 @@ _BY_LOOKING = frozenset(
 _KEEPING = frozenset(("add", "discard", "remove"))
 _FORMATTING = frozenset(("builtins.format", "builtins.hex", "builtins.str"))
 _FORMATTING_METHODS = frozenset(("format", "hex"))
-_CONVERTING = frozenset(("attr", "binary", "call", "item", "phi", "unary"))
+_CONVERTING = frozenset(("attr", "binary", "call", "comprehension", "item", "phi", "unary"))
+# Clocks that nobody asks for the time of day.
+_CLOCKS = frozenset(
+    ("time.perf_counter", "time.perf_counter_ns", "time.process_time", "timeit.default_timer")
+)
+_TIMERS = ("timeit.", "timerit")  # what runs code again and again for its time
+_DEEPEST = 3  # functions that call each other, between a timer and a draw
 
 
 class Fate:
@@ -121,6 +128,26 @@ class Generators:
             self._kept[key] = self._followed(list(self._unit.reads(code, name)))
         return self._kept[key]
 
+    def is_only_timed(self, fate: Fate, *, clocks: bool) -> bool:
+        """Whether all that draws is run for the time that it takes, and nothing keeps a number;
+        ``clocks``: what lies between two looks at a clock is, too."""
+        timed = _lies_between_clocks if clocks else _is_repeated
+        draws = [each for name, each in fate.methods if name not in _STATE]
+        draws += [call for call, _ in fate.given]
+        told = {self._is_timed(each, timed, _DEEPEST) for each in draws}
+        return not fate.escapes and True in told and False not in told
+
+    def _is_timed(self, draw: Op, timed: Callable[[Op], bool], deepest: int) -> bool | None:
+        """None where nothing calls the function around it."""
+        calls = [draw] if draw.code == "call" else draw.calls
+        if all(map(_is_dropped, calls)) and timed(draw):
+            return True
+        if draw.function is self._unit.module or not deepest:
+            return False
+        around = References(self._unit.values).calls_in_file(draw.function)
+        told = {self._is_timed(each, timed, deepest - 1) for each in around}
+        return None if told <= {None} else False not in told
+
     def _given(self, call: Op, value: Op, fate: Fate) -> Iterator[Op]:
         called = self._unit.values.called(call)
         if not randomness.WRAPPING.isdisjoint(called):
@@ -150,6 +177,29 @@ def is_seeded(fate: Fate) -> bool:
 def is_shared(fate: Fate) -> bool:
     """Whether a generator goes into a variable of a graph, which a caller seeds."""
     return any(not randomness.SHARED.isdisjoint(call.called) for call, _ in fate.given)
+
+
+def _is_dropped(call: Op) -> bool:
+    return all(each.code == "drop" for each in call.uses)
+
+
+def _names_of(op: Op) -> list[str]:
+    return [*op.called, *op.values.qualified(op)]
+
+
+def _is_repeated(op: Op) -> bool:
+    """``for _ in timerit: …``"""
+    for region in op.region.around():
+        over = region.head.args[:1] if region.kind == "for" and region.head else ()
+        if any(name.startswith(_TIMERS) for x in over for name in _names_of(x)):
+            return True
+    return False
+
+
+def _lies_between_clocks(op: Op) -> bool:
+    """``start = perf_counter(); …; perf_counter() - start``"""
+    asked = [x.place for x in op.function.ops if not _CLOCKS.isdisjoint(x.called)]
+    return _is_repeated(op) or (bool(asked) and asked[0] < op.place < asked[-1])
 
 
 # Draws

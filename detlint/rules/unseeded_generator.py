@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.roles import keeps
 from detlint.dataflow.callers import AllCallers, given
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback
@@ -69,7 +70,8 @@ class UnseededGenerator(Rule):
 
     Lowers the confidence:
     - code that no program runs which has its file, and functions that nothing names: *possible*
-    - the same where all calls of a project, which is no package, pass what it stands in for
+    - the same where all calls of a project, which is no package, pass what it stands in for. Draws
+      that are only timed are *possible*, too
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
@@ -296,7 +298,9 @@ class UnseededGenerator(Rule):
         if gives_fresh(call, draws=True):
             edits = ()
         never = missing is not None and missing.optional and self._is_always_given(call, missing)
-        sure = Confidence.POSSIBLE if never else None
+        fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
+        timed = self._generators.is_only_timed(fate, clocks=clocks)
+        sure = Confidence.POSSIBLE if never or timed else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
 
     def _is_always_given(self, call: Op, missing: Fallback) -> bool:

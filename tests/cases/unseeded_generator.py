@@ -327,3 +327,13 @@ def draw_of_system(seed):
     system = random.SystemRandom()  # DET101
     system.seed(seed)
     return system.random()
+
+
+class Logger:
+    def __init__(self, letters):
+        self.run_id = "".join(random.SystemRandom().choice(letters) for _ in range(8))
+
+
+class Sampler:
+    def __init__(self, letters):
+        self.drawn = [random.SystemRandom().choice(letters) for _ in range(8)]  # DET101
