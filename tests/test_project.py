@@ -962,6 +962,15 @@ def test_a_trainer_derived_from_one_that_seeds_seeds(
 
 
 TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
+NESTED = """
+def load(rows, several=False):
+    def pick(row):
+        if several:
+            return random.sample(row, 2)
+        return row[:2]
+    return [pick(row) for row in rows]
+load({})
+"""
 
 
 @pytest.mark.parametrize(
@@ -975,6 +984,10 @@ TRAIN = "import random\nimport torch\n{}\n\nloss.backward(); optimizer.step()\n"
         ("for x in y:\n    if x:\n        break\n    random.shuffle(x)", True),
         ("def f(x):\n    sys.exit(); random.shuffle(x)\nimport sys\nf(y)", False),
         ("if False:\n    random.shuffle(y)", False),
+        ("if y and False:\n    def f(x):\n        random.shuffle(x)\n    register(f)", False),
+        (NESTED.format("y"), False),
+        (NESTED.format("y, several=True"), True),
+        ("if y and True:\n    def f(x):\n        random.shuffle(x)\n    register(f)", True),
         ("AUGMENT = 0\nif AUGMENT:\n    random.shuffle(y)", False),
         ("AUGMENT = 0\nif not AUGMENT:\n    random.shuffle(y)", True),
         ("AUGMENT = 1\nif AUGMENT and y:\n    pass\nelse:\n    random.shuffle(y)", True),

@@ -40,7 +40,17 @@ class Paths:
         self._held: dict[Op, bool | None] = {}
 
     def may_run(self, op: Op) -> bool:
-        """Whether an operation may run when the function does."""
+        """Whether an operation may run when the function around all does."""
+        return self._is_defined and self._is_reached(op)
+
+    @cached_property
+    def _is_defined(self) -> bool:
+        """Whether the function around one may define it."""
+        outer = self._function.outer
+        made = [x for x in outer.coded("function") if x.name is self._function] if outer else []
+        return not made or any(map(Paths(made[0].function).may_run, made))
+
+    def _is_reached(self, op: Op) -> bool:
         passes = True  # what comes after `return` does not run, but for `finally`
         for region in op.region.around():
             if self._enters(region) is False:

@@ -125,7 +125,8 @@ class Needs:
         return self._asked if self._may_not_run(op) else []
 
     def _may_not_run(self, op: Op) -> bool:
-        return op.region is not self._function.region or self._leaves
+        nested = self._function.outer is not None
+        return nested or op.region is not self._function.region or self._leaves
 
     def _is_off(self, op: Op) -> bool:
         """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
@@ -194,6 +195,8 @@ class Needs:
         """The parameter that a value is, or that is kept in the attribute."""
         if op.code == "param":
             return op
+        if op.code == "free":  # of the function around
+            return op.args[0] if [each.code for each in op.args] == ["param"] else None
         unit, owner = self._function.unit, self._function.class_name
         kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
         value = kept[0].args[1] if len(kept) == 1 and kept[0].code == "store_attr" else None
@@ -263,9 +266,12 @@ class _Place:
 
 
 def _name_of(op: Op) -> str:
-    """``x`` of a parameter, ``self.x`` of an attribute; "" of anything else."""
+    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute; "" of
+    anything else."""
     if op.code == "param":
         return str(op.name[1])
+    if op.code == "free":
+        return str(op.name)
     own = op.code == "attr" and op.args[0].is_self
     return f"self.{op.name}" if own else ""
 
