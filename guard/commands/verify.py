@@ -44,8 +44,10 @@ It works in a copy of the working folder if that is small; else in the folder it
 writes to files once the runs before it have ended. Experiment trackers are told to stay off.
 
 exit status: 0 if the runs are identical, bit for bit; 1 if they differ; 2 for wrong usage, and
-where the program could not be run to its end
+where the program could not be run to its end; 130 after Ctrl-C or SIGTERM, and then what is known
+by then is told
 """
+_INTERRUPTED = "guard verify: interrupted; all that it had started has been ended\n"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,11 +62,13 @@ def main(arguments: Sequence[str]) -> int:
             verdict = _verdict(options, folder)
             _report(verdict, options)
             status = verdict.status
+        if verdict.interrupted:
+            sys.stderr.write(_INTERRUPTED)
     except GuardError as error:
         sys.stderr.write(f"guard verify: {error}\n")
         return FAILED
     except KeyboardInterrupt:
-        sys.stderr.write("guard verify: interrupted; all that it had started has been ended\n")
+        sys.stderr.write(_INTERRUPTED)
         return INTERRUPTED
     return status
 

@@ -16,14 +16,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from guard.diff.sources import allocates, draws_file, draws_name, fills, is_begun, is_clock, lists
+from guard.diff.sources import (
+    allocates,
+    draws_file,
+    draws_name,
+    fills,
+    is_begun,
+    is_clock,
+    lists,
+    varies,
+)
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
 from guard.digests.traits import DRAWN, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from guard.diff.statements import Calling, Node, Origins
     from guard.observe.statements import Path
@@ -31,7 +40,6 @@ if TYPE_CHECKING:
 
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
-_OPENING = ("With", "AsyncWith", "Assign")
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -40,6 +48,16 @@ def _opaque(node: Node) -> Iterator[Path]:
     reads = node.first.reads if node.first is not None else ()
     pairs = zip(node.statement.reads, reads, strict=False)
     return (path for path, digest in pairs if digest & OPAQUE)
+
+
+def _round_that_called(node: Node) -> Node:
+    """The round of a loop in which what it goes through was made; another statement itself."""
+    rounds = (
+        each
+        for each in reversed(node.within.nodes)
+        if each.statement is node.statement and each.below and each.order <= node.order
+    )
+    return next(rounds, node) if node.statement.kind in _TAKING else node
 
 
 def _first(origins: Iterable[Node]) -> Origins:
@@ -115,6 +133,7 @@ class Flows:
     ) -> None:
         self.nodes = nodes
         self._traits = traits or {}
+        self.ends: Mapping[int, int] = {}  # when each step of the first run ended
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -133,6 +152,11 @@ class Flows:
     def traits(self, node: Node) -> Traits:
         """What a statement's values are made of."""
         return self._traits.get((node.file, node.statement.line), Traits())
+
+    def step_of(self, node: Node) -> int | None:
+        """The step in which a statement ran; None for what came after the last."""
+        after = (step for step, ended in self.ends.items() if ended >= node.ran.began)
+        return min(after, default=None)
 
     def of_states(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
@@ -255,7 +279,7 @@ class Flows:
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
-        found = found or self._of_opened(node) or self._from_elsewhere(node)
+        found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
         return found or frozenset((node,))
 
@@ -436,31 +460,39 @@ class Flows:
         return self._of_results(before) or frozenset((above,))
 
     def _gone_through(self, node: Node, deep: int) -> Origins:
-        """What differs of what an iterator was made of, where a statement takes from one: a loader
-        is the same object in both runs, and what it was given is not."""
-        statement = node.statement
-        is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
-        for path in _opaque(node) if is_taking and deep else ():
-            above = node.within.above if path[0] in node.within.call.names else None
-            made = [self._any[0].last(key, node.ran.began) for key in shared_keys(node, path)]
-            for each in (above, *made):
-                if each is not None and each is not node:
-                    found = each.origins or self.given(each) or self._gone_through(each, deep - 1)
-                    if found:
-                        return found
+        """What differs of what a thing was made of, where a statement takes something from it: a
+        loader is the same object in both runs, and what it was given is not."""
+        for each in self._things(node, deep) if deep else ():
+            if each is not node and (found := self._put_into(each, deep)):
+                return found
         return NOTHING
 
-    def _of_opened(self, node: Node) -> Origins:
-        """What differs of what a thing was opened with, where a statement takes an item of it: an
-        archive is told by its identity, and the name of its file differs."""
-        for path in _opaque(node):
-            if len(path) > 1 and path[0] != "self":
-                made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
-                if made is not None and made.statement.kind in _OPENING:
-                    found = made.origins or self.given(made)
-                    if found:
-                        return found
-        return NOTHING
+    def _things(self, node: Node, deep: int) -> Iterator[Node]:
+        """What made the things that a statement takes from, or hands on: an iterator, an archive
+        that is told by its identity, an object of a library's that it calls a method of."""
+        statement = node.statement
+        is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
+        holders = {tuple(each.split(".")[:-1]) for each in statement.calls}
+        until = node.ran.began
+        paths = list(_opaque(node))
+        for path in paths:
+            is_part = len(path) > 1 and path[0] != "self"
+            if is_taking or is_part or path in holders:
+                keys = [*shared_keys(node, path), *shared_keys(node, path[:1])]
+                yield from filter(None, (self._any[0].last(key, until) for key in keys))
+        if is_taking:
+            below = _round_that_called(node).below
+            called = (each for each in below if each.first and each.first.result & OPAQUE)
+            yield from (each.nodes[-1] for each in called if each.nodes)
+        above = node.within.above
+        if above is not None and any(each[0] in node.within.call.names for each in paths):
+            yield above
+
+    def _put_into(self, node: Node, deep: int) -> Origins:
+        """What differs of what a statement puts into a thing that is the same in both runs."""
+        found = node.origins or self.behind(node) or self._gone_through(node, deep - 1)
+        found = found or self._of_drawn_names(node, _DEEP)
+        return found or (frozenset((node,)) if varies(node.statement) else NOTHING)
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""

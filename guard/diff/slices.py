@@ -175,7 +175,9 @@ def compare(
         key: ones.traits.get(key, Traits()).joined(others.traits.get(key, Traits()))
         for key in {**ones.traits, **others.traits}
     }
-    return Flows(nodes, traits), list(dict.fromkeys(notes))
+    flows = Flows(nodes, traits)
+    flows.ends = ones.ends
+    return flows, list(dict.fromkeys(notes))
 
 
 def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:

@@ -119,6 +119,11 @@ def is_clock(statement: Statement) -> bool:
     return any(source_of(each) is Source.CLOCK for each in statement.calls)
 
 
+def varies(statement: Statement) -> bool:
+    """Whether a statement asks for what is another value in each run: a clock, a process id."""
+    return any(source_of(each) in VALUES for each in statement.calls)
+
+
 def draws_name(statement: Statement) -> bool:
     """Whether a statement draws a name that no other run has: of a file, a UUID."""
     return _calls(statement, VARYING[Source.DRAWN_NAME] | _UNIQUE)

@@ -85,11 +85,6 @@ def suspect(node: Node) -> Suspect:
     return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
 
 
-def is_value(node: Node) -> bool:
-    """Whether a statement asks for what is another value in each run: a clock, a process id."""
-    return any(source_of(each) in VALUES for each in node.statement.calls)
-
-
 def _why(node: Node) -> tuple[str, str]:
     for name in node.statement.calls:
         source = source_of(name)
@@ -434,6 +429,6 @@ def _excluded(known: Known, source: Source) -> list[str]:
             "hashes of strings, unwritten memory and the order of listings: the runs differ with "
             "these the same"
         )
-    if known.shown is not None and known.operator is None:
-        found.append("kernels: the line was given the same, and its difference came before them")
+    if known.operator is not None and known.operator.cause is Cause.OUTSIDE:
+        found.append("kernels: no operator before it gave another result for the same")
     return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from guard.verification.explaining import (
     explanation,
     origin_of,
 )
-from guard.verification.operators import Bisection, bisect, is_of_an_operator
+from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
 from guard.verification.plan import recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
 _KILLED = -9
+_NO_MODULE = "ModuleNotFoundError"
+_SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules beside the script"
 # What is said of recordings that we have ended ourselves.
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
@@ -48,6 +51,7 @@ _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
     "threads run are not recorded"
 )
+_CUT_SHORT = "verify was interrupted: this is what was known by then, and no more was asked"
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
@@ -63,16 +67,20 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
     with session(plan, scratch) as opened:
         options, limited = recording(plan.until), plan.until is not None
         runs = [partial(opened.start, plan.circumstances(run), options) for run in range(plan.runs)]
-        watched = Watch(opened, runs, limited, tell, one_by_one=plan.one_by_one).run()
-        verdict, other = judged(opened, watched)
+        watch = Watch(opened, runs, limited, tell, one_by_one=plan.one_by_one)
         note = ""
-        if verdict.status == IDENTICAL and is_worth_another(opened, watched, opened.text):
-            note = _ANOTHER
-            first, count = watched.processes, len(watched.processes)
-            start = partial(opened.start, plan.circumstances(count), options)
-            more = Watch(opened, [start], limited, tell, known=first[:1]).run()
-            watched = more._replace(processes=(*first, *more.processes[1:]))
+        try:
+            watched = watch.run()
             verdict, other = judged(opened, watched)
+            if verdict.status == IDENTICAL and is_worth_another(opened, watched, opened.text):
+                note = _ANOTHER
+                first, count = watched.processes, len(watched.processes)
+                start = partial(opened.start, plan.circumstances(count), options)
+                more = Watch(opened, [start], limited, tell, known=first[:1]).run()
+                watched = more._replace(processes=(*first, *more.processes[1:]))
+                verdict, other = judged(opened, watched)
+        except KeyboardInterrupt:
+            return cut_short(opened, watch.so_far)
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
             return with_notes(verdict, *waits(watched), note, *opened.places)
@@ -90,6 +98,19 @@ def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
         failure=failure_of(watched, comparison),
     )
     return verdict, other
+
+
+def cut_short(opened: Session, watched: Watched) -> Verdict:
+    """What is known where verify is interrupted. That the runs have ended then says nothing."""
+    verdict, _ = judged(opened, watched)
+    comparison = verdict.comparison
+    if comparison is None:
+        raise KeyboardInterrupt
+    difference = comparison.difference
+    if difference is not None and difference.cause is Cause.LENGTH:
+        comparison = replace(comparison, difference=None)
+    verdict = replace(verdict, comparison=comparison, failure=None, interrupted=True)
+    return with_notes(verdict, _CUT_SHORT)
 
 
 def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
@@ -139,6 +160,8 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
             output = each.tail()
             short = each.status == _KILLED or any(w in line for w in _MEMORY for line in output)
             why = f"ended with status {each.status} after {_steps(each)}"
+            if getattr(sys.flags, "safe_path", False) and any(_NO_MODULE in e for e in output):
+                why += _SAFE_PATH
             if short:
                 why += "; if memory does not suffice for runs side by side: --one-by-one"
             decides = difference is None or (short and not parted)
@@ -156,40 +179,88 @@ def _steps(process: Process) -> str:
     return "1 step" if process.steps == 1 else f"{process.steps} steps"
 
 
+@dataclass
+class _Asked:
+    """What was found out of a difference: the operator, the circumstance and the line."""
+
+    opened: Session
+    watched: Watched
+    difference: Difference
+    other: int
+    bisection: Bisection = field(default_factory=Bisection)
+    attribution: Attribution = field(default_factory=Attribution)
+    found: Entry = field(default_factory=Entry)
+
+    @property
+    def runs(self) -> int:
+        """Further runs that there were."""
+        return self.bisection.runs + self.attribution.runs + self.found.runs
+
+    @property
+    def _left(self) -> int:
+        return self.opened.plan.budget - self.runs
+
+    def ask(self) -> None:
+        """Run again, as often as the budget has it; what is known stands, if it is interrupted."""
+        opened, difference, other = self.opened, self.difference, self.other
+        if is_of_an_operator(difference):
+            most = max(self._left - RUNS, min(self._left, 2))
+            self.bisection = bisect(opened, difference, other, most)
+        is_quick = self.watched.seconds < LONGEST
+        if is_quick and self._left >= RUNS and is_asked(difference, self.bisection):
+            self.found = entry(opened, difference, other, self.bisection, self._left)
+        begun = _shown(self.found, "")
+        if begun is not None and begun.source is Source.NOT_SHOWN and not self.bisection.runs:
+            self.bisection = self._of_line()
+        known = any(each.row for each in self.bisection.operators)
+        if begun is not None and begun.is_whole and begun.source in FREE:
+            self.attribution = Attribution(NONE)  # it is varied in no run, and differs in each
+        elif is_quick and not known:
+            first = self.watched.processes[0]
+            reruns = Reruns(opened, difference, first, other, self._left)
+            self.attribution = attribute(reruns, opened.text, circumstance_of(begun))
+
+    def _of_line(self) -> Bisection:
+        """The operator of a line that reads nothing which is known to differ: of data preparation,
+        it is in no module. Of threads and of other processes, operators are not recorded."""
+        begun, left = self.found.origin, self._left
+        if begun is None or begun.step is None or begun.node.within.role != "main" or left < RUNS:
+            return Bisection()
+        at = replace(self.difference, step=min(begun.step, self.difference.step))
+        return bisect_line(self.opened, at, self.other, left, begun.node.stands_at)
+
+    @property
+    def advice(self) -> str:
+        """What to do, as far as no line or operator tells."""
+        difference, bisection = self.difference, self.bisection
+        drawn = difference.cause is Cause.GENERATOR
+        of_data = bisection.culprit is None and not is_of_an_operator(difference)
+        is_open = drawn or of_data or not bisection.runs
+        return self.attribution.advice or (difference.advice if is_open else "")
+
+
 def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -> Verdict:
-    """Ask for the operator, the circumstance and the line."""
-    plan, text = opened.plan, opened.text
+    """With the operator, the circumstance and the line."""
     if verdict.comparison is None or (difference := verdict.comparison.difference) is None:
         return verdict
-    bisection, attribution, found = Bisection(), Attribution(), Entry()
-    if is_of_an_operator(difference):
-        most = max(plan.budget - RUNS, min(plan.budget, 2))
-        bisection = bisect(opened, difference, other, most)
-    left = plan.budget - bisection.runs
-    is_quick = watched.seconds < LONGEST
-    if is_quick and left >= RUNS and is_asked(difference, bisection):
-        found = entry(opened, difference, other, bisection, left)
-        left -= found.runs
-    known = any(each.row for each in bisection.operators)
-    begun = _shown(found, "")
-    if begun is not None and begun.is_whole and begun.source in FREE:
-        attribution = Attribution(NONE)  # it is varied in no run, and differs in each
-    elif is_quick and not known:
-        reruns = Reruns(opened, difference, watched.processes[0], other, left)
-        attribution = attribute(reruns, text, circumstance_of(begun))
+    asked = _Asked(opened, watched, difference, other)
+    try:
+        asked.ask()
+    except KeyboardInterrupt:
+        verdict = replace(verdict, interrupted=True)
+    bisection, attribution, found = asked.bisection, asked.attribution, asked.found
     verdict = replace(
         verdict,
-        reruns=bisection.runs + attribution.runs + found.runs,
+        reruns=asked.runs,
         reproduced=bisection.reproduced,
         circumstance=attribution.circumstance,
     )
-    drawn = difference.cause is Cause.GENERATOR
-    advice = attribution.advice or (difference.advice if drawn or not bisection.runs else "")
-    verdict = with_findings(verdict, text, replace(difference, advice=advice), bisection, found)
+    difference = replace(difference, advice=asked.advice)
+    verdict = with_findings(verdict, opened.text, difference, bisection, found)
     shared = "" if opened.isolated else _SHARED
-    return with_notes(
-        verdict, *waits(watched), *bisection.notes, attribution.note, found.note, shared
-    )
+    note = _CUT_SHORT if verdict.interrupted else ""
+    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, shared, note)
+    return with_notes(verdict, *notes)
 
 
 def with_findings(
@@ -221,8 +292,9 @@ def with_findings(
     refined = decided(refined, found.decided)
     asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
     refined = replace(refined, place=found.entered or refined.place)
+    files = () if verdict.interrupted else text.files  # the linter takes seconds
     try:
-        by_rules = suspects(refined, text.files, found.origin.slice if found.origin else ())
+        by_rules = suspects(refined, files, found.origin.slice if found.origin else ())
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))

@@ -19,9 +19,10 @@ from guard.verification.plan import recording
 from guard.verification.runs import rerun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from guard.diff import Difference
+    from guard.observe.places import Place
     from guard.trace import Event, Step
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
@@ -227,6 +228,25 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
         f"difference came {', then '.join(seen)}; --budget allows more"
     )
     return replace(result, reproduced=bool(result.reproduced), notes=(note,))
+
+
+def bisect_line(
+    session: Session,
+    difference: Difference,
+    other: int,
+    budget: int,
+    stands_at: Callable[[Place], bool],
+) -> Bisection:
+    """The kernel of a line that gave something else for the same, whatever module it runs in.
+
+    stands_at  whether a place is one of the line
+    """
+    result = bisect(session, difference, other, budget)
+    found = result.culprit
+    place = found.operator.place if found is not None else None
+    if found is None or found.cause is not Cause.KERNEL or place is None or not stands_at(place):
+        return replace(result, culprit=None, notes=())
+    return result
 
 
 def _parted(pool: list[Process], rank: int, number: int) -> tuple[Step, Step] | None:

@@ -193,6 +193,11 @@ class Watch:
         for each in self.known:
             self._add(each)
 
+    @property
+    def so_far(self) -> Watched:
+        """What is known of them, where ``run`` was interrupted."""
+        return Watched(tuple(self._processes), None, 1, (), time.monotonic() - self._begun)
+
     def run(self) -> Watched:
         """Start them, compare them, stop them."""
         found: tuple[int, Difference] | None = None

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Source
 from guard.diff.names import listed
 from guard.diff.slices import done_in_one, sets_only, sets_values
+from guard.diff.sources import varies
 from guard.verification.attribution import NONE
-from guard.verification.explaining import is_value
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY
 
@@ -164,7 +164,7 @@ def cause_of(flows: Flows, origin: Node, cause: Cause, names: set[str]) -> Decid
     if setting is not None:
         why = _SET.format(setting.statement.text)
         return Decided(Cause.HYPERPARAMETER, why, setting)
-    is_decided = origin.branches or is_value(origin)
+    is_decided = origin.branches or varies(origin.statement)
     if cause is not Cause.KERNEL or origin.is_in_thread or not is_decided:
         return None
     found = Cause.OUTSIDE if sets_values(extra) else Cause.CONTROL_FLOW

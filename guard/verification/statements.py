@@ -50,6 +50,7 @@ class Begun(NamedTuple):
     traits: Traits  # what its values are made of
     slice: tuple[Link, ...]  # the statements from it to the first difference
     is_whole: bool  # whether each of these was seen to lead to the next
+    step: int | None  # in which it ran
 
 
 @dataclass(frozen=True)
@@ -148,12 +149,13 @@ def _told_first(flows: Flows, found: Found) -> Found:
 
 def _begun(flows: Flows, found: Found) -> Begun:
     origin = found.origins[0]
+    step = flows.step_of(origin)
     if found.entered is None:  # what most of what differs comes from: no way was seen
-        return Begun(origin, flows.traits(origin), (_link(origin),), is_whole=False)
+        return Begun(origin, flows.traits(origin), (_link(origin),), False, step)
     nodes, is_whole = slice_of(flows, origin, found.entered)
     links = tuple(dict.fromkeys(map(_link, nodes)))
     is_whole = is_whole and not origin.goes_on  # one recording may have ended before it had
-    return Begun(origin, flows.traits(origin), links, is_whole)
+    return Begun(origin, flows.traits(origin), links, is_whole, step)
 
 
 def _link(node: Node) -> Link:

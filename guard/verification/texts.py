@@ -48,8 +48,13 @@ _STATES = {
     *("state_dict", "get_state", "__getstate__", "__reduce__", "on_save_checkpoint"),
     "get_extra_state",
 }
-_EMPTY = {"list", "dict", "set", "deque", "defaultdict", "Counter", "float", "int"}
+_HOLDING = {
+    *("list", "dict", "set", "deque", "defaultdict", "Counter", "OrderedDict", "float", "int"),
+    *("array", "zeros", "ones", "full", "empty", "eye", "arange", "linspace", "tensor", "asarray"),
+    *("zeros_like", "ones_like", "full_like", "as_tensor", "tolist", "fromkeys"),
+}
 _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
+_PLAIN = (ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CLIPS = ("clip_grad_norm", "clip_grad_value", "clip_gradients", "clip_grads_with_norm")
@@ -556,14 +561,17 @@ def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """Whether it is a number, a text, None or an empty collection."""
+    """Whether it is a number, a text, None, a collection or an array; or computed of one, as
+    ``[0.0] * classes`` is."""
     if isinstance(value, ast.UnaryOp):
-        value = value.operand
+        return _is_plain(value.operand)
+    if isinstance(value, ast.BinOp):
+        return _is_plain(value.left) or _is_plain(value.right)
     if isinstance(value, ast.Call):
-        return last_name(value.func) in _EMPTY
+        return last_name(value.func) in _HOLDING
     if isinstance(value, ast.Attribute):
         return value.attr == "inf"
-    return isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Set))
+    return isinstance(value, _PLAIN)
 
 
 def _assigned(part: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

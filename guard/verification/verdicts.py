@@ -11,7 +11,7 @@ from guard.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-IDENTICAL, DIFFERS, FAILED = 0, 1, 2
+IDENTICAL, DIFFERS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,13 @@ class Verdict:
     circumstance: str = ""  # that makes the difference alone; "none", or "" where it is not known
     failure: Failure | None = None
     resume: dict[str, Any] | None = None  # what an interrupted run was made of, or None
+    interrupted: bool = False  # whether verify was, so that it is what was known by then
 
     @property
     def status(self) -> int:
         """What the command exits with."""
+        if self.interrupted:
+            return INTERRUPTED
         if self.comparison is None or (self.failure is not None and self.failure.decides):
             return FAILED
         return IDENTICAL if self.comparison.difference is None else DIFFERS
@@ -64,6 +67,7 @@ class Verdict:
             if failure is None
             else {"run": failure.run, "why": failure.why, "output": list(failure.output)},
             "resume": self.resume,
+            "interrupted": self.interrupted,
         }
         return found
 
@@ -73,7 +77,8 @@ class Verdict:
         told = "" if failure is None else "".join(f"{line}\n" for line in _failed(failure))
         if comparison is None:
             return told
-        if failure is not None and failure.decides and comparison.difference is None:
+        is_cut = self.interrupted or (failure is not None and failure.decides)
+        if is_cut and comparison.difference is None:
             steps = "1 step" if comparison.steps == 1 else f"{comparison.steps} steps"
             return f"{told}As far as they went, the runs are identical: {steps}.\n"
         decides = failure is not None and failure.decides

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import textwrap
+import types
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -625,6 +626,48 @@ def test_an_item_of_an_archive_has_the_origins_of_its_name(tmp_path: Path) -> No
     found = flows(tmp_path, textwrap.dedent(text))
 
     assert origins(found, 11) == {9}
+
+
+PUT_INTO = {
+    "a property of a drawn name": ("Sampler(Run(name).seed)", {14}),
+    "a part of a drawn name": ("Sampler(int(name[:6], 16))", {14}),
+    "a clock": ("Sampler(time.time_ns())", {15}),
+    "an iterator over it": ("iter(Sampler(os.urandom(4)))", {15}),
+    "what is the same": ("Sampler(4)", set()),
+}
+
+
+@pytest.mark.parametrize("made", PUT_INTO)
+@pytest.mark.parametrize("loop", ["for b in shuffled:", "for b in loader():"])
+def test_what_is_taken_has_the_origins_of_what_was_put_in(
+    made: str, loop: str, tmp_path: Path
+) -> None:
+    text = """\
+    import os, time, types, uuid
+    class Sampler:
+        __module__ = "library"
+        def __init__(self, seed):
+            self.seed = seed
+        def __iter__(self):
+            return iter([self.seed, self.seed])
+    class Run:
+        def __init__(self, name):
+            self.name = name
+        @property
+        def seed(self):
+            return int(self.name[:6], 16)
+    name = uuid.uuid4().hex
+    shuffled = MADE
+    def loader():
+        return shuffled
+    LOOP
+        c = [str(b)]
+    """
+    call, lines = PUT_INTO[made]
+    text = textwrap.dedent(text).replace("MADE", call).replace("LOOP", loop)
+    found = flows(tmp_path, text, library=(types.ModuleType("library"),) * 2)
+
+    assert origins(found, 19) == lines
 
 
 def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> None:

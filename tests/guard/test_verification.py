@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from programs import write
+from programs import clean_environment, write
 
 from guard.commands import verify as command
 from guard.verification import inquiry, sessions
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Verify = Callable[..., tuple[int, dict[str, Any]]]
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 TESTS = os.path.dirname(os.path.dirname(__file__))
 
 
@@ -316,6 +317,47 @@ def test_an_interruption_leaves_no_process(folder: Path, tmp_path: Path, which: 
         assert process.stderr is not None
         assert b"interrupted" in process.stderr.read()
     assert gone(pids)
+
+
+def test_an_interruption_tells_how_far_the_runs_agree(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tell(steps: int) -> None:
+        if steps > 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_progress", lambda: tell)
+    endless = "import time\nfor n in range(600): step(batch=n); time.sleep(0.1)"
+    status, found = verify(endless)
+    assert status == found["verify"]["status"] == 130
+    assert (found["verify"]["identical"], found["difference"]) == (False, None)
+    assert found["verify"]["steps"] > 1
+
+
+def test_a_difference_is_told_though_its_cause_could_not_be_asked_for(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inquiry, "entry", interrupted)
+    status, found = verify(SETS)
+    assert status == found["verify"]["status"] == 130
+    assert found["verify"]["interrupted"] is True
+    assert found["difference"]["step"] == 1
+    assert found["verify"]["notes"][-1].startswith("verify was interrupted")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="-P came with Python 3.11")
+def test_modules_that_a_safe_path_hides_are_told(folder: Path) -> None:
+    write(folder / "beside.py", "")
+    write(folder / "train.py", "import beside")
+    command = [sys.executable, "-P", "-m", "guard", "verify", "train.py"]
+    done = subprocess.run(
+        command, env=clean_environment(PYTHONPATH=str(ROOT)), capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"with -P or PYTHONSAFEPATH" in done.stdout
 
 
 def test_a_difference_ends_programs_that_would_go_on(verify: Verify) -> None:

@@ -293,6 +293,16 @@ def test_what_is_not_shown_says_what_was_excluded() -> None:
     ]
 
 
+@pytest.mark.parametrize(("cause", "is_tested"), [(None, False), (Cause.OUTSIDE, True)])
+def test_kernels_are_excluded_only_where_they_were_looked_at(
+    cause: Cause | None, *, is_tested: bool
+) -> None:
+    operator = Culprit(Operator("aten.add.Tensor"), cause, "") if cause else None
+    found = explanation(known(shown=shown(Source.NOT_SHOWN), operator=operator))
+
+    assert any(each.startswith("kernels") for each in found.excluded) is is_tested
+
+
 def test_a_cause_in_words_and_in_json() -> None:
     found = Explanation(Source.CLOCK, Confidence.CERTAIN, "time.time()", (LINE,))
     told = as_json(Comparison(None, ("run 1", "run 2"), explanation=found))["cause"]

@@ -58,6 +58,18 @@ class Cutout:
 
 
 @pytest.mark.parametrize(
+    "begun",
+    [
+        *("[0.0] * classes", "[floor for _ in range(classes)]", "np.zeros(classes)"),
+        *("torch.ones(classes).tolist()", "[floor, *others]", "-floor * np.ones(3)"),
+    ],
+)
+def test_counts_are_kept_however_they_begin(begun: str) -> None:
+    text = CLIP.replace("[]", begun).replace("norms.append(norm(parameters))", "norms[0] += 1")
+    assert [each.name for each in unsaved(ast.parse(text), ())] == ["self.norms"]
+
+
+@pytest.mark.parametrize(
     ("texts", "kept"),
     [
         ((SAVED, CLIP), [("self.norms", 6, 4)]),
