@@ -502,13 +502,25 @@ def test_a_file_of_the_closure_that_does_not_parse_is_left_to_its_own_finding(
 def test_a_file_is_told_that_holds_what_a_program_does_and_does_not_parse(
     project: Project, lint: Lint
 ) -> None:
-    steps = "import torch\ndef step(loss, x):\n    x.cuda(async=True)\n    loss.backward()\n"
+    steps = "import torch\ndef step(loss, x):\n    print 'x'\n    loss.backward()\n"
     main = "from steps import step\n\nif __name__ == '__main__':\n    step(1, 2)\n"
     project({"train.py": main, "steps.py": steps})
     assert lint("--select", "DET000,DET304") == ["steps.py:3 DET000"]
     assert lint("--select", "DET000,DET304", cache=True) == ["steps.py:3 DET000"]
     assert lint("--select", "DET000,DET304", cache=True) == ["steps.py:3 DET000"]
     assert lint("--select", "DET304", "--ignore", "DET000") == []
+
+
+def test_async_is_a_name_in_code_of_python_3_6(project: Project, lint: Lint) -> None:
+    step = "    loss = model(x.cuda(async=True)).sum()\n    loss.backward()\n    opt.step()\n"
+    text = (
+        "import torch\n\nmodel = torch.nn.Linear(4, 1)\nopt = torch.optim.SGD(model.parameters())\n"
+    )
+    project({"train.py": f"{text}for x in torch.load('x.pt'):\n{step}"})
+    rules = ("--select", "DET000,DET102,DET304")
+    assert lint(*rules) == ["train.py:3 DET102", "train.py:7 DET304"]
+    project({"train.py": f"{text}for x in torch.load('x.pt'):\n{step.replace('async', 'class')}"})
+    assert lint(*rules) == ["train.py:6 DET000"]
 
 
 @pytest.mark.parametrize(
@@ -2548,6 +2560,19 @@ def test_what_a_program_writes_may_be_drawn_in_another_file(
         at = int(re.findall(r"audio\.py:(\d+)", each)[-1])
         within = next(row for row in reversed(rows[:at]) if "def " in row)
         assert f"def {found}(" in within
+
+
+@pytest.mark.parametrize(("call", "found"), [("Model(sess).train()", 1), ("Model(sess)", 0)])
+def test_a_demo_that_trains_at_once_trains(
+    project: Project, lint: Lint, call: str, found: int
+) -> None:
+    model = (
+        "import numpy as np\nimport tensorflow as tf\n\nclass Model:\n    def train(self):\n"
+        "        for i in np.random.permutation(9):\n            opt.apply_gradients(self[i])\n"
+    )
+    main = f"from model import Model\n\n{MAIN.replace('main()', call)}"
+    project({"model.py": model, "demo_net.py": main})
+    assert len(lint("--select", "DET102")) == found
 
 
 @pytest.mark.parametrize(

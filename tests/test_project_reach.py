@@ -88,6 +88,7 @@ class Seeded:
         ("class Kind(metaclass=ABCMeta): pass", True),
         ("allocate(3)", True),
         ("make('Seeded')", False),
+        ("if name == 'Seeded': pass", True),
         ("importlib.import_module(name)", False),
         ("class Kind(metaclass=Registry): pass", False),
         ("net.reseed()", False),

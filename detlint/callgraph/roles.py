@@ -18,6 +18,10 @@ __all__ = ["trains"]
 
 # A call as it is written: its word and the first word that it is given.
 _CALL = re.compile(r"\b(\w+)\((?=[ \t\n]*(\w+|\))|)")
+# What a mode would be lost on: ``Trainer(rows).train()`` as a statement.
+_TRAINED_AT_ONCE = re.compile(
+    r"^[ \t]*(?:\w+\.)*[A-Z]\w*\([^()\n]*\)\.train\(\)[ \t]*$", re.MULTILINE
+)
 _WORKERS = re.compile(
     r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]"
     r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
@@ -84,6 +88,7 @@ def trains_here(text: str) -> bool:
             for each in _calls(text)
         )
         or ".optimize_parameters(" in text
+        or _TRAINED_AT_ONCE.search(text) is not None
     )
 
 

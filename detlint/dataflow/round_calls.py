@@ -119,6 +119,7 @@ class Calls:
             owner = function.args[0]
             return not (
                 self._gives_shared(call)
+                or self._appends(call)
                 or self._is_group_file(owner)
                 or self._round.is_shared(owner)
             )
@@ -129,6 +130,21 @@ class Calls:
         return names.writes(written(call)) and any(
             each not in self._round.own and each.code in ("param", "attr") for each in call.args[1:]
         )
+
+    def _appends(self, call: Op) -> bool:
+        """``frame.to_csv("all.csv", mode="a")``, to one file for all elements."""
+        place = call.args[1] if call.args[1:] else None
+        return place not in self._round.own and any(
+            given is not None and self._values.constant(given) == value
+            for option, value in files.APPENDING.items()
+            for given in (call.given(option),)
+        )
+
+    def _inserts(self, call: Op) -> bool:
+        """``db.execute("INSERT INTO rows VALUES (?)", (element,))``."""
+        if written(call) not in files.TELLING or not call.args[1:]:
+            return False
+        return files.inserts(self._values.constant(call.args[1]))
 
     def _is_group_file(self, op: Op) -> bool:
         """``open(name[0] + ".txt", "a")``: several elements may have it."""
@@ -144,7 +160,7 @@ class Calls:
         """``json.dump(element, file)`` into one file."""
         function = call.args[0]
         leaves = function.code == "attr" and names.leaves_something(written(call))
-        if leaves and self._is_group_file(function.args[0]):
+        if self._appends(call) or (leaves and self._is_group_file(function.args[0])):
             return True
         return any(name in files.WRITERS for name in self._values.called(call))
 
@@ -168,7 +184,7 @@ class Calls:
                 return  # under a name of its own
         elif names.writes(written(call)) and self._tells_only(call):
             return  # a file of its own
-        if names.leaves_something(written(call)):
+        if names.leaves_something(written(call)) or self._inserts(call):
             yield from (numbered if self._gives_number(call) else looped)(call)
 
     def _gives_number(self, call: Op) -> bool:

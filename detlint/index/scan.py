@@ -66,6 +66,8 @@ _EXPORTS = re.compile(r"__all__\b")
 _EXPORTED = re.compile(r"\n__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]")
 # A class that a setting or a registry may name: `"Flip"`, `"data.transforms.Flip"`.
 _QUOTED = re.compile(r"[\"'.]([A-Z]\w*)[\"']")
+_NEAR = 20
+_COMPARED = re.compile(r"(?:[=!]=|\bcase|\bprint\()\s*[\"']$")  # which makes nothing
 _DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
 _HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
 # Decorators that hand a function on to nobody.
@@ -190,10 +192,18 @@ def outline(text: str) -> Outline:
 
 
 def _quoted(layout: Layout) -> set[str]:
-    """The names of classes in the strings of code, but for what it exports."""
+    """The names of classes in the strings of code, but for what it exports and what is compared."""
     text = _EXPORTED.sub(lambda exports: " " * len(exports[0]), f"\n{layout.text}")[1:]
     found = _QUOTED.finditer(text)
-    return {match[1] for match in found if not layout.hides(match.start(1))}
+    return {
+        match[1]
+        for match in found
+        if not layout.hides(match.start(1)) and not _is_compared(text, match.start(1))
+    }
+
+
+def _is_compared(text: str, at: int) -> bool:
+    return _COMPARED.search(text, max(0, at - _NEAR), at) is not None
 
 
 def _plain(text: str) -> str:

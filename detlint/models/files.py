@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from detlint.models.model import words
 
 # What reads or changes one file, by how its name begins.
@@ -12,6 +14,14 @@ WRITERS = {
     **dict.fromkeys(words("json.dump pickle.dump torch.save yaml.dump yaml.safe_dump"), 1),
     "shutil.copyfileobj": 1,
 }
+# What tells a data base something; it keeps new rows in the order in which they come, …
+TELLING = words("execute sql")
+# … unless it looks for a row that has the same key.
+_INSERTS = re.compile(
+    r"(?is)\s*INSERT\s+INTO\b(?!.*\bON\s+(?:CONFLICT|DUPLICATE)\b)",
+)
+# Options by which rows are added to a file or a table.
+APPENDING = {"mode": "a", "if_exists": "append"}
 # What reads settings, of which several files hold the same.
 SETTINGS = ("json.load", "toml", "yaml.")
 # What is filled in an order that its result depends on: hashes, archives.
@@ -21,3 +31,8 @@ NAMED = words(
     """builtins.open os.makedirs os.mkdir os.path.join pathlib.Path numpy.load numpy.save torch.load
     torch.save"""
 )
+
+
+def inserts(statement: object) -> bool:
+    """Whether a statement of SQL adds rows."""
+    return isinstance(statement, str) and _INSERTS.match(statement) is not None

@@ -38,13 +38,10 @@ class Problem(NamedTuple):
 
 # Damage if there is an odd number of them: one is not closed.
 QUOTES = '"""'
-# What a merge, Python 2 or Python 3.6 leaves behind, and brackets that may be nested too deeply.
-DAMAGE = frozenset(
-    {
-        *(QUOTES, "\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20),
-        *("(async=", " async=", "async = True"),  # of a tensor's `cuda`, now a keyword
-    }
-)
+# What a merge or Python 2 leaves behind, and brackets that may be nested too deeply.
+DAMAGE = frozenset((QUOTES, "\n>>>>>>> ", 'print "', "print '", "(" * 20, "[" * 20))
+# `x.cuda(async=True)`: a name up to Python 3.6, and since then a keyword.
+_OLD_NAME = re.compile(r"\basync(?=[ \t]*=(?!=))")
 
 
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
@@ -89,6 +86,16 @@ def parsed(text: str) -> ast.Module:
 
 
 def _parse(text: str) -> ast.Module:
+    try:
+        return _parse_as_it_is(text)
+    except SyntaxError:
+        as_name = _OLD_NAME.sub("Async", text)  # as long
+        if as_name == text:
+            raise
+        return _parse_as_it_is(as_name)
+
+
+def _parse_as_it_is(text: str) -> ast.Module:
     import ast
     import warnings
 

@@ -4775,3 +4775,24 @@ def writes_in_the_folder_of_logs(folder, log_dir):
 def writes_to_a_catalogue(folder, catalog):
     for name in os.listdir(folder):  # DET203
         catalog.write(f"{name}\n")
+
+
+def rows_of_a_data_base(root, engine, db):
+    for path in Path(root).glob("*.txt"):  # DET203
+        db.execute("INSERT INTO rows VALUES (?)", (path.read_text(),))
+    for path in Path(root).glob("*.txt"):  # DET203
+        db.sql("""INSERT INTO rows (text) SELECT ? FROM bins""", params=[path.read_text()])
+    for path in Path(root).glob("*.csv"):  # DET203
+        pandas.read_csv(path).to_sql("rows", engine, if_exists="append")
+    for path in Path(root).glob("*.csv"):  # DET203
+        pandas.read_csv(path).to_csv("all.csv", mode="a", header=False)
+    for path in sorted(Path(root).glob("*.txt")):
+        db.execute("INSERT INTO rows VALUES (?)", (path.read_text(),))
+    for path in Path(root).glob("*.txt"):
+        db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?)", (path.name, path.read_text()))
+    for path in Path(root).glob("*.txt"):
+        db.execute("INSERT INTO rows VALUES (?) ON CONFLICT DO NOTHING", (path.name,))
+    for path in Path(root).glob("*.txt"):
+        db.execute("UPDATE rows SET seen = 1 WHERE name = ?", (path.name,))
+    for path in Path(root).glob("*.csv"):
+        pandas.read_csv(path).to_csv(path.with_suffix(".tsv"), mode="a")
