@@ -141,6 +141,23 @@ def test_dropout_draws_in_the_loop(lint: Lint, drawn: str) -> None:
     assert lint(changed(plain, ("Net()", f"torch.nn.Sequential({drawn})"))) == FOUND
 
 
+def test_what_a_model_draws_for_each_batch(lint: Lint) -> None:
+    plain = changed(
+        TRAIN,
+        ("shuffle=True", "shuffle=False"),
+        ("import torch\n", "import torch\n    from net import Net\n"),
+    )
+    net = """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, batch):
+                return batch + torch.randn_like(batch)
+    """
+    assert lint(plain, net=net) == ["train.py:8 likely"]
+    assert lint(plain, net=changed(net, ("forward", "sample"))) == []
+
+
 def test_what_a_data_set_draws_for_each_sample(lint: Lint) -> None:
     plain = changed(TRAIN, ("shuffle=True", "shuffle=False"), ("Net()", "Net(), Rows()"))
     rows = "class Rows:\n    def __getitem__(self, i):\n        return random.random()\n"
