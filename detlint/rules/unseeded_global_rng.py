@@ -355,11 +355,11 @@ class UnseededGlobalRng(Rule):
         # torch seeds the others in the workers of its loaders.
         seeded = library in ("random", "numpy") and program.has("seeds", "torch")
         for own in (True, False):  # what the program says itself is sooner understood
-            for each in program.facts("draws", library, own=own):
-                if not (seeded and program.is_in_workers(each)):
-                    yield each, "draws"
-            if library == "torch":
-                yield from ((each, "draws") for each in program.facts("orders", "torch", own=own))
+            for kind in ("draws", "orders", "perturbs") if own else ("draws", "orders"):
+                if kind != "orders" or library == "torch":
+                    for each in program.facts(kind, library, own=own):
+                        if not (seeded and program.is_in_workers(each)):
+                            yield each, "draws"
         weights = cls._weights(program, library)
         yield from ((each, "draws first weights") for each in weights)
         for each in program.facts("perturbs", library):
