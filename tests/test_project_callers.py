@@ -1,4 +1,4 @@
-"""DET203: what all callers in a project do with the order of what a function returns."""
+"""DET203 and DET204: what all callers in a project do with the order of what a function returns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., li
         kept = ["--cache-dir", str(tmp_path / ".cache"), "--output-format", "json"]
         told = []
         for _ in range(2):
-            main([*kept, "--select", "DET203", *(paths or (".",))])
+            main([*kept, "--select", "DET203,DET204", *(paths or (".",))])
             found = json.loads(capsys.readouterr().out)
             told.append([f"{os.path.relpath(x['filename'])}:{x['location']['row']}" for x in found])
         assert told[0] == told[1]
@@ -104,6 +104,30 @@ def test_callers_settle_what_becomes_of_the_order(
 ) -> None:
     project({"data.py": LISTS, **files})
     assert [each for each in lint() if each.startswith("data")] == found
+
+
+SETS = """
+    def layers_of(model):
+        found = {name.split(".")[-1] for name, _ in model.named_modules()}
+        return list(found)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("LoraConfig(target_modules=layers_of(net))", []),
+        ("sorted(layers_of(net))", []),
+        ("'lm_head' in layers_of(net)", []),
+        ("{name: place for place, name in enumerate(layers_of(net))}", ["data.py:4"]),
+        ("print(layers_of(net)), layers_of(net)[0]", ["data.py:4"]),
+    ],
+)
+def test_callers_settle_what_becomes_of_the_order_of_a_set(
+    project: Project, lint: Callable[..., list[str]], made: str, found: list[str]
+) -> None:
+    project({"data.py": SETS, "a.py": f"from data import layers_of\nx = {made}\n"})
+    assert lint() == found
 
 
 @pytest.mark.parametrize(("taken", "found"), [("sorted", []), ("list", ["data.py:6"])])

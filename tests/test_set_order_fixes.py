@@ -25,8 +25,9 @@ def f({given}):
         rows.append(each)
     return rows
 """
-SORT = "sort it: sorted(…)"
-KEY = "sort it: sorted(…, key=…)"
+RETURNED = ", here or where it is returned to"
+SORT = f"sort it: sorted(…){RETURNED}"
+KEY = f"sort it: sorted(…, key=…){RETURNED}"
 
 
 @pytest.mark.parametrize(

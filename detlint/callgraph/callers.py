@@ -6,21 +6,27 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.use import RETURNED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from detlint.finding import Finding
     from detlint.sources.source import Source
 
-# What the advice of such findings ends with, by code.
-_RETURNED = {"DET203": ", here or where it is returned to"}
+_OF_SETS = "DET204"
+_CODES = ("DET203", _OF_SETS)
 
 
 class _Function(NamedTuple):
-    """A function by its name and the real path of its file."""
+    """A function by its name and the real path of its file.
+
+    distinct  what it returns has no equal elements, as a set
+    """
 
     name: str
     home: str
+    distinct: bool = False
 
 
 def are_asked(findings: Iterable[Finding]) -> bool:
@@ -39,7 +45,7 @@ def ignored(findings: Iterable[Finding], paths: Iterable[str]) -> set[Finding]:
 
 
 def _is_asked(finding: Finding) -> bool:
-    return finding.code in _RETURNED and finding.advice.endswith(_RETURNED[finding.code])
+    return finding.code in _CODES and finding.advice.endswith(RETURNED)
 
 
 def _function(finding: Finding) -> _Function:
@@ -54,7 +60,7 @@ def _function(finding: Finding) -> _Function:
         if block.kind == "def" and not block.name.startswith("__"):
             first, last = (source.location(each)[0] for each in (block.start, block.end - 1))
             if first <= finding.row <= last:
-                return _Function(block.name, home)
+                return _Function(block.name, home, finding.code == _OF_SETS)
     return _Function("", home)
 
 
@@ -73,7 +79,8 @@ def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
             continue
         real = os.path.realpath(path)
         for each in named:
-            found = is_ignored(source, each.name, own=real == each.home)
+            own = real == each.home
+            found = is_ignored(source, each.name, own=own, distinct=each.distinct)
             if found is not None:
                 called.add(each)
             if found is False:

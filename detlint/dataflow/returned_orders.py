@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.listings import Listings
+from detlint.dataflow.order import Orders
 from detlint.dataflow.unit import Unit
 from detlint.sources.kinds import PYTHON
 from detlint.syntax.mentions import heads, mentions
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 _READS = frozenset(("attr", "free", "global", "import"))
 
 
-def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
-    """Whether no call in a file shows the order; None where it does not mean this function."""
+def is_ignored(source: Source, name: str, *, own: bool, distinct: bool = False) -> bool | None:
+    """Whether no call in a file shows the order; None where it does not mean this function.
+    ``distinct``: it is that of a set."""
     text = source.text
     if not mentions(text, name):
         return None
@@ -35,7 +37,8 @@ def is_ignored(source: Source, name: str, *, own: bool) -> bool | None:
         return False
     try:
         with closing(Unit(source, whole=True)) as unit:
-            return in_deep_stack(lambda: _shows_nothing(unit, name))
+            orders = Orders(unit.across, distinct=distinct)
+            return in_deep_stack(lambda: _shows_nothing(unit, name, orders))
     except REFUSALS:
         return False
 
@@ -47,7 +50,7 @@ def _may_mean(text: str, name: str) -> bool:
     return re.search(found, text) is not None
 
 
-def _shows_nothing(unit: Unit, name: str) -> bool | None:
+def _shows_nothing(unit: Unit, name: str, orders: Orders) -> bool | None:
     listings = Listings(unit)
     calls = []
     for use, read in _uses_of(unit, name):
@@ -58,7 +61,7 @@ def _shows_nothing(unit: Unit, name: str) -> bool | None:
     shown = (
         found
         for call in calls
-        for found in listings.orders.uses(call)
+        for found in orders.uses(call)
         if not _is_returned_by(found.op, name)
     )
     return next(shown, None) is None if calls else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from detlint.dataflow.ir import Op
 
@@ -16,6 +17,9 @@ _TELLING = re.compile(
     r"(?:.* and )?"
     r"(numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)).*"
 )
+
+# What the advice of a finding ends with that callers may make pointless.
+RETURNED = ", here or where it is returned to"
 
 
 class Use(NamedTuple):
@@ -101,3 +105,14 @@ def surest(uses: Iterable[Use]) -> Use | None:
             return use
         assumed = assumed or use
     return assumed
+
+
+def only_returned(uses: Collection[Use]) -> bool:
+    """Whether an order is seen only by whoever calls the function around, which is at the top."""
+    functions = {use.op.function for use in uses}
+    function = functions.pop() if len(functions) == 1 else None
+    node = function.node if function is not None else None
+    if function is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return False
+    top = function.outer is None and not function.class_name
+    return top and all(use.op.code == "return" or use.how == "returned" for use in uses)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.given_sets import GivenSets, leaving
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.sets import Sets
+from detlint.dataflow.use import RETURNED, only_returned
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class SetOrder(Rule):
     - the order provably does not matter: sorted, counted, tested for membership, combined with
       other sets
     - loops in which the order has no effect, what is only printed, and lists under a name for
-      looking up, such as `stop_words`
+      looking up, such as `stop_words`. What a function returns, where no caller needs its order
 
     What to do: Sort the set where it is read: `sorted(names)`. Classes and most other objects do
     not compare with each other, and need a key: `sorted(kinds, key=lambda kind: kind.__name__)`.
@@ -273,7 +274,8 @@ class SetOrder(Rule):
 def _advice(reading: Reading) -> str:
     if reading.several:
         return "sort each, or what is made of all"
-    return f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}"
+    advice = f"sort it: {'sorted(…, key=…)' if reading.lacks_order else 'sorted(…)'}"
+    return f"{advice}{RETURNED}" if only_returned([reading.use]) else advice
 
 
 def _confidence(reading: Reading) -> Confidence:

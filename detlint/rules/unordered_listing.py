@@ -10,6 +10,7 @@ from detlint.dataflow.expected import is_installed
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.listings import Listings, Walk
 from detlint.dataflow.roles import are_shards, are_sources
+from detlint.dataflow.use import RETURNED, only_returned
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.use import Use
     from detlint.finding import Edit, Finding
 
-# What the advice of a finding ends with that callers may make pointless.
-_RETURNED = ", here or where it is returned to"
 _SORT = "sort it: sorted(…)"
 _SORT_WALK = "sort dirs in place, and files where they are used"
 _SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are used"
@@ -288,18 +287,7 @@ def _most_telling(uses: Sequence[Use]) -> Use:
 
 
 def _advice(uses: Sequence[Use], advice: str) -> str:
-    return f"{advice}{_RETURNED}" if _only_returned(uses) else advice
-
-
-def _only_returned(uses: Sequence[Use]) -> bool:
-    """Whether an order is seen only by whoever calls the function around, which is at the top."""
-    functions = {use.op.function for use in uses}
-    function = functions.pop() if len(functions) == 1 else None
-    node = function.node if function is not None else None
-    if function is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
-        return False
-    top = function.outer is None and not function.class_name
-    return top and all(use.op.code == "return" or use.how == "returned" for use in uses)
+    return f"{advice}{RETURNED}" if only_returned(uses) else advice
 
 
 def _is_asynchronous(op: Op) -> bool:
