@@ -136,3 +136,17 @@ def test_odd_text_takes_time_in_proportion(text: str) -> None:
 )
 def test_what_a_string_says_is_no_code(text: str, word: str, code: bool) -> None:
     assert Layout(text).says(text.index(word)) is not code
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def a(x,\ny=0.1):\n    pass\nb = 2\n", ["def a", ""]),
+        ("a = [\n'(', # [\n2]\ndef b(): pass\n", ["", "def b"]),
+        ("a = f(\ndef b(): pass\ndef c(): pass\n", ["", "def b", "def c"]),
+        ("a = f(1))\nb = 2\ndef c(\nx): pass\n", ["", "", "def c"]),
+    ],
+    ids=["a header", "brackets in strings and comments", "left open", "closed twice"],
+)
+def test_a_statement_goes_on_while_a_bracket_is_open(text: str, names: list[str]) -> None:
+    assert [f"{each.kind} {each.name}".strip() for each in Layout(text).top] == names

@@ -20,6 +20,9 @@ _ENDS_HEAD = re.compile(
     r"[ \t]*(?:(?:async[ \t]+def|def|class)\b|\)).*:[ \t]*(?:#.*)?$", re.MULTILINE
 )
 _ENDS_LINE = re.compile(r"[ \t]*(?:#.*)?$", re.MULTILINE)
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
+# What stands in no bracket, whatever a broken line above has left open.
+_BEGINS = re.compile(r"[ \t]*(?:async[ \t]+def|def|class|import|return|try|while|with)\b")
 # What ends the line before a statement: that is not indented further, no comment, no closing
 # bracket. It begins with plain text, which sre finds four times as fast as the start of a line.
 _STATEMENT = {"": re.compile(r"\n(?=[^\s#)\]}])")}
@@ -126,7 +129,7 @@ class Layout:
         found = [match.start() + 1 for match in pattern.finditer(text, max(start - 1, 0), end)]
         if start == 0 and pattern.match(f"\n{text[: len(indent) + 1]}"):
             found.insert(0, 0)
-        begins = [begin for begin in found if not self.inside(begin)]
+        begins = list(self._outside_brackets([x for x in found if not self.inside(x)], end))
         first = begins[0] if begins else end
         if first > start:
             yield Block(start, first, indent, "", "")
@@ -140,11 +143,29 @@ class Layout:
         if decorated >= 0:
             yield Block(decorated, end, indent, "", "")
 
+    def _outside_brackets(self, begins: list[int], end: int) -> Iterator[int]:
+        """The lines that begin a statement, and do not go on with one that a bracket holds open."""
+        text, depth = self.text, 0
+        for begin, stop in zip(begins, [*begins[1:], end], strict=bool(begins)):
+            if depth <= 0 or _BEGINS.match(text, begin):
+                yield begin
+                depth = 0
+            if depth or any(
+                text.count(a, begin, stop) != text.count(b, begin, stop) for a, b in _BRACKETS
+            ):
+                parts = [text[x:y] for x, y in self.plain(begin, stop)]
+                depth += sum(map(_opened, parts))
+
     def _block(self, head: int, start: int, end: int, indent: str) -> Block:
         match = HEAD.match(self.text, head)
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
         return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
+
+
+def _opened(code: str) -> int:
+    """How many more brackets open than close."""
+    return sum(map(code.count, "([{")) - sum(map(code.count, ")]}"))
 
 
 # Rules look around in a file in several ways, each of which begins here.
