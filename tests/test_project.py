@@ -983,6 +983,11 @@ def load(rows, several=False):
     return [pick(row) for row in rows]
 load({})
 """
+EITHER = """
+def load(rows, fixed=False):
+    return rows if fixed else random.sample(rows, 2)
+load({})
+"""
 
 
 @pytest.mark.parametrize(
@@ -998,6 +1003,8 @@ load({})
         ("if False:\n    random.shuffle(y)", False),
         ("if y and False:\n    def f(x):\n        random.shuffle(x)\n    register(f)", False),
         (NESTED.format("y"), False),
+        (EITHER.format("y, fixed=True"), False),
+        (EITHER.format("y"), True),
         (NESTED.format("y, several=True"), True),
         ("if y and True:\n    def f(x):\n        random.shuffle(x)\n    register(f)", True),
         ("AUGMENT = 0\nif AUGMENT:\n    random.shuffle(y)", False),

@@ -147,7 +147,7 @@ class Needs:
         default = taken.args[0].constant if taken.args else ...
         unset = default is not ... and not place.runs(op, default)
         # Of what runs by default, only a flag is followed: most code is of this kind.
-        flag = default is True and not place.runs(op, False)
+        flag = isinstance(default, bool) and not place.runs(op, not default)
         chosen = not taken.args and bool(place.compared) and not place.runs(op, _OTHER)
         if not (unset or flag or chosen):
             return None
