@@ -480,3 +480,30 @@ def test_draws_that_are_only_timed_are_possible(project: Project, lint: Lint) ->
     assert lint("--select", "DET101") == ["a.py:16 DET101 certain"]
     project({"a.py": f"{TIMED}np.save('x', start)\n"})
     assert lint("--select", "DET101") == [f"a.py:{row} DET101 certain" for row in (14, 15, 16)]
+
+
+SEEDING = """\
+import random
+import time
+
+
+def seed_all(seed=None):
+    if seed is None:
+        seed = int(time.time())
+    random.seed(seed)
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "left"),
+    [
+        ("seed_all(43)\nseed_all(seed=number)", []),
+        ("seed_all(43)\nseed_all()", ["seeding.py:7 DET103 likely"]),
+        ("seed_all(None)", ["seeding.py:7 DET103 likely"]),
+    ],
+)
+def test_a_seed_of_the_clock_that_all_calls_replace_is_possible(
+    project: Project, lint: Lint, calls: str, left: list[str]
+) -> None:
+    project({"seeding.py": SEEDING, "train.py": f"from seeding import seed_all\n{calls}\n"})
+    assert lint("--select", "DET103") == left

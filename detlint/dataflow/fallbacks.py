@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.callers import given
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
@@ -12,6 +13,7 @@ from detlint.models.names import is_generator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.dataflow.callers import AllCallers
     from detlint.dataflow.ir import Op, Region
 
 _WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
@@ -44,6 +46,21 @@ def fallback(op: Op) -> Fallback | None:
             optional = isinstance(subject, ast.Name) and subject.id in params
             return Fallback(op.function.unit.text_of(subject), optional)
     return None
+
+
+def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers) -> bool:
+    """Whether all calls of a project pass what a value stands in for."""
+    param = op.function.params.get(missing.subject) if missing and missing.optional else None
+    if param is None:
+        return False
+    found = [given(each, param) for each in callers.of(op.function)]
+    return bool(found) and all(each is not None and _is_something(each) for each in found)
+
+
+def _is_something(value: Op) -> bool:
+    """Whether a value is not None, nor a parameter that may be left out."""
+    left_out = value.code == "param" and any(each.is_none for each in value.args)
+    return not (value.is_none or left_out)
 
 
 def _missing(region: Region) -> ast.expr | None:

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import entropy
-from detlint.dataflow.fallbacks import fallback
+from detlint.dataflow.callers import AllCallers
+from detlint.dataflow.fallbacks import fallback, is_always_given
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.rng_states import States
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.entropy import Entropy
     from detlint.dataflow.ir import Function, Op
     from detlint.documents.document import Entry, Text
-    from detlint.finding import Finding
 
 _LONGEST = 50
 _MOST_NAMES = 40  # under which a file keeps entropy, and which are looked up elsewhere in it
@@ -59,7 +59,8 @@ class EntropySeed(Rule):
 
     Lowers the confidence:
     - a script's program is a test, a benchmark or a server by its name
-    - code that no program runs which has its file, and functions that nothing names: *possible*
+    - code that no program runs which has its file, and functions that nothing names: *possible*.
+      So is a seed where all calls of a project, which is no package, pass one
 
     Not reported:
     - a value that only names a run, a file or a port, or measures time
@@ -286,11 +287,6 @@ class EntropySeed(Rule):
         start = end - len(node.func.attr)
         return (Edit(start, end, f"manual_{node.func.attr}"), seed)
 
-    @classmethod
-    def rests_on_others(cls, finding: Finding) -> bool:
-        """The function that is given the number stands in another file."""
-        return finding.message.startswith(_ELSEWHERE)
-
     def _check(self, place: Place, prefix: str = "") -> None:
         found = self._entropies.of(place.value)
         if found is None or self._told.holds(place.node, found.call) or place.only_labels():
@@ -315,13 +311,22 @@ class EntropySeed(Rule):
         self, node: ast.expr, call: Op, claim: str, edits: tuple[Edit, ...], result: str
     ) -> None:
         self._told.add(node, call)
+        never = self._callers is not None and is_always_given(call, fallback(call), self._callers)
         self.report(
             node,
             f"{claim} (`{self._shown(call.node)}`), {result}",
             advice=_ADVICE,
             edits=edits,
             safe=False,
+            confidence=Confidence.POSSIBLE if never else None,
         )
+
+    @cached_property
+    def _callers(self) -> AllCallers | None:
+        """Those of the project, unless others install it."""
+        if self.others is None or self.others.is_installed(self.unit):
+            return None
+        return AllCallers(self.others.importing)
 
     def _is_unseeded(self, found: Entropy, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""

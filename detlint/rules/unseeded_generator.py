@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import keeps
-from detlint.dataflow.callers import AllCallers, given
+from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.fallbacks import fallback
+from detlint.dataflow.fallbacks import fallback, is_always_given
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.options import is_none_by_default, option_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.dataflow.fallbacks import Fallback
     from detlint.dataflow.generators import Fate
     from detlint.dataflow.ir import Op
     from detlint.finding import Finding
@@ -297,23 +296,17 @@ class UnseededGenerator(Rule):
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
-        never = missing is not None and missing.optional and self._is_always_given(call, missing)
+        never = self._callers is not None and is_always_given(call, missing, self._callers)
         fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
         timed = self._generators.is_only_timed(fate, clocks=clocks)
         sure = Confidence.POSSIBLE if never or timed else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
 
-    def _is_always_given(self, call: Op, missing: Fallback) -> bool:
-        """Whether all calls of the project pass what a generator stands in for."""
-        param = call.function.params.get(missing.subject)
-        if param is None or self.others is None or self.others.is_installed(self.unit):
-            return False
-        found = [given(each, param) for each in self._callers.of(call.function)]
-        return bool(found) and all(each is not None and _is_something(each) for each in found)
-
     @cached_property
-    def _callers(self) -> AllCallers:
-        assert self.others is not None  # noqa: S101 - who asks has looked
+    def _callers(self) -> AllCallers | None:
+        """Those of the project, unless others install it."""
+        if self.others is None or self.others.is_installed(self.unit):
+            return None
         return AllCallers(self.others.importing)
 
     def _shown(self, call: ast.Call) -> str:
@@ -330,12 +323,6 @@ class UnseededGenerator(Rule):
 def _call(op: Op) -> ast.Call:
     assert isinstance(op.node, ast.Call)  # noqa: S101 - what a call is made of
     return op.node
-
-
-def _is_something(value: Op) -> bool:
-    """Whether a value is not None, nor a parameter that may be left out."""
-    left_out = value.code == "param" and any(each.is_none for each in value.args)
-    return not (value.is_none or left_out)
 
 
 def _lacks_seed(call: Op, name: str) -> bool:
