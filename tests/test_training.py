@@ -117,3 +117,57 @@ def test_what_stays_on_the_cpu_is_possible(
     assert ("DET304" in capsys.readouterr().out) is bool(rows)
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert "DET304" in capsys.readouterr().out
+
+
+MADE = """
+import library
+import timm
+import torch
+from library import *
+from torchvision.models import resnet18
+
+class Net(torch.nn.Module):
+    def __init__(self, options):
+        super().__init__()
+        self.part = {part}
+
+model = {model}
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.load("data.pt"):
+    model(x).sum().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "model", "seen"),
+    [
+        ("None", "resnet18()", "draws"),
+        ("None", "resnet18(weights=None)", "draws"),
+        ("None", "resnet18(weights='DEFAULT')", ""),
+        ("None", "resnet18(True)", ""),
+        ("None", "resnet18(pretrained=options.pretrained)", ""),
+        ("None", "timm.create_model('vit')", "draws"),
+        ("None", "timm.create_model('vit', pretrained=True)", ""),
+        ("None", "timm.create_model('vit', True)", ""),
+        ("None", "library.SwinTransformer(3)", "seems to draw"),
+        ("None", "library.Reader(3)", ""),
+        ("library.ConvLayer(3)", "Net(0)", "seems to draw"),
+        ("Linear(3, 4)", "Net(0)", "seems to draw"),
+        ("Relu(3, 4)", "Net(0)", ""),
+        ("torch.nn.Sigmoid()", "Net(0)", ""),
+    ],
+)
+def test_models_and_layers_of_libraries_draw_their_weights(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, part: str, model: str, seen: str
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(MADE.format(part=part, model=model))
+    main(["--no-cache", "--isolated", "--select", "DET102", str(path)])
+    told = capsys.readouterr().out
+    assert ("DET102" in told) == bool(seen)
+    assert f"{seen} first weights" in told or not seen
+    seeded = MADE.replace("class Net", "torch.manual_seed(0)\n\nclass Net")
+    path.write_text(seeded.format(part=part, model=model))
+    main(["--no-cache", "--isolated", "--select", "DET102", str(path)])
+    assert "DET102" not in capsys.readouterr().out

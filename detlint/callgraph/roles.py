@@ -18,10 +18,6 @@ __all__ = ["trains"]
 
 # A call as it is written: its word and the first word that it is given.
 _CALL = re.compile(r"\b(\w+)\((?=[ \t\n]*(\w+|\))|)")
-# What a mode would be lost on: ``Trainer(rows).train()`` as a statement.
-_TRAINED_AT_ONCE = re.compile(
-    r"^[ \t]*(?:\w+\.)*[A-Z]\w*\([^()\n]*\)\.train\(\)[ \t]*$", re.MULTILINE
-)
 _WORKERS = re.compile(
     r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]"
     r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
@@ -79,16 +75,12 @@ def _may_train(word: str) -> bool:
 
 
 def trains_here(text: str) -> bool:
-    """Whether a program's own text calls what trains, and not only a mode: ``net.train(False)``."""
-    return (
-        any(
-            each.word in rows.TRAINING_CALLS
-            and not each.defined
-            and each.given not in (*rows.MODES, "self", ")")
-            for each in _calls(text)
-        )
-        or ".optimize_parameters(" in text
-        or _TRAINED_AT_ONCE.search(text) is not None
+    """Whether a program's own text calls what trains, and not only a mode: ``net.train(False)``,
+    or in a file that has to do with torch ``net.train()``."""
+    modes = (*rows.MODES, "self", *([")"] if "torch" in text else []))
+    return ".optimize_parameters(" in text or any(
+        each.word in rows.TRAINING_CALLS and not each.defined and each.given not in modes
+        for each in _calls(text)
     )
 
 

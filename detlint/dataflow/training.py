@@ -179,21 +179,56 @@ class Training:
     def built(self, call: Op) -> str | None:
         """The library whose layers a call makes, or whose weights it draws."""
         names = self._called(call)
-        if any(rows.GRAPH_WEIGHTS(plain_name(each)) for each in names):
-            given = (name for name, _ in call.arguments() if name is not None)
-            return None if any(map(rows.INITIALIZERS.__contains__, given)) else "tensorflow"
-        for name in names:
-            owner, _, last = name.rpartition(".")
-            if owner == "torch.nn.init":
-                return None if last in rows.FIXED else "torch"
-            if (owner.partition(".")[0], last) in _MAKING:
-                return "torch"
-            if owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS:
-                return "torch"
-            if owner.startswith("torch.nn"):
-                return "torch" if last in rows.LAYERS and not self._is_filled(call) else None
-        drawn = not names and call.args[0].code == "attr" and word_of(call) in rows.FILLS
-        return "torch" if drawn and call.given("generator") is None else None
+        known = (self._made_by(call, each) for each in names)
+        found = next((each for each in known if each is not None), None)
+        if found is not None:
+            return found or None
+        if not names and call.args[0].code == "attr" and word_of(call) in rows.FILLS:
+            return "torch" if call.given("generator") is None else None
+        return rows.UNSEEN if self._may_have_weights(call, names) else None
+
+    def _made_by(self, call: Op, name: str) -> str | None:
+        """The same of what is called by a name; "" for what draws nothing, None where one does not
+        know."""
+        owner, _, last = name.rpartition(".")
+        if rows.GRAPH_WEIGHTS(plain_name(name)):
+            given = [keyword for keyword, _ in call.arguments()]
+            return "" if not rows.INITIALIZERS.isdisjoint(given) else "tensorflow"
+        if rows.MODEL_MAKERS(name):
+            return "" if self._is_trained(call) else "torch"
+        if owner == "torch.nn.init":
+            return "" if last in rows.FIXED else "torch"
+        if owner.startswith("torch.nn"):
+            return "torch" if last in rows.LAYERS and not self._is_filled(call) else ""
+        graph = owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS
+        return "torch" if graph or (owner.partition(".")[0], last) in _MAKING else None
+
+    def _is_trained(self, call: Op) -> bool:
+        """Whether a model comes with weights: ``resnet18(weights="DEFAULT")``."""
+        named = word_of(call) == "create_model"  # by its first argument
+        placed = [value for name, value in call.arguments() if name is None][named:]
+        given = [*placed, *filter(None, map(call.given, rows.TRAINED))]
+        return call.unpacks or not all(
+            each.is_none or self._unit.values.constant(each) is False for each in given
+        )
+
+    def _may_have_weights(self, call: Op, names: list[str]) -> bool:
+        """Whether it makes a layer of some library, as a part of a module, or a model that is
+        trained."""
+        named = any(map(rows.may_have_weights, names)) if names else self._is_from_star(call)
+        if not named or rows.OF_TORCH.isdisjoint(self._all_imported):
+            return False
+        kept = any(use.code == "store_attr" and use.args[0].is_self for use in call.uses)
+        within = call.function.class_name if kept else ""
+        return any(each.endswith("Module") for each in self.bases(within)) or any(
+            use.code == "attr" and use.name == "parameters" for use in call.uses
+        )
+
+    def _is_from_star(self, call: Op) -> bool:
+        """Whether something of unknown origin, called as a layer of torch is, may be one of a
+        library of which all names are imported."""
+        function = call.args[0]
+        return function.code == "global" and str(function.name) in rows.LAYERS
 
     def _is_filled(self, layer: Op) -> bool:
         """Whether constants overwrite all of a layer: ``nn.init.zeros_(self.out.weight)``."""

@@ -126,6 +126,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("get_peft_model(", "from_config("),
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
+        *training.OF_MODELS,
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
+from detlint.models.layers import is_layer
 from detlint.models.model import Names, words
 from detlint.models.names import words_of
 
@@ -107,6 +109,36 @@ OF_SESSIONS = (
     *("tf.get_variable(", "tf.layers.", "slim.", "rnn_cell.", "tf.contrib.", "tf.keras.layers."),
     *("tf.compat.v1.layers.", "tf.compat.v1.get_variable(", "_initializer("),
 )
+# What makes the models of a library, untrained unless one of these says otherwise.
+MODEL_MAKERS = Names(
+    """
+    torchvision.models.{alexnet,convnext*,densenet*,efficientnet*,googlenet,inception_v3,mnasnet*}
+    torchvision.models.{mobilenet*,regnet*,resnet*,resnext*,shufflenet*,squeezenet*,swin*,vgg*}
+    torchvision.models.{vit_*,wide_resnet*}
+    torchvision.models.{detection,segmentation,video}.**.*_{resnet50,resnet101,mobilenet_v3_large}
+    torchvision.models.video.{r3d_18,mc3_18,r2plus1d_18}
+    timm.create_model
+    """
+)
+OF_MODELS = (  # how a text names them, and classes that seem to have weights
+    *("models.", "create_model(", "_resnet50(", "_resnet101(", "resnet18(", "resnet50("),
+    *("Net(", "Layer(", "Layers(", "Block(", "Encoder(", "Decoder(", "MLP(", "UNet(", "Model("),
+    *("Network(", "Attention(", "Backbone("),
+)
+TRAINED = ("pretrained", "weights", "checkpoint_path")
+# Libraries whose layers draw nothing from torch's generator.
+_NO_LAYERS = (
+    APART
+    | sys.stdlib_module_names
+    | OF_KERAS
+    | OF_JAX
+    | words(
+        """cv2 datasets diffusers gym gymnasium hydra kornia matplotlib monai networkx nltk numpy
+    omegaconf pandas peft PIL pydantic scipy sentence_transformers spacy timm tokenizers torch
+    torchaudio torchmetrics torchvision transformers wandb"""
+    )
+)
+UNSEEN = "torch?"  # the library of what seems to have weights
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
@@ -157,6 +189,13 @@ def seeds(name: str) -> bool:
     if name.startswith(_RUNNING):
         return name.endswith(("Runner", "Trainer"))
     return name.startswith(_SEEDING) and name.endswith("Trainer")
+
+
+def may_have_weights(name: str) -> bool:
+    """Whether a class of some library is a layer or a model with weights, by its name."""
+    library, _, last = name.rpartition(".")
+    own = library.partition(".")[0]
+    return bool(own) and own not in _NO_LAYERS and last[:1].isupper() and is_layer(last)
 
 
 def is_no_network(name: str) -> bool:

@@ -12,7 +12,7 @@ from detlint.callgraph.tensorflow import training, trains_in_sessions
 from detlint.dataflow.unit import Unit
 from detlint.index.facts import EVERY, IDLE, UNSET
 from detlint.models.randomness import SAID
-from detlint.models.training import PER_BATCH
+from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class UnseededGlobalRng(Rule):
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
+    - models of torchvision and timm without trained weights, and what seems to be a layer of
+      another library in a program that trains with torch
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
@@ -365,6 +367,9 @@ class UnseededGlobalRng(Rule):
         for each in program.facts("perturbs", library):
             if not (seeded and program.is_in_workers(each)):
                 yield each, "draws"
+        if library == "torch":
+            unseen = program.facts("builds", UNSEEN)
+            yield from ((each, "seems to draw first weights") for each in unseen)
 
     @classmethod
     def _draws_of_tool(cls, program: Program, library: str) -> Iterator[Located]:
