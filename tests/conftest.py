@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is main_thread():
     # A job in the background is started so, and so are its children; some tests interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-os.environ.pop("GITHUB_ACTIONS", None)  # it chooses another format, also for runs of their own
+for name in ("GITHUB_ACTIONS", "CI", "PRE_COMMIT"):  # they choose another format, also for runs of
+    os.environ.pop(name, None)  # their own
 
 
 @pytest.fixture(scope="session")

@@ -128,6 +128,7 @@ def test_the_hook_fails_on_a_leak_and_passes_after_the_fixing_hook(sample: Sampl
     status, output = sample.hook("detlint")
     assert status == 1, output
     assert "train.py:3:1: DET301" in output
+    assert "\nhelp: " in output  # a commit that is refused says what to do
 
     status, output = sample.hook("detlint-fix")
     assert status == 1, output

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from detlint.cli.screen import Screen, screen_of
+from detlint.cli.screen import Screen, is_read, screen_of
 
 
 class Terminal(io.StringIO):
@@ -63,3 +63,10 @@ def test_the_width_is_that_of_the_terminal_and_what_is_no_terminal_has_none() ->
     assert screen_of(Terminal(), {"COLUMNS": "3"}).width == 40
     assert screen_of(Terminal(), {}).width == 0
     assert screen_of(io.StringIO(), {"COLUMNS": "100"}) == Screen()
+
+
+def test_people_read_terminals_and_the_logs_of_ci_jobs_and_hooks() -> None:
+    assert is_read(Terminal(), {})
+    assert is_read(io.StringIO(), {"CI": "true"})
+    assert is_read(io.StringIO(), {"PRE_COMMIT": "1"})
+    assert not is_read(io.StringIO(), {"CI": ""})

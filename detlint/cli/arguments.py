@@ -193,15 +193,16 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         action="append",
         dest="outputs",
         metavar="FORMAT[=FILE]",
-        help=f"{', '.join((*STYLES, *FORMATS))}; may be repeated (default: text, of which a "
-        "terminal is shown the full one; under GitHub Actions github)",
+        help=f"{', '.join((*STYLES, *FORMATS))}; may be repeated (default: text, of which "
+        "terminals, CI jobs and hooks show the full one; under GitHub Actions github)",
     )
     add("--output-file", metavar="FILE", help="write the report there")
     add(
         "--show-source",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="show the source and the way out below each finding (default: on a terminal)",
+        help="show the source and the way out below each finding (default: on a terminal, in CI "
+        "and under pre-commit)",
     )
     add("--statistics", action="store_true", help="count findings by rule")
     add("--exit-zero", action="store_true", help="exit 0 also with findings")

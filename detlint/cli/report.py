@@ -8,7 +8,7 @@ import sys
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TextIO, cast
 
-from detlint.cli.screen import screen_of
+from detlint.cli.screen import is_read, screen_of
 from detlint.cli.streams import write
 from detlint.errors import OutputError
 from detlint.reporters import STYLES, Report, load
@@ -63,7 +63,7 @@ def report(  # noqa: PLR0913 - what a run has
         if file:
             _write(name, file, told._replace(show_source=bool(show)))
         else:
-            shown = stream.isatty() if show is None else show
+            shown = is_read(stream) if show is None else show
             _print(name, stream, told._replace(**screen._asdict(), show_source=shown))
 
 

@@ -17,6 +17,7 @@ _OPENING = {
 _OPENING_IF_SET = ("WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
 _OPENING_VTE = 5000  # GNOME's, as MMmm of 0.50: its first release with links
 _NARROWEST = 40
+_LOGGED = ("CI", "PRE_COMMIT")  # set by nearly all CI services, and by pre-commit for its hooks
 
 
 class Screen(NamedTuple):
@@ -35,6 +36,12 @@ def screen_of(stream: TextIO, environment: Mapping[str, str] = os.environ) -> Sc
         links=terminal and _opens_links(environment),
         width=_width(stream, environment) if terminal else 0,
     )
+
+
+def is_read(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a person reads what a stream is given, in a terminal or in the log of a CI job or of
+    a hook, rather than a program."""
+    return stream.isatty() or any(environment.get(name) for name in _LOGGED)
 
 
 def colours(terminal: bool, environment: Mapping[str, str]) -> bool:
