@@ -6,6 +6,7 @@ A batch that holds the same samples in another order is another order, and no ot
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff.differences import Cause
@@ -171,14 +172,16 @@ def is_reordered(pair: Pair, position: int, name: str) -> bool:
     """Whether most batches from a step on come in the other run too, in other steps.
 
     ``name`` is that of the part which differs: labels can be the same in all batches. A batch
-    counts as a whole. An epoch need not be over, so that some may still be to come.
+    counts as a whole; one that is the same at its place does not count. An epoch need not be over,
+    so that some may still be to come.
     """
     found: tuple[Counter[bytes], Counter[bytes]] = (Counter(), Counter())
     for at in range(position, min(len(pair), position + _LOOKED)):
         held = [_of_step(pair, run, at) for run in (0, 1)]
-        if held[0] != held[1]:
-            for counter, batches in zip(found, held, strict=True):
-                counter.update(each.digest for each in batches.get(name, ()))
+        pairs = zip_longest(*(batches.get(name, ()) for batches in held))
+        for pair_ in (each for each in pairs if each[0] != each[1]):
+            for counter, batch in zip(found, pair_, strict=True):
+                counter.update([batch.digest] if batch is not None else [])
     fewest = min(each.total() for each in found)
     shared = (found[0] & found[1]).total()
     return fewest > 1 and shared >= _ENOUGH * fewest

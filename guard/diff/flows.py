@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from guard.diff.sources import (
     allocates,
+    counts,
     draws_file,
     draws_name,
     fills,
@@ -28,7 +29,7 @@ from guard.diff.sources import (
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import DRAWN, Traits
+from guard.digests.traits import ASKED, DRAWN, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ def _first(origins: Iterable[Node]) -> Origins:
     return frozenset(list(lines.values())[:_MOST])
 
 
+def _frame(node: Node) -> tuple[int, str]:
+    return node.within.call.frame, node.within.role
+
+
 class Written:
     """What was written where, in order: found again by the time before which it was."""
 
@@ -93,8 +98,7 @@ class Written:
 
 def keys(node: Node, path: Path) -> Iterator[object]:
     """Under what a write is found again."""
-    frame = node.within.call.frame, node.within.role
-    yield (*frame, path)
+    yield (*_frame(node), path)
     yield from shared_keys(node, path)
     for size in range(1, len(path)):
         yield from part_keys(node, path[:size])
@@ -102,18 +106,16 @@ def keys(node: Node, path: Path) -> Iterator[object]:
 
 def part_keys(node: Node, path: Path) -> Iterator[object]:
     """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
-    frame = node.within.call.frame, node.within.role
-    for key in ((*frame, path), *shared_keys(node, path)):
+    for key in ((*_frame(node), path), *shared_keys(node, path)):
         yield ("part", key)
 
 
 def local_keys(node: Node, path: Path) -> Iterator[object]:
     """A path in the same frame, then what holds it."""
-    frame = node.within.call.frame, node.within.role
     for size in range(len(path), 0, -1):
         if size == 1 and len(path) > 1 and path[0] == "self":
             break
-        yield (*frame, path[:size])
+        yield (*_frame(node), path[:size])
 
 
 def shared_keys(node: Node, path: Path) -> Iterator[object]:
@@ -138,10 +140,12 @@ class Flows:
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
         self._any = (Written(), Written())  # all, by run
-        self.escapes: list[tuple[int, str, Origins]] = []  # results that went to a library
+        # results that went to a library, and what a thread wrote into what it was given
+        self.escapes: list[tuple[int, str, Origins]] = []
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
         self._drawers = [each for each in nodes if draws_name(each.statement)]
+        self._branched: dict[object, Origins] = {}  # by frame
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
         for run in (0, 1):
@@ -179,9 +183,13 @@ class Flows:
         node.origins = self._of(node)
         if node in node.origins:
             self.origins.append(node)
+        if node.branches:
+            self._branched[_frame(node)] = node.origins
         self.tainted.append(node)
         for path, pair in gives:
             self._write(node, path, pair)
+        if node.is_in_thread and any(path[0] in node.within.call.names for path, _ in gives):
+            self.escapes.append((node.order, node.within.role, node.origins))
         self._give_back(node)
         self._escape(node)
 
@@ -276,12 +284,21 @@ class Flows:
         states = self._states.of(node)
         if states:
             found = (found | states) if inputs else states
+        if inputs and not found:  # a view of it was given to a thread, which wrote it
+            found = self._from_elsewhere(node)
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)
         found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
+        if counts(node.statement):  # by itself it goes on alike: what takes from it decides
+            return found or self._of_pace(node)
         return found or frozenset((node,))
+
+    def _of_pace(self, node: Node) -> Origins:
+        """What decided how often a generator went on: what branched last, in what takes from it."""
+        around = (self._branched.get(_frame(each)) for each in node.around())
+        return next(filter(None, around), NOTHING)
 
     def before(self, node: Node) -> Iterator[Node]:
         """Statements that what differs of a statement's inputs comes from, the surest first."""
@@ -492,7 +509,8 @@ class Flows:
         """What differs of what a statement puts into a thing that is the same in both runs."""
         found = node.origins or self.behind(node) or self._gone_through(node, deep - 1)
         found = found or self._of_drawn_names(node, _DEEP)
-        return found or (frozenset((node,)) if varies(node.statement) else NOTHING)
+        is_origin = varies(node.statement) or self.traits(node).gave & ASKED
+        return found or (frozenset((node,)) if is_origin else NOTHING)
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""
@@ -516,7 +534,7 @@ class Flows:
         """A value that agrees whenever it is written, and differs when it is read: another
         thread wrote it earlier or later."""
         first, second = node.first, node.second
-        if first is None or second is None:
+        if first is None or second is None or self._is_of_each_thread(node, path):
             return NOTHING
         for key in shared_keys(node, path):
             found = [
@@ -527,3 +545,8 @@ class Flows:
                 others.sort(key=lambda each: not each.is_in_thread)
                 return frozenset(others[:1] or (node,))
         return NOTHING
+
+    def _is_of_each_thread(self, node: Node, path: Path) -> bool:
+        """Whether it lies in a ``threading.local``, where no other thread writes."""
+        made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+        return made is not None and "local" in {e.rpartition(".")[2] for e in made.statement.calls}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
 from guard.diff import Source
+from guard.digests.traits import ASKED, MEASURED, of_file
 
 if TYPE_CHECKING:
     from guard.observe.statements import Statement
@@ -54,11 +55,6 @@ VARYING: dict[Source, set[str]] = {
         *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
     },
 }
-# Files in which the system tells something else in each run; the first that a name begins with.
-_OF_THE_SYSTEM = {
-    **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), Source.ENTROPY),
-    **dict.fromkeys(("/proc/", "/sys/"), Source.LOAD),
-}
 # What gives up after some time, where it is given one; numbers by place mean that in the second.
 _WAITING = {
     *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
@@ -80,6 +76,7 @@ UNSEEDED = {  # where they are given nothing
     *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
     *("NSGAIIISampler", "QMCSampler", "GPSampler"),
 }
+OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
@@ -149,6 +146,11 @@ def lists(statement: Statement) -> bool:
     return _calls(statement, LISTING)
 
 
+def counts(statement: Statement) -> bool:
+    """Whether a statement goes through a range of numbers."""
+    return statement.kind == "For" and {"range"} <= {*statement.calls} <= {"range", "len"}
+
+
 def fills(statement: Statement) -> bool:
     """Whether a statement writes all of a tensor: what was in it before is not read."""
     return _calls(statement, _FILLING)
@@ -161,7 +163,7 @@ def allocates(statement: Statement) -> bool:
 
 def told_by(name: str) -> Source | None:
     """What a file of the system tells, that is another in each run."""
-    return next((each for start, each in _OF_THE_SYSTEM.items() if name.startswith(start)), None)
+    return OF_FILES.get(of_file(name))
 
 
 def is_limited(call: ast.Call, name: str) -> bool:

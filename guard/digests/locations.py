@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,8 @@ def of_slots(value: Any, counts: Callable[[type], bool]) -> dict[str, Any]:  # n
 
 def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
     """What an object holds, without asking it."""
+    if type(value) is threading.local:  # its own class answers, for this thread
+        return value.__dict__
     for each in _classes_of(type(value)):
         named = _held_by(each).get("__dict__")
         if named is not None:

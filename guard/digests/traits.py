@@ -21,6 +21,12 @@ OBJECTS = 4  # whose hashes are their addresses
 SHARED = 32  # what other processes write as well: a store of torch.distributed, a Value
 SHOWN = 16  # whose text has their address: the default of __repr__
 HANDED = 64  # a queue or a pipe, into which others put
+MEASURED = 128  # a file in which the system tells of itself
+ASKED = 256  # what asked the system for random numbers, or the file of these
+FILES = {
+    **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
+    **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
+}
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LOOKED_AT = 8  # items of a container
 _DEEP = 3
@@ -70,6 +76,8 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
         elif kind in (*_SETS, *_HOLDING):
             found |= SETS if kind in _SETS else 0
             found |= traits_of(_first(value), deep - 1) if deep else 0
+        elif kind.__module__ == "_io":
+            found |= of_file(getattr(value, "name", ""))
         elif kind.__name__ in _WEAK and kind.__module__ in ("_weakrefset", "weakref"):
             found |= SETS | OBJECTS
         else:
@@ -87,6 +95,12 @@ def _of_object(kind: type) -> int:
         return SHARED
     by_hash = getattr(kind, "__hash__", None) is _BY_ADDRESS
     return OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
+
+
+def of_file(name: object) -> int:
+    """Whether a file is one of the system's, by the first that its name begins with."""
+    found = (bits for start, bits in FILES.items() if str(name).startswith(start))
+    return next(found, 0)
 
 
 def _is_shared(kind: type) -> bool:

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.digests.generators import NONE, look
 from guard.digests.locations import MISSING, value_of
-from guard.digests.traits import Traits, traits_of
+from guard.digests.traits import ASKED, Traits, traits_of
 from guard.digests.values import Digests
 from guard.observe.clocks import Clocks
+from guard.observe.entropy import Entropy
 from guard.observe.places import is_installed, is_library
 from guard.observe.statements import Files
 from guard.trace.statements import Stream
@@ -65,6 +66,7 @@ class Frame:
         "read_traits",
         "reads",
         "statement",
+        "taken",
         "touched",
     )
 
@@ -84,6 +86,7 @@ class Frame:
         self.reads: tuple[int, ...] = ()
         self.touched: tuple[int, ...] = ()
         self.before = NONE
+        self.taken = 0
 
     def enter(self, frame: FrameType) -> None:
         """It begins, or goes on."""
@@ -156,6 +159,7 @@ class Frame:
         self.statement = statement
         self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
         tracer.looking.took(statement, thread_time() - begun)
+        self.taken = tracer.entropy.taken
         self.began = monotonic_ns()
 
     def _finish(self, frame: FrameType) -> None:
@@ -163,12 +167,12 @@ class Frame:
         if statement is None:
             return
         self.statement = None
-        begun = thread_time()
-        at = (statement.line, self._code.place)
+        begun, at = thread_time(), (statement.line, self._code.place)
+        asked = ASKED if tracer.entropy.taken != self.taken else 0
         tracer.digests.traits = 0
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
         gives += tracer.digest(statement.touches, frame, at)
-        traits = Traits(self.read_traits, tracer.digests.traits, self.parts)
+        traits = Traits(self.read_traits, tracer.digests.traits | asked, self.parts)
         tracer.note_traits(self._code.number, statement.line, traits)
         states = tracer.look(anew=bool(statement.calls))
         thread, ended = tracer.thread(), monotonic_ns()
@@ -191,6 +195,7 @@ class Frame:
         around = tracer.leave(self)
         if around is not None:  # what a call gives may have no name there: list(f())
             around.read_traits |= traits
+            around.taken = tracer.entropy.taken
 
 
 _INNER = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -283,6 +288,7 @@ class Tracer:
         self._local = threading.local()
         self._threads = itertools.count(1)
         self.clocks = Clocks()
+        self.entropy = Entropy()
         self._undo = ExitStack()
 
     def begin(self, role: str | None = "main") -> None:
@@ -292,6 +298,7 @@ class Tracer:
         self.looking.begin()
         self._undo.callback(self.digests.names.follow())
         self._undo.callback(self.clocks.follow())
+        self._undo.callback(self.entropy.follow())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         threading.settrace(self._called)

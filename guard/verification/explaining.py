@@ -21,6 +21,7 @@ from guard.diff.names import listed
 from guard.diff.sources import (
     DOES,
     LISTING,
+    OF_FILES,
     UNSEEDED,
     VALUES,
     is_limited,
@@ -29,7 +30,7 @@ from guard.diff.sources import (
     told_by,
 )
 from guard.digests.generators import NAMES
-from guard.digests.traits import HANDED, OBJECTS, SETS, SHARED, SHOWN, STRINGS
+from guard.digests.traits import ASKED, HANDED, OBJECTS, SETS, SHARED, SHOWN, STRINGS
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
@@ -115,6 +116,11 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     for name in statement.calls:  # another one for the same arguments: the system has seeded it
         if name.rpartition(".")[2] in UNSEEDED:
             yield Origin(Source.ENTROPY, f"{name}() without a seed")
+    if traits.gave & ASKED:
+        yield Origin(Source.ENTROPY, f"{shown} asks for it")
+    for bits, source in OF_FILES.items():
+        if traits.read & bits:
+            yield Origin(source, f"{shown} reads a file of the system")
     yield from _of_others(node, traits)
     if node.draws:
         names = [f"{_OWNERS[each]}'s" for each in _moved(node) if each in _OWNERS]

@@ -142,7 +142,8 @@ def _told_first(flows: Flows, found: Found) -> Found:
     def late(node: Node) -> tuple[bool, bool, bool]:
         source = origin_of(node, flows.traits(node)).source
         only_waits = source is Source.READINESS and not flows.binds(node)
-        return flows.comes_to_the_same(node), source is Source.NOT_SHOWN, only_waits
+        is_same = node.within.role != "main" and flows.comes_to_the_same(node)
+        return is_same, source is Source.NOT_SHOWN, only_waits
 
     return found._replace(origins=tuple(sorted(found.origins, key=late)))
 

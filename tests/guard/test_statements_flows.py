@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins
 
-from guard.diff import Cause, Difference
+from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
 from guard.diff.slices import find
 from guard.diff.statements import Pairing, calls_of
 from guard.digests.generators import NONE
+from guard.digests.traits import ASKED
 from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.recording import tracer
 from guard.trace.statements import Call, Ran, Recording, Thread
+from guard.verification.explaining import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -668,6 +670,85 @@ def test_what_is_taken_has_the_origins_of_what_was_put_in(
     found = flows(tmp_path, text, library=(types.ModuleType("library"),) * 2)
 
     assert origins(found, 19) == lines
+
+
+def test_what_asks_the_system_for_random_numbers_is_told_whatever_it_is(tmp_path: Path) -> None:
+    text = """\
+    import numpy
+    draws = numpy.random.SeedSequence()
+    a = draws.generate_state(2)
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (node,) = {o for each in found.tainted if each.statement.line == 3 for o in each.origins}
+
+    assert node.statement.line == 2
+    assert found.traits(node).gave & ASKED
+
+
+@pytest.mark.parametrize(
+    "read", ["for told in file:\n        pass", "told = file.read()", "told = [*file]"]
+)
+def test_a_file_of_the_system_is_known_by_the_object_that_reads_it(
+    read: str, tmp_path: Path
+) -> None:
+    text = f"with open(NAME) as file:\n    {read}\na = told"
+    name = ("/proc/self/schedstat",) * 2
+    found = flows(tmp_path, text, NAME=name)
+    (node,) = {
+        o for each in found.tainted if each.statement.text == "a = told" for o in each.origins
+    }
+
+    assert node.statement.line == 2
+    assert origin_of(node, found.traits(node)).source is Source.LOAD
+
+
+def test_a_generator_that_goes_on_further_has_the_origins_of_who_takes_from_it(
+    tmp_path: Path,
+) -> None:
+    text = """\
+    import os
+    def numbers():
+        for number in range(100):
+            yield number
+    def some(source, most):
+        for each in source:
+            if each < most:
+                continue
+            yield each
+    most = os.urandom(1)[0] % 50
+    for at, b in zip(range(3), some(numbers(), most)):
+        a = b
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 12) in ({10}, set())
+
+
+def test_a_thread_that_fills_a_view_is_followed(tmp_path: Path) -> None:
+    text = """\
+    import os, threading
+    import numpy
+    local = threading.local()
+    def rate():
+        if not hasattr(local, "rate"):
+            local.rate = os.urandom(1)[0]
+        return local.rate
+    def fill(part):
+        for at in range(len(part)):
+            part[at] = rate()
+    def made():
+        whole = numpy.zeros(4)
+        threads = [threading.Thread(target=fill, args=(whole[at : at + 2],)) for at in (0, 2)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        return whole
+    a = made()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 19) == {6}
 
 
 def test_where_a_library_ends_in_one_run_its_call_is_told(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_runs_that_agree(verify: Verify, folder: Path) -> None:
         "isolation": "copies",
         "failure": None,
         "resume": None,
+        "interrupted": False,
     }
     assert os.listdir(folder) == ["train.py"]
 
