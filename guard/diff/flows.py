@@ -284,8 +284,11 @@ class Flows:
         states = self._states.of(node)
         if states:
             found = (found | states) if inputs else states
-        if inputs and not found:  # a view of it was given to a thread, which wrote it
-            found = self._from_elsewhere(node)
+        # A view of it was given to a thread, which wrote it.
+        if inputs and all(allocates(each.statement) for each in found):
+            since = max((each.order for each in found), default=0)
+            later = frozenset(e for e in self._from_elsewhere(node) if e.order > since)
+            found = later or found
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         found = self._of_those_below(node) or self._gone_through(node, _DEEP)

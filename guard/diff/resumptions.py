@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from guard.trace import Event
 
 _RESTORE = "Save it with the checkpoint, and load it before the first step"
+_SET = "attributes of modules"
 _KEPT = {
     "batch": "the position in the data (the sampler's epoch, its generator, batches to skip)",
     "hyperparameter": "the states of the scheduler and of the GradScaler",
     "generator": "the generators' states (guard.rng_state() gives all of them)",
     "optimizer": "the optimizer's state_dict()",
     "parameter": "the model's state_dict()",
-    "buffer": "the model's state_dict(), buffers that are not persistent as well",
+    "buffer": "buffers, those that are not persistent as well",
+    _SET: "what the program sets on a module, such as its training mode or the p of a dropout",
 }
 _ALL = (
     "parameters, buffers, the optimizer's, the scheduler's, the scaler's and the generators' states"
@@ -40,6 +42,8 @@ def judge_resumed(situation: Situation) -> Verdict | None:
     event = situation.first or situation.second
     if event is None:
         return None
+    if untrained := _trained_in_one(situation):
+        return _judge_trained(situation, untrained)
     gone = _explaining(situation, event)
     early = situation.parting.position <= 1 and event.kind not in ("gradient", "operator")
     if not (early or gone or event.kind in ("batch", "hyperparameter")):
@@ -57,6 +61,26 @@ def judge_resumed(situation: Situation) -> Verdict | None:
     advice = f"{_RESTORE}: {listed(restored) or _ALL}."
     why = why[0].upper() + why[1:]
     return Verdict(Cause.STATE, why, advice, place=place, lost=tuple(kinds))
+
+
+def _trained_in_one(situation: Situation) -> list[str]:
+    """Names of parameters with a gradient in one run alone, where nothing else parts the runs."""
+    held = [{(each.kind, each.name) for each in events} for events in situation.parting.events]
+    only = held[0] ^ held[1]
+    return sorted(name for _, name in only) if {kind for kind, _ in only} == {"gradient"} else []
+
+
+def _judge_trained(situation: Situation, names: list[str]) -> Verdict:
+    shown = listed(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    why = (
+        f"In step {situation.number} {shown} have a gradient in one run alone, and all before "
+        "agrees: which parameters are trained (requires_grad) is not as it had been."
+    )
+    advice = (
+        "Set requires_grad again before the first step, by the number of the step that it goes on "
+        "from: no state_dict() holds which parameters are trained."
+    )
+    return Verdict(Cause.STATE, why, advice, lost=("requires_grad",))
 
 
 def _explaining(situation: Situation, event: Event) -> dict[str, list[str]]:
@@ -79,7 +103,11 @@ def _kinds(situation: Situation, event: Event, gone: dict[str, list[str]]) -> li
     if gone:
         return list(gone)
     if event.kind == "output" and situation.parting.position == 0:
-        return ["parameter", "buffer"]
+        pair, kinds = situation.parting.pair, ("parameter", "buffer")
+        run = _resumed(pair)
+        held = ((kind, each.name) for kind in kinds for each in pair.back(run, kind, 0))
+        own = {kind for kind, name in held if name.startswith(f"{event.name}.")}
+        return [*sorted(own, key=kinds.index), _SET]
     return [event.kind] if event.kind in _KEPT else []
 
 

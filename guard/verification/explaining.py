@@ -34,7 +34,14 @@ from guard.digests.traits import ASKED, HANDED, OBJECTS, SETS, SHARED, SHOWN, ST
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
-from guard.verification.suspects import FROM_A_THREAD, KEPT, OF_CIRCUMSTANCES, SAVED, meaning
+from guard.verification.suspects import (
+    FROM_A_THREAD,
+    KEPT,
+    OF_CIRCUMSTANCES,
+    ON_MODULES,
+    SAVED,
+    meaning,
+)
 from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
@@ -253,6 +260,7 @@ _OF_REASONS = {
     **{each.value: each for each in Source},
     FROM_A_THREAD: Source.THREAD_ORDER,
     KEPT: Source.STATE,
+    ON_MODULES: Source.STATE,
     SAVED: Source.STATE,
 }
 # What a line may depend on, where the runs differ in equal circumstances: an order by hashes that
@@ -334,7 +342,9 @@ def _of_state(known: Known) -> Explanation | None:
     first = known.suspects[0] if known.suspects else None
     if first is not None and first.fits == KEPT:
         return Explanation(Source.STATE, Confidence.LIKELY, first.message.partition(" ")[0])
-    sure = Confidence.CERTAIN if lost else Confidence.LIKELY
+    event = known.difference.first  # of an output, they can be its parameters or something else
+    is_seen = lost and (event is None or event.kind != "output" or "generator" in lost)
+    sure = Confidence.CERTAIN if is_seen else Confidence.LIKELY
     return Explanation(Source.STATE, sure, ", ".join(lost))
 
 

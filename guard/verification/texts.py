@@ -56,6 +56,7 @@ _HOLDING = {
 _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
 _PLAIN = (ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CLIPS = ("clip_grad_norm", "clip_grad_value", "clip_gradients", "clip_grads_with_norm")
 _GENERATORS = {"default_rng", "RandomState", "Random"}
@@ -143,6 +144,11 @@ class Text:
         if saved is None:
             return {}
         return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
+
+    @cached_property
+    def setters_on_modules(self) -> set[str]:
+        """Its functions that change what modules compute with and no state_dict() holds."""
+        return setters_on_modules(self._all)
 
     @cached_property
     def allocates(self) -> bool:
@@ -422,6 +428,45 @@ def timed_conditions(tree: ast.AST) -> Iterator[Line]:
 
 
 # Checkpoints
+
+
+def set_on_modules(tree: ast.AST, setters: Collection[str]) -> Iterator[Line]:
+    """Where a loop changes what modules compute with and no state_dict() holds: ``requires_grad``,
+    ``model.body.eval()``, ``model.dropout.p = 0.4``.
+
+    setters  functions of the program's that do
+    """
+    loops = [each for each in _all(tree, *_LOOPS) if not _goes_through_modules(each)]
+    parts = (each for loop in loops for each in _all(loop, ast.Call, *_STORES))
+    for node in dict.fromkeys(parts):
+        called = last_name(node.func) if isinstance(node, ast.Call) else ""
+        if called in setters or _sets_on_module(node):
+            yield Line(0, node.lineno, f"`{ast.unparse(node)}` sets what no state_dict() holds")
+
+
+def setters_on_modules(trees: Iterable[ast.AST]) -> set[str]:
+    """Names of functions that change what modules compute with."""
+    functions = (each for tree in trees for each in _all(tree, *_FUNCTIONS))
+    return {each.name for each in functions if any(map(_sets_on_module, ast.walk(each)))}
+
+
+def _goes_through_modules(loop: ast.AST) -> bool:
+    source = ast.unparse(loop.iter) if isinstance(loop, (ast.For, ast.AsyncFor)) else ""
+    return any(f"{each}(" in source for each in ("parameters", "modules", "children"))
+
+
+def _sets_on_module(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        method, path = last_name(node.func), _dotted(node.func).split(".")
+        is_part = len(path) - (path[0] == "self") > 2
+        return method == "requires_grad_" or (method in ("eval", "train") and is_part)
+    for target in stored(node):
+        path = _dotted(target).split(".")
+        if path[-1] == "requires_grad":
+            return True
+        if len(path) - (path[0] == "self") > 2 and path[-1] not in ("data", "grad"):
+            return True
+    return False
 
 
 def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:

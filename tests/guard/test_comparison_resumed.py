@@ -108,6 +108,22 @@ def test_a_generator_that_is_made_in_each_step_is_not_lost(tmp_path: Path) -> No
     assert "the model's state_dict()" in found.advice
 
 
+def test_parameters_that_are_trained_in_one_run_alone(tmp_path: Path) -> None:
+    def frozen(events: list[Event], _: int) -> list[Event]:
+        return [e for e in events if (e.kind, e.name) != ("gradient", "stem.weight")]
+
+    found = lost(tmp_path, frozen)
+    assert found.lost == ("requires_grad",)
+    assert "stem.weight have a gradient in one run alone" in found.why
+    assert "requires_grad" in found.advice
+
+
+def test_an_output_without_parameters_has_lost_an_attribute(tmp_path: Path) -> None:
+    found = lost(tmp_path, altered("output", "stem", AT))
+    assert "attributes of modules" in found.lost
+    assert "training mode" in found.advice
+
+
 def test_a_lost_optimizer(tmp_path: Path) -> None:
     found = lost(tmp_path, altered("parameter", "SGD"), optimizing)
     assert "what the optimizer holds of earlier steps" in found.why

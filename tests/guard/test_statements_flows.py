@@ -724,7 +724,8 @@ def test_a_generator_that_goes_on_further_has_the_origins_of_who_takes_from_it(
     assert origins(found, 12) in ({10}, set())
 
 
-def test_a_thread_that_fills_a_view_is_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", ["zeros", "empty"])
+def test_a_thread_that_fills_a_view_is_followed(make: str, tmp_path: Path) -> None:
     text = """\
     import os, threading
     import numpy
@@ -737,7 +738,7 @@ def test_a_thread_that_fills_a_view_is_followed(tmp_path: Path) -> None:
         for at in range(len(part)):
             part[at] = rate()
     def made():
-        whole = numpy.zeros(4)
+        whole = numpy.MAKE(4)
         threads = [threading.Thread(target=fill, args=(whole[at : at + 2],)) for at in (0, 2)]
         for each in threads:
             each.start()
@@ -746,7 +747,8 @@ def test_a_thread_that_fills_a_view_is_followed(tmp_path: Path) -> None:
         return whole
     a = made()
     """
-    found = flows(tmp_path, textwrap.dedent(text))
+    text = textwrap.dedent(text).replace("MAKE", make)
+    found = flows(tmp_path, text)
 
     assert origins(found, 19) == {6}
 
