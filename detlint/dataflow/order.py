@@ -128,7 +128,9 @@ class Orders:
         self._begin(value)
         method = use.code == "call" and value in use.args[0].args
         judged = self._method(use, use.args[0], PLAIN) if method else self.at(use, value, PLAIN)
-        yield from self._whole_search(judged)
+        for found in self._whole_search(judged):
+            if not (found.how.startswith(_HANDED_ON) and self._is_for_looking_up(value)):
+                yield found
 
     def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
         """The places where it shows in which order the rounds of a loop take some elements."""
@@ -183,7 +185,7 @@ class Orders:
         self._seen[key] = len(self._seen)
         if value.code == "function":
             return
-        quiet = any(map(self._is_quiet, value.function.names_of(value)))
+        quiet = self._is_for_looking_up(value)
         for each in dict.fromkeys(value.uses):
             for use in self.at(each, value, flow):
                 if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
@@ -192,8 +194,11 @@ class Orders:
                     self._told.setdefault(key, use)
                 yield use
 
-    def _is_quiet(self, name: str) -> bool:
+    def _is_for_looking_up(self, value: Op) -> bool:
         """Whether what a variable holds is for people to read, or to look up among."""
+        return any(map(self._is_quiet, value.function.names_of(value)))
+
+    def _is_quiet(self, name: str) -> bool:
         word = name.rpartition(".")[2]
         return names.says_little(word) or (self.finishing and names.notes_failure(word))
 

@@ -1575,3 +1575,23 @@ def picks_either(graph, kinds):
 def nothing_then_anything(rows, known):
     found = None if known else rows
     return random.Random(0).choice(list(set(found)))  # DET204
+
+
+class Adapted:
+    def layers_of(self, model):
+        lora_module_names = set()
+        for name, _ in model.named_modules():
+            lora_module_names.add(name.split(".")[-1])
+        if "lm_head" in lora_module_names:
+            lora_module_names.remove("lm_head")
+        return list(lora_module_names)
+
+    def kinds_of(self, model):
+        kinds = set()
+        for name, _ in model.named_modules():
+            kinds.add(name.split(".")[-1])
+        return list(kinds)  # DET204
+
+    def numbers_of(self, model):
+        module_names = {name.split(".")[-1] for name, _ in model.named_modules()}
+        return {name: place for place, name in enumerate(module_names)}  # DET204
