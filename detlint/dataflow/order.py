@@ -129,7 +129,7 @@ class Orders:
         method = use.code == "call" and value in use.args[0].args
         judged = self._method(use, use.args[0], PLAIN) if method else self.at(use, value, PLAIN)
         for found in self._whole_search(judged):
-            if not (found.how.startswith(_HANDED_ON) and self._is_for_looking_up(value)):
+            if not (found.how == "returned" and self._is_for_looking_up(value)):
                 yield found
 
     def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:

@@ -1595,3 +1595,12 @@ class Adapted:
     def numbers_of(self, model):
         module_names = {name.split(".")[-1] for name, _ in model.named_modules()}
         return {name: place for place, name in enumerate(module_names)}  # DET204
+
+
+def first_of(names):
+    return [name for name in names][0]
+
+
+def picks_by_function(names: list[str]):
+    unmatched_names = set(names)
+    return first_of(unmatched_names)  # DET204
