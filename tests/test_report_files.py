@@ -61,7 +61,7 @@ def test_gitlab_tells(root: str, confidence: Confidence, severity: str) -> None:
     (told,) = json.loads(rendered("gitlab", FOUND._replace(confidence=confidence), root=root))
     assert len(told.pop("fingerprint")) == 64
     assert told == {
-        "description": "DET301 cuDNN <times> its kernels\x1b",
+        "description": "DET301 cuDNN <times> its kernels\x1b\nhelp: set it to False",
         "check_name": "DET301 cudnn-benchmark",
         "severity": severity,
         "location": {"path": "code/src/train.py", "lines": {"begin": 1, "end": 1}},
@@ -82,7 +82,7 @@ def test_rdjson_tells(root: str) -> None:
     before = len(TEXT[:START].encode())
     value = len(TEXT[:VALUE].encode())
     assert found == {
-        "message": FOUND.message,
+        "message": f"{FOUND.message}\nhelp: {FOUND.advice}",
         "severity": "ERROR",
         "location": {
             "path": "code/src/train.py",

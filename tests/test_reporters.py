@@ -141,7 +141,7 @@ def test_nothing_of_a_name_or_a_message_is_a_command(name: str) -> None:
     assert all(line.isprintable() for line in shown.split("\n"))
     assert "##[error]" not in shown
     inert = INERT if name == "text" else INERT.replace("␊", "%0A")
-    assert shown.count(inert) == {"text": 3, "github": 2}[name]
+    assert shown.count(inert) == {"text": 3, "github": 3}[name]
 
 
 @pytest.mark.parametrize(
@@ -584,7 +584,7 @@ def test_github_gets_a_command_a_finding(tmp_path: Path) -> None:
     where = os.path.join(str(tmp_path), "src", "train.py")
     assert rendered("github", report(BENCHMARK)) == (
         f"::error title=detlint (DET301),file={where},line=4,endLine=4,col=38,endColumn=42"
-        "::DET301 cuDNN picks its kernels by timing them\n"
+        "::DET301 cuDNN picks its kernels by timing them%0Ahelp: set it to False\n"
     )
 
 
@@ -619,7 +619,7 @@ def test_github_is_told_the_cell_in_words() -> None:
     shown = rendered("github", report(CELL._replace(path="/nb.ipynb")))
     assert shown == (
         "::error title=detlint (DET401),file=/nb.ipynb,line=1"
-        "::DET401 read unwritten (cell 3, line 2)\n"
+        "::DET401 (cell 3, line 2) read unwritten\n"
     )
 
 

@@ -94,6 +94,11 @@ def file_rows(finding: Finding, source: Source | None) -> tuple[int, int]:
     return first, last
 
 
+def whole_message(finding: Finding) -> str:
+    """What is wrong and, in a line of its own, what to do: for formats with one place for both."""
+    return "\nhelp: ".join(filter(None, (finding.message, finding.advice)))
+
+
 def documentation(finding: Finding) -> str:
     """The address of the section that explains a finding, "" for none; of a plugin's, where it
     says so."""

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
-from detlint.reporters import file_rows, reader
+from detlint.reporters import file_rows, reader, whole_message
 from detlint.reporters.terminal import visible
 
 if TYPE_CHECKING:
@@ -68,4 +68,4 @@ def _place(finding: Finding, read: _Read) -> dict[str, str | int]:
 
 def _message(finding: Finding) -> str:
     where = "" if finding.cell is None else f" (cell {finding.cell}, line {finding.row})"
-    return f"{finding.code} {finding.message}{where}"
+    return f"{finding.code}{where} {whole_message(finding)}"

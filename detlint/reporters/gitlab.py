@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
-from detlint.reporters import excerpted, file_rows, reader
+from detlint.reporters import excerpted, file_rows, reader, whole_message
 from detlint.reporters.places import below, fingerprint
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def render(report: Report) -> Iterator[str]:
         begin, end = file_rows(finding, source)
         found.append(
             {
-                "description": f"{finding.code} {finding.message}",
+                "description": f"{finding.code} {whole_message(finding)}",
                 "check_name": f"{finding.code} {finding.name}",
                 "fingerprint": fingerprint(finding, path, excerpted(finding, source), seen),
                 "severity": _SEVERITIES[finding.confidence],

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 from detlint.finding import Confidence
-from detlint.reporters import documentation, file_rows, reader
+from detlint.reporters import documentation, file_rows, reader, whole_message
 from detlint.reporters.places import below
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def render(report: Report) -> Iterator[str]:
 def _diagnostic(finding: Finding, source: Source | None, root: str) -> dict[str, object]:
     page = documentation(finding)
     diagnostic: dict[str, object] = {
-        "message": finding.message,
+        "message": whole_message(finding),
         "location": {"path": below(finding.path, root), "range": _range(finding, source)},
         "severity": _SEVERITIES[finding.confidence],
         "code": {"value": finding.code, **({"url": page} if page else {})},

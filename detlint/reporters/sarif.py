@@ -15,7 +15,7 @@ from detlint import __version__
 from detlint.addresses import address
 from detlint.docs import markdown
 from detlint.finding import Confidence
-from detlint.reporters import documentation, excerpted, notebook, reader
+from detlint.reporters import documentation, excerpted, notebook, reader, whole_message
 from detlint.reporters.places import below, fingerprint
 from detlint.rule import WHY
 
@@ -113,7 +113,7 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
             "ruleIndex": codes.index(finding.code),
             "level": _LEVELS[finding.confidence],
             "rank": _RANKS[finding.confidence],
-            "message": {"text": finding.message},
+            "message": {"text": whole_message(finding)},
             "locations": [{"physicalLocation": {"artifactLocation": location, "region": place}}],
             "partialFingerprints": {
                 "detlint/v1": fingerprint(
