@@ -505,5 +505,9 @@ def seed_all(seed=None):
 def test_a_seed_of_the_clock_that_all_calls_replace_is_possible(
     project: Project, lint: Lint, calls: str, left: list[str]
 ) -> None:
-    project({"seeding.py": SEEDING, "train.py": f"from seeding import seed_all\n{calls}\n"})
+    train = f"from seeding import seed_all\n{calls}\n"
+    project({"seeding.py": SEEDING, "train.py": train})
+    assert lint("--select", "DET103") == left
+    signed = SEEDING.replace("seed=None", "seed=-1").replace("seed is None", "seed < 0")
+    project({"seeding.py": signed, "train.py": train.replace("None", "-1")})
     assert lint("--select", "DET103") == left

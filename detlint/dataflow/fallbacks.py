@@ -58,9 +58,10 @@ def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers) -> bo
 
 
 def _is_something(value: Op) -> bool:
-    """Whether a value is not None, nor a parameter that may be left out."""
-    left_out = value.code == "param" and any(each.is_none for each in value.args)
-    return not (value.is_none or left_out)
+    """Whether a value is not None or -1, nor a parameter that may be left out and is these then."""
+    found = [value, *value.args] if value.code == "param" else [value]
+    told = [each.constant for each in found]
+    return not any(x is None or (isinstance(x, int) and x < 0) for x in told)
 
 
 def _missing(region: Region) -> ast.expr | None:
