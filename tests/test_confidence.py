@@ -447,6 +447,13 @@ def test_a_set_of_which_little_is_known_is_no_more_than_likely(
     assert lint("--select", "DET204") == ["a.py:5 DET204 certain"]
 
 
+def test_ties_by_a_key_are_likely(project: Project, lint: Lint) -> None:
+    project(
+        {"a.py": "def pick(names: set[str]):\n    return max(names, key=len), list(names)[0]\n"}
+    )
+    assert lint("--select", "DET204") == ["a.py:2 DET204 likely", "a.py:2 DET204 certain"]
+
+
 TIMED = """\
 import time
 import timerit

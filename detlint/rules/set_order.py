@@ -281,4 +281,5 @@ def _advice(reading: Reading) -> str:
 def _confidence(reading: Reading) -> Confidence:
     if reading.assumed:
         return Confidence.POSSIBLE
-    return Confidence.CERTAIN if reading.kind else Confidence.LIKELY
+    ties = reading.how.startswith(("searched by", "sorted by"))  # there may be none
+    return Confidence.CERTAIN if reading.kind and not ties else Confidence.LIKELY
