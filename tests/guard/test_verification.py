@@ -210,7 +210,7 @@ def test_what_comes_from_nowhere_is_told_from_a_kernel(
     verify: Verify, text: str, cause: str, alternative: str
 ) -> None:
     # What the line draws is hidden from its text, as the content of memory is.
-    program = OPERATORS.replace("os.urandom(8) if", "vars(os)['urandom'](8) if")
+    program = OPERATORS.replace("os.urandom(8) if", "vars(__import__('posix'))['urandom'](8) if")
     _, found = verify(program.format(step=2, result="r, r") + text)
     assert found["difference"]["cause"] == cause
     assert alternative in found["operators"][0]["alternative"]
