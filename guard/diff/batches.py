@@ -135,8 +135,7 @@ def _agreeing(situation: Situation) -> str:
         return "No generator was recorded here. "
     if not situation.generators:
         return "Every recorded generator agrees, so that no seed explains it. "
-    names = _upper(named_generators(situation.generators))
-    return f"{names} also differs, and does not explain it. "
+    return f"Not the same either: {named_generators(situation.generators)}. "
 
 
 def _is_left_out(situation: Situation) -> bool:

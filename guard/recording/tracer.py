@@ -256,7 +256,8 @@ _TIMES = 9  # that the kinds of a statement's values are looked at
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
 _SPENT = 3.0  # seconds that looking at one statement may take, all in all
 _MOST = 150_000  # statements of a process that are looked at before the last steps
-_LONGEST = 60.0  # seconds, after which statements are left out until the last steps, and in these
+_LONGEST = 60.0  # seconds, after which statements are left out until the last steps
+_LONGEST_AT_THE_END = 20.0  # in these, of those that run often or take long
 _LAST = 2  # steps that are looked at again
 _AHEAD = 8  # steps that a loader's workers may be ahead
 
@@ -475,7 +476,7 @@ class Looking:
             return True
         if not self._is_last(_LAST):
             return False
-        self._until_the_end = self._until_the_end or monotonic() + _LONGEST
+        self._until_the_end = self._until_the_end or monotonic() + _LONGEST_AT_THE_END
         return monotonic() < self._until_the_end
 
     def is_first_left_out(self, statement: Statement) -> bool:

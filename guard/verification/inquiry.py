@@ -302,7 +302,8 @@ def with_findings(
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     known = Known(refined, shown, verdict.circumstance, lines, begun)
     cause = explanation(known)
-    if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES:
+    is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
+    if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
         refined = replace(refined, advice=REMEDIES[cause.source])
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     changes["explanation"] = cause

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Source, Suspect
+from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
@@ -35,6 +36,7 @@ REMEDIES = {
     "epochs in the place of seconds.",
     Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
     "random.Random(seed); a UUID or the system's entropy is another one in each run.",
+    Source.GENERATOR: f"{SEEDING} Or give what draws there a seed of its own.",
     Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
     "a thread: the system gives another one in each run.",
     Source.LOAD: "Take a fixed number in the place of what is measured of the machine.",
@@ -49,7 +51,8 @@ REMEDIES = {
     Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
     "place of imap_unordered and as_completed, in_order=True for a DataLoader. Let each thread "
     "keep its own part, and add or join the parts afterwards in a fixed order, as with pool.map: "
-    "sums of floats hang on the order of their parts, what threads hand over on which is first.",
+    "sums of floats hang on the order of their parts, what threads hand over on which is first. "
+    "Between ranks, name the one to receive from: dist.recv(tensor, src=rank).",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
     "a timeout, in the place of asking whether it is done by then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
@@ -57,7 +60,8 @@ REMEDIES = {
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
     "own, or keep what it gave in a file.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty. Under `python -m guard run` torch fills memory, so that at least it is the same "
+    "torch.empty, and out= beside where= of NumPy's functions. Under `python -m guard run` torch "
+    "fills memory, so that at least it is the same "
     "in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.
