@@ -118,6 +118,16 @@ def read_at(by: Op, value: Op) -> ast.expr:
     return node  # type: ignore[return-value]
 
 
+_FILLING = ("change", "comprehension")
+
+
+def _put(op: Op) -> list[Op]:
+    """What a call of ``add``, or a comprehension, puts into a container."""
+    if op.code == "comprehension":
+        return [op.args[op.name == "dict"]]
+    return list(op.args[1].args[1:]) if op.name in ("add", "append") else []
+
+
 class Sets:
     """Looks for them in the functions of one file; ``others`` opens more.
 
@@ -281,6 +291,10 @@ class Sets:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
+        # Of what is cut into slices, only texts can be in a set; tuples seldom are cut.
+        held = closure([value], self._held_by, _FEW)
+        if any(x.code == "slice" for each in held if each.code in _FILLING for x in _put(each)):
+            return True
         named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
         return any(map(names.are_texts, named)) or self._taken_for_text(by)
 
@@ -303,10 +317,10 @@ class Sets:
             yield from op.args
         elif op.code == "store_item":
             yield from (op.args[0], op.args[2])
-        elif op.code == "change" and op.name == "add":
-            yield from (op.args[0], *op.args[1].args[1:])
+        elif op.code == "change" and op.name in ("add", "append"):
+            yield from (op.args[0], *_put(op))
         elif op.code == "comprehension":
-            yield op.args[op.name == "dict"]
+            yield from _put(op)
         elif op.code == "call" and len(op.args) == 1 and word_of(op) == "values":
             yield from op.args[0].args
         elif op.code == "call" and word_of(op) in ("set", "frozenset"):

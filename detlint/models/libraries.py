@@ -61,6 +61,8 @@ METHODS = (
     *rows("instance[torch.Tensor]", "item", "number"),
     *rows("instance[torch.Tensor]", "tolist", "list[number]"),
     *rows("instance[torch.Tensor]", "numel", "int"),
+    *rows("array", "tolist", "list[E]", own=Order.KEEPS),
+    *rows("array", "copy flatten ravel squeeze", "S", own=Order.KEEPS),
     *rows("instance[transformers.PreTrainedTokenizer]", "get_vocab", "dict[str, int]"),
     *rows("instance[transformers.PreTrainedTokenizer]", "tokenize", "list[str]"),
 )

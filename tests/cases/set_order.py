@@ -1604,3 +1604,22 @@ def first_of(names):
 def picks_by_function(names: list[str]):
     unmatched_names = set(names)
     return first_of(unmatched_names)  # DET204
+
+
+def cuts_of_a_text(text, parts):
+    rows = []
+    for part in parts:
+        rows.append(text[len(part) :])
+    return random.Random(0).choice(list(set(rows)))  # DET204
+
+
+def some_of_the_rows(rows, out):
+    for row in set(rows[1:]):  # possible DET204
+        out.append(row)
+
+
+def through_an_array(count, out):
+    import numpy
+
+    out.extend(set(numpy.array([f"case{i}" for i in range(count)]).tolist()))  # DET204
+    out.extend(set(numpy.array(range(count)).tolist()))
