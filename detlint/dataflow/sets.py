@@ -276,7 +276,9 @@ class Sets:
             return
         guessed = varies is None
         seems_text = guessed and self._seems_text(value, by)
-        seems_number = guessed and not seems_text and self._seems_number(value, by)
+        # What is known of some of the elements is taken for the others.
+        numbers = lattice.may_be(elements, "float", "int")
+        seems_number = guessed and not seems_text and (numbers or self._seems_number(value, by))
         use = next(self.orders.uses_at(value, by), None)
         if use is None:
             self.left += [read_at(by, value)] if self.orders.leaves else []

@@ -1623,3 +1623,11 @@ def through_an_array(count, out):
 
     out.extend(set(numpy.array([f"case{i}" for i in range(count)]).tolist()))  # DET204
     out.extend(set(numpy.array(range(count)).tolist()))
+
+
+def foreground_of(found, unique):
+    return random.Random(0).choice(list(set(unique) - {0}))  # possible DET204
+
+
+def named_of(found, unique):
+    return random.Random(0).choice(list(set(unique) - {None}))  # DET204
