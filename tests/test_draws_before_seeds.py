@@ -58,6 +58,21 @@ def choose(kind):
     return NETS[kind]
 
 NETS = {"net": Net}
+
+class Data:
+    def __init__(self):
+        self.size = 3
+
+    def train_dataloader(self):
+        rows = torch.utils.data.random_split(load(), (1, 2))[0]
+        return torch.utils.data.DataLoader(rows, shuffle=True)
+
+class Held:
+    def __init__(self):
+        self.setup()
+
+    def setup(self):
+        self.rows = torch.utils.data.random_split(load(), (1, 2))
 """
 SEEDS = """\
 import random
@@ -115,6 +130,11 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
         ("def make():\n        torch.randn(3)\n    torch.manual_seed(0)\n    make()", []),
         ("rows = seeds.split(3)", ["seeds.py:15"]),
         ("seeds.fix(0)\n    rows = seeds.split(3)", []),
+        ("data = net.Data()\n    seeds.fix(0)", []),  # fit calls the hook, after the seed
+        ("torch.utils.data.DataLoader(rows, 1, True)\n    seeds.fix(0)", []),
+        ("torch.utils.data.random_split(rows, (1, 2))\n    seeds.fix(0)", ["train.py:12"]),
+        ("data = net.Data()\n    model = net.Net()\n    seeds.fix(0)", ["net.py:10"]),
+        ("net.Held()\n    seeds.fix(0)", ["net.py:37"]),
     ],
 )
 def test_what_is_drawn_before_the_seed(

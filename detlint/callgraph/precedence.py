@@ -57,14 +57,6 @@ class Passage(NamedTuple):
             found.setdefault(path, set()).update(_parts(name))
         return found
 
-    def holds(self, path: str, part: str, row: int) -> bool:
-        """Whether a line is passed for certain."""
-        return any(
-            row < last
-            for (file, name), last in self.rows.items()
-            if file == path and part in _parts(name)
-        )
-
 
 def _parts(function: str) -> tuple[str, ...]:
     """What a line of a function is a part of: a class, if it makes one."""
@@ -109,13 +101,21 @@ class Precedence:
         end = self._passes(unit, unit.module, passage, 0)
         return None if end is None else (end, passage)
 
-    def loads_before(self, path: str, row: int, passage: Passage) -> bool:
-        """Whether a line that runs with its file certainly does before the first of the lines is
-        met: the program imports it."""
+    def is_passed(self, path: str, row: int, passage: Passage) -> bool:
+        """Whether a line is passed for certain before the first of the lines is met: in a function
+        that is gone through, or with its file, which the program imports; not in a function that
+        something has to call first."""
         unit = self._unit(path)
         piece = unit.piece_at(unit.source.line_starts[row - 1])
-        if piece is None or piece.kind == "function":
+        around = None if piece is None else unit.function(piece) if piece.kind else unit.module
+        if piece is None or around is None or _waits(around, row):
             return False
+        if piece.kind == "function":
+            return row < passage.rows.get((path, around.name), 0)
+        return self._loads_before(path, row, passage)
+
+    def _loads_before(self, path: str, row: int, passage: Passage) -> bool:
+        """The same of a line that runs with its file."""
         met = {self._start: passage.rows[self._start, ""]}
         pending = [self._start]
         for each in pending:  # grows
@@ -124,17 +124,6 @@ class Precedence:
                     met[found] = _FOREVER
                     pending.append(found)
         return row < met.get(path, 0)
-
-    def waits(self, path: str, row: int) -> bool:
-        """Whether a line lies in a function that its part defines, which something has to call."""
-        unit = self._unit(path)
-        piece = unit.piece_at(unit.source.line_starts[row - 1])
-        around = None if piece is None else unit.function(piece) if piece.kind else unit.module
-        return around is not None and any(
-            each.node.lineno <= row <= (each.node.end_lineno or row)
-            for each in around.everything()
-            if each is not around and isinstance(each.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        )
 
     def _imports(self, path: str) -> Iterator[tuple[int, str]]:
         """The files that a file certainly imports when it runs, and in which rows."""
@@ -271,6 +260,15 @@ class Precedence:
                     found.add(target)
                     pending.append(target)
         return frozenset(found)
+
+
+def _waits(around: Function, row: int) -> bool:
+    """Whether a line lies in a function that is defined within another one, or the module."""
+    return any(
+        each.node.lineno <= row <= (each.node.end_lineno or row)
+        for each in around.everything()
+        if each is not around and isinstance(each.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
 
 
 def _wanted(node: ast.AST) -> Iterator[Import]:

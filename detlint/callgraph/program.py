@@ -25,13 +25,14 @@ from detlint.index.facts import (
 )
 from detlint.index.scan import MAIN
 from detlint.kept import known
+from detlint.models.loading import AT_ONCE
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from detlint.callgraph.precedence import Passage, Precedence
+    from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
@@ -225,18 +226,13 @@ class Program:
             for path in self.paths:
                 parts.setdefault(path, set()).update(self._parts_at_import(path, kind))
             for each in self.facts(kind, library, within=parts):
-                if not each.fact.doubt and self._is_passed(each, kind, passage):
+                # What is made to draw an order does when something goes through it.
+                waits = kind == "orders" and each.fact.text not in AT_ONCE
+                if waits or each.fact.doubt:
+                    continue
+                if self._precedence.is_passed(each.path, each.fact.row, passage):
                     return each, kind, seed
         return None
-
-    def _is_passed(self, located: Located, kind: str, passage: Passage) -> bool:
-        path, row = located.path, located.fact.row
-        part = self._index.part_at(path, row)
-        passed = passage.holds(path, part, row) or (
-            part in self._parts_at_import(path, kind)
-            and self._precedence.loads_before(path, row, passage)
-        )
-        return passed and not self._precedence.waits(path, row)
 
     def _parts_at_import(self, path: str, kind: str) -> Iterable[str]:
         """The parts of a file in which facts may hold that run with it: its statements, and of

@@ -44,6 +44,8 @@ _DRAWING = {
     "SubsetRandomSampler": Drawing("SubsetRandomSampler()", "order", 1),
     "random_split": Drawing("random_split()", "split", 2),
 }
+# What draws when it is called; what the others make, when something goes through it.
+AT_ONCE = frozenset(("random_split()",))
 # torch.utils.data has each of them under several.
 _DRAWING_MODULES = ("torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset")
 _OF_GRAPHS = """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.checkpoints import ANY
 from detlint.index.facts import TESTED, UNSET
+from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of
 from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES
 from detlint.rule import Confidence, Example, Rule
@@ -25,7 +26,6 @@ _OWN_ADVICE = (
     "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
     "loop goes on"
 )
-_ONCE = "random_split()"  # which is done before the loop
 
 
 class UnsavedRandomState(Rule):
@@ -168,7 +168,8 @@ def _has_one_loop(program: Program, resumed: Located) -> bool:
 def _drawn(program: Program) -> Located | None:
     """Something that the loop draws."""
     found = (
-        *(each for each in program.facts("orders", "torch") if each.fact.text != _ONCE),
+        # What is drawn at once is drawn before the loop.
+        *(each for each in program.facts("orders", "torch") if each.fact.text not in AT_ONCE),
         *(each for library in _LIBRARIES for each in program.facts("perturbs", library)),
     )
     first = next((each for each in found if each.fact.doubt <= TESTED), None)
