@@ -171,3 +171,38 @@ def test_models_and_layers_of_libraries_draw_their_weights(
     path.write_text(seeded.format(part=part, model=model))
     main(["--no-cache", "--isolated", "--select", "DET102", str(path)])
     assert "DET102" not in capsys.readouterr().out
+
+
+CONTAINER = """
+import library
+import torch
+
+torch.manual_seed(0)
+trainer = library.Container({})
+trainer.{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "call", "found"),
+    [
+        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "train(x, y)", True),
+        ("torch.nn.Linear(4, 2), criterion=torch.nn.MSELoss()", "fit(x, y)", True),
+        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "train()", False),
+        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "predict(x, y)", False),
+        ("torch.nn.Linear(4, 2)", "train(x, y)", False),
+    ],
+)
+def test_a_container_that_is_given_an_optimizer_trains(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str, call: str, *, found: bool
+) -> None:
+    path = tmp_path / "run.py"
+    text = CONTAINER.replace("trainer", "container").format(given, call)
+    path.write_text(f"{text}\nif __name__ == '__main__':\n    print(container)\n")
+    main(["--no-cache", "--isolated", "--select", "DET304", str(path)])
+    assert ("DET304" in capsys.readouterr().out) is found
+    path.write_text(
+        path.read_text().replace("manual_seed(0)", "use_deterministic_algorithms(True)")
+    )
+    main(["--no-cache", "--isolated", "--select", "DET304", str(path)])
+    assert "DET304" not in capsys.readouterr().out

@@ -58,6 +58,8 @@ class Training:
             return None if self._is_other_backward(call) else "torch"
         if method in ("fit", "train") and self._is_trainer(call, method):
             return self._library_of_trainers
+        if method in ("fit", "train") and self._is_given_optimizer(call):
+            return "torch"
         minimizes = method == "minimize" and len(call.args) > 1
         if minimizes or (method == "apply_gradients" and self._applies_gradients(call)):
             return "tensorflow"
@@ -96,6 +98,16 @@ class Training:
             or (given.code == "param" and given.name[1] == "mode")
         )
         return word.endswith(("trainer", "runner")) and not mode
+
+    def _is_given_optimizer(self, call: Op) -> bool:
+        """``Container(torch_model=net, optimizer="Adam").train(x, y)``, of some library."""
+        if not call.args[2:] or "torch" not in self._all_imported:
+            return False
+        return any(
+            not rows.GIVEN_TO_TRAINERS.isdisjoint(keyword for keyword, _ in made.op.arguments())
+            for made in self.made(call.args[0].args[0])
+            if made.op.code == "call" and any(map(rows.may_train, made.names))
+        )
 
     def _is_of_rllib(self, call: Op, word: str) -> bool:
         """``Tuner(APPO, …).fit()``, ``algo.train()``."""

@@ -61,6 +61,8 @@ DEVICES = (
     *("Trainer", "Fabric", "deepspeed", "_npu", '"mps"', "'mps'", "xla"),
 )
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
+# What classes of libraries that train a module of torch are given.
+GIVEN_TO_TRAINERS = words("criterion optimizer optimizer_fn torch_model")
 # Names of what is fitted and is no network.
 _OTHERS = words(
     """binarizer clf encoder gmm imputer kmeans knn lasso lda le linreg logreg means nmf ohe pca
@@ -189,6 +191,12 @@ def seeds(name: str) -> bool:
     if name.startswith(_RUNNING):
         return name.endswith(("Runner", "Trainer"))
     return name.startswith(_SEEDING) and name.endswith("Trainer")
+
+
+def may_train(name: str) -> bool:
+    """Whether a class of some library may train a module of torch that it is given."""
+    library = name.partition(".")[0]
+    return bool(library) and library not in APART | OF_KERAS | OF_JAX
 
 
 def may_have_weights(name: str) -> bool:

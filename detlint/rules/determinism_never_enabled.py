@@ -32,6 +32,7 @@ class DeterminismNeverEnabled(Rule):
     Reported:
     - a program that trains with torch, where nothing that it imports turns determinism on
     - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
+    - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - one finding for each program, in the program's own file
 
     Lowers the confidence:
