@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.finding import Finding
 
@@ -163,3 +167,54 @@ def test_a_local_that_is_filled_before_a_module_keeps_it(
     )
     assert findings(text.format(line="        nn.init.normal_(local)\n"), "DET402") == []
     assert len(findings(text.format(line=""), "DET402")) == 1
+
+
+MODEL = """
+import torch
+from layer import Scale
+from starts import start
+
+model = Scale(3)
+{}
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+START = """
+from torch import nn
+
+def start(model):
+    for name, parameter in model.named_parameters():
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "body", "confidence"),
+    [
+        ("start(model)", "nn.init.ones_(parameter)", "possible"),
+        ("start(model)", "parameter.data.normal_()", "possible"),
+        ("start(model)", "parameter.grad.zero_()", "likely"),
+        ("start(model)", "print(name, parameter.numel())", "likely"),
+        ("for p in model.parameters(): torch.nn.init.ones_(p)", "pass", "possible"),
+    ],
+)
+def test_a_function_of_another_file_that_fills_all_parameters_lowers_the_confidence(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    call: str,
+    body: str,
+    confidence: str,
+) -> None:
+    files = {"layer.py": LAYER, "train.py": MODEL.format(call), "starts.py": START.format(body)}
+    project(files)
+    shown = ["--output-format", "json", "--select", "DET402", "--min-confidence", "possible"]
+    main(["--no-cache", *shown, "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == [confidence]
+
+
+def test_a_function_that_fills_parameters_and_that_nothing_calls_says_nothing(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    filling = START.format("nn.init.ones_(parameter)").replace("def start", "def begin")
+    project({"layer.py": LAYER, "train.py": MODEL.format(""), "starts.py": filling})
+    main(["--no-cache", "--output-format", "json", "--select", "DET402", "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == ["likely"]

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.python_files import PythonFiles
+from detlint.dataflow.parameters import fillers
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 
+_LISTING = ("parameters(",)
 _MOST = 1_000  # files around one in which it is looked up who imports something
 _MANY = 24  # files that have a function, which are asked what they give it
 _WAYS = 200  # names by which files have one, those that only hand it on included
@@ -133,6 +135,7 @@ class OtherFiles:
     def answer(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
         """What files that no import leads to say of one, by its real path."""
         answers: dict[str, Callable[..., Any]] = {
+            "fills": self._fills,
             "importers": self._importing,
             "installed": self._installed,
             "lacks": self._lacks,
@@ -217,6 +220,27 @@ class OtherFiles:
         if self._alone or len(self._python) < 2:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
+
+    def fill_parameters(self, unit: Unit) -> bool:
+        """Whether one that may be part of a program with a file gives all the parameters of a model
+        their first values."""
+        return bool(self._asked_for("fills", os.path.realpath(unit.source.path)))
+
+    def _fills(self, home: str) -> bool:
+        if self._alone or len(self._python) < 2:
+            return False
+        beside = [each for each in self._beside(home) if each != home]
+        listing = (each for each in beside if self._index.holds(each, _LISTING))
+        return any(
+            not word or self._is_used(each, word, beside)
+            for each in listing
+            for word in fillers(self.unit(each))
+        )
+
+    def _is_used(self, home: str, word: str, files: Sequence[str]) -> bool:
+        """Whether something names a function of a file."""
+        again = self._index.source(home).text.count(word) > 1
+        return again or any(self._index.holds(each, [word]) for each in files if each != home)
 
     def is_installed(self, unit: Unit) -> bool:
         """Whether a file may be one of a package that others install."""

@@ -33,6 +33,8 @@ _HARMLESS_BASES = frozenset(
     ("abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object", "object")
 )
 _LISTING = frozenset(("parameters", "named_parameters", "buffers", "named_buffers"))
+_PARAMETERS = frozenset(("parameters", "named_parameters"))
+_OF_MODEL = re.compile(r"parameters\(")
 _OVER_ALL = re.compile(r"\.apply\(|(?:parameters|buffers)\(")
 _HARMLESS = frozenset(
     f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
@@ -397,6 +399,40 @@ def _is_looped_to_fill(call: Op) -> bool:
     taking = [use for each in (call, *call.uses) for use in each.uses]  # also `enumerate(…)`
     heads = (each for each in taking if each.code == "iter")
     return any(_is_filling(op) for head in heads for op in head.region.ops())
+
+
+def fillers(unit: Unit) -> Iterator[str]:
+    """The functions of a file that fill all the parameters of some model, by their last words; ""
+    for what runs with the file."""
+    at = (match.start() for match in _OF_MODEL.finditer(unit.text))
+    for piece in dict.fromkeys(filter(None, map(unit.piece_at, at))):
+        function = unit.function(piece) if piece.kind else unit.module
+        for call in function.all_coded("call") if function is not None else ():
+            if word_of(call) in _PARAMETERS and _initialises_each(call):
+                yield piece.name if piece.kind == "function" else ""
+
+
+def _initialises_each(call: Op) -> bool:
+    """Whether a loop over what a call lists gives each its first values."""
+    numbered = (each for each in call.uses if "builtins.enumerate" in each.called)
+    heads = (use for each in (call, *numbered) for use in each.uses if use.code == "iter")
+    return any(
+        op.code == "call" and names.initialises(word_of(op)) and _is_about(op, head)
+        for head in heads
+        for op in head.region.ops()
+    )
+
+
+def _is_about(call: Op, head: Op) -> bool:
+    """Whether a call gets what a loop goes over, or is a method of it; not of its gradient."""
+    method = call.args[0]
+    for each in (*call.args[1:], *(method.args if method.code == "attr" else ())):
+        held = each
+        while held.code in ("attr", "unpack", "item") and held.args and held.name != "grad":
+            held = held.args[0]
+        if held is head:
+            return True
+    return False
 
 
 def _is_filled(value: Op) -> bool:

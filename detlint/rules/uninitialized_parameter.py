@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.parameters import Elsewhere, ModuleClass
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.parameters import Parameter
+    from detlint.finding import Finding
 
 # ``Parameter(torch.empty(``, ``register_buffer("x", torch.FloatTensor(``, ``Parameter(weight)``.
 _PLACE = re.compile(
@@ -34,6 +36,8 @@ class UninitializedParameter(Rule):
       there
     - this only if the class fills its other parameters, or is trained in the same file
     - in any case one made by `torch.Tensor(n)` or `torch.FloatTensor(n)`, the older way
+
+    Lowers the confidence: another file goes over `model.parameters()` and fills them.
 
     Not reported:
     - a class that fills none of its parameters: it may wait for a checkpoint, or for whoever builds
@@ -64,6 +68,7 @@ class UninitializedParameter(Rule):
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
     confidence = Confidence.LIKELY
+    crosses_files = True
     examples = (
         Example(
             bad="""
@@ -130,4 +135,13 @@ class UninitializedParameter(Rule):
             parameter.call,
             f"self.{parameter.name} is made by {made}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
+            confidence=Confidence.POSSIBLE if self._filled_elsewhere else self.confidence,
         )
+
+    @cached_property
+    def _filled_elsewhere(self) -> bool:
+        return self.others is not None and self.others.fill_parameters(self.unit)
+
+    @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        return finding.confidence > Confidence.POSSIBLE
