@@ -36,6 +36,8 @@ def roles(text: str) -> list[str]:
         pytest.param(PLOT, ["plotting"], id="plot"),
         pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),
+        pytest.param(f"{PLOT}# rows.to_csv('a.csv')\n", ["plotting"], id="a comment on a table"),
+        pytest.param("# model.predict(x)\nHERE\n", [], id="a comment on predictions"),
         pytest.param("rows = model.predict(x)\nHERE\n", ["inference"], id="predictions"),
         pytest.param("import onnxruntime\nHERE\n", ["inference"], id="a runtime"),
         pytest.param(

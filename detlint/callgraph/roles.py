@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as rows
 from detlint.models.purposes import Purpose, purpose, trains
+from detlint.syntax.layout import code_of, says_in_code
 from detlint.syntax.mentions import is_head
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class _Call(NamedTuple):
 
 
 def _calls(text: str) -> Iterator[_Call]:
+    text = code_of(text)
     for match in _CALL.finditer(text):
         start = match.start()
         is_method = text[start - 1 : start] == "."
@@ -60,7 +62,7 @@ def starts(name: str) -> bool:
 def calls_training(text: str) -> bool:
     """Whether something is called that may train: ``launch(…)``, ``fit_model(…)``; not
     ``demo.launch()`` of gradio, which shows a page."""
-    page = "gradio" in text
+    page = says_in_code(text, ["gradio"])
     return any(
         _may_train(each.word) and not (page and each.is_method and each.word == "launch")
         for each in _calls(text)
@@ -77,8 +79,8 @@ def _may_train(word: str) -> bool:
 def trains_here(text: str) -> bool:
     """Whether a program's own text calls what trains, and not only a mode: ``net.train(False)``,
     or in a file that has to do with torch ``net.train()``."""
-    modes = (*rows.MODES, "self", *([")"] if "torch" in text else []))
-    return ".optimize_parameters(" in text or any(
+    modes = (*rows.MODES, "self", *([")"] if says_in_code(text, ["torch"]) else []))
+    return says_in_code(text, [".optimize_parameters("]) or any(
         each.word in rows.TRAINING_CALLS and not each.defined and each.given not in modes
         for each in _calls(text)
     )
@@ -86,21 +88,19 @@ def trains_here(text: str) -> bool:
 
 def has_workers(text: str) -> bool:
     """Whether a loader of torch may have workers, as far as a text tells."""
-    return _WORKERS.search(text) is not None
+    return _WORKERS.search(code_of(text)) is not None
 
 
 def lacks_workers(text: str) -> bool:
     """Whether a text says that loaders have none."""
-    return _NO_WORKERS.search(text) is not None
+    return _NO_WORKERS.search(code_of(text)) is not None
 
 
 def changes_items(name: str, text: str) -> bool:
     """Whether the name of a file or a class says that it changes items of a data set, or the
     file's text that it changes pictures."""
     lower = name.lower()
-    return any(each in lower for each in rows.CHANGES) or any(
-        each in text for each in rows.PICTURES
-    )
+    return any(each in lower for each in rows.CHANGES) or says_in_code(text, rows.PICTURES)
 
 
 def collates(name: str) -> bool:
@@ -133,15 +133,11 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
     """Whether it is a test, a benchmark or a server, compares two of a thing, or only shows
     something: its random numbers are no result. ``libraries`` are those that its file imports."""
     block = text[main_line(text) or 0 :]
-    if _holds(block, rows.LOOKS) and not _holds(block, rows.WRITES):
+    if says_in_code(block, rows.LOOKS) and not says_in_code(block, rows.WRITES):
         return True
-    if not rows.INTERFACES.isdisjoint(libraries) or _holds(text, rows.TRIES):
+    if not rows.INTERFACES.isdisjoint(libraries) or says_in_code(text, rows.TRIES):
         return True
     return bool(_CHECKS & purpose(_stem(shown))) or _is_below(shown, rows.APART)
-
-
-def _holds(text: str, parts: Iterable[str]) -> bool:
-    return any(each in text for each in parts)
 
 
 def _is_below(shown: str, folders: frozenset[str]) -> bool:
@@ -150,18 +146,20 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
 
 def keeps(text: str) -> bool:
     """Whether a program writes something."""
-    return _holds(text, rows.KEPT)
+    return says_in_code(text, rows.KEPT)
 
 
 def makes_data(text: str) -> bool:
     """Whether a program writes data for a model: rows, of which it says what they are for."""
-    return _holds(text, rows.OF_ROWS) and keeps(text) and _DATA.search(text) is not None
+    return (
+        keeps(text) and says_in_code(text, rows.OF_ROWS) and _DATA.search(code_of(text)) is not None
+    )
 
 
 def tries(name: str, main_block: str) -> bool:
     """Whether the main block of a module only tries what that defines: it calls no program, and
     the file's name does not say that it makes something."""
-    if _holds(name, rows.MAKES):
+    if any(each in name for each in rows.MAKES):
         return False
     calls = list(_calls(main_block))
     if any(
@@ -170,12 +168,14 @@ def tries(name: str, main_block: str) -> bool:
         return False
     if any(not each.is_method and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
         return True
-    return "argv" not in main_block and not any(_is_program(each.word) for each in calls)
+    return not says_in_code(main_block, ["argv"]) and not any(
+        _is_program(each.word) for each in calls
+    )
 
 
 def takes_options(main_block: str) -> bool:
     """Whether a main block reads the command line, as no try does."""
-    return "argv" in main_block or any(
+    return says_in_code(main_block, ["argv"]) or any(
         each.word.startswith(rows.TAKES_OPTIONS) for each in _calls(main_block)
     )
 

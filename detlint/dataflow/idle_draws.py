@@ -14,6 +14,7 @@ from detlint.dataflow.slices import behind
 from detlint.index.facts import IDLE
 from detlint.models import names, randomness
 from detlint.models.model import words
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ _PICKS = frozenset(
 )
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot"))
-_KEEPS = "savefig"  # which is a result, but for where something is trained
+_KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _TRAINS = ("backward(", ".fit(")
 _MOST = 60  # what is made of one draw
 
@@ -125,7 +126,7 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
     plots = picks and (owner in _PLOTTING or word == "imshow")
     if use.args[0] is value or plots:
         text = use.function.unit.text
-        return plots and (_KEEPS not in text or any(each in text for each in _TRAINS))
+        return plots and (not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS))
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return True
     if picks and names.is_log(called, owner, word):

@@ -17,6 +17,7 @@ from detlint.models import gradients as rows
 from detlint.models import layers, training
 from detlint.models.attention import holds_cache
 from detlint.models.operators import OWN, SECOND
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
@@ -257,9 +258,7 @@ def _goes_back(outer: Function) -> bool:
 @lru_cache(maxsize=4)  # each finding in a file asks
 def serves(text: str) -> bool:
     """Whether a file is about an engine that serves models, and nothing in it trains one."""
-    return any(each in text for each in rows.ENGINES) and not any(
-        each in text for each in rows.TRAINING
-    )
+    return says_in_code(text, rows.ENGINES) and not says_in_code(text, rows.TRAINING)
 
 
 def is_off_gpu(op: Op) -> bool:

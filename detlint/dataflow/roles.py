@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.slices import closure
 from detlint.models import roles as words
+from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ class Roles:
         """The parts of the file that ask a model for answers, or belong to one that does so. A
         data set is read by others: what it calls says nothing of these."""
         text = self._unit.text
-        if _trains(text) or not any(each in text for each in words.ANSWERS):
+        if _trains(text) or not says_in_code(text, words.ANSWERS):
             return set()
         parts: dict[str, str] = {}
         for each in self._unit.pieces:
-            parts[_part(each)] = parts.get(_part(each), "") + text[each.start : each.end]
+            code = layout_of(text).code(each.start, each.end)
+            own = "".join(text[start:end] for start, end in code)
+            parts[_part(each)] = parts.get(_part(each), "") + own
         asking = {name for name, own in parts.items() if any(x in own for x in words.ANSWERS)}
         if asking == parts.keys():
             return asking
@@ -113,18 +116,18 @@ def _tests(unit: Unit) -> bool:
 
 
 def _packs(unit: Unit) -> bool:
-    return words.SETS_UP in unit.text and any(_imports(unit, words.PACKAGING))
+    return says_in_code(unit.text, [words.SETS_UP]) and any(_imports(unit, words.PACKAGING))
 
 
 def _draws(unit: Unit) -> bool:
     text = unit.text
-    if not any(each in text for each in words.SHOWS) or any(each in text for each in words.KEEPS):
+    if not says_in_code(text, words.SHOWS) or says_in_code(text, words.KEEPS):
         return False
     return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
 
 
 def _trains(text: str) -> bool:
-    return any(each in text for each in words.TRAINS)
+    return says_in_code(text, words.TRAINS)
 
 
 def _answers(unit: Unit) -> bool:

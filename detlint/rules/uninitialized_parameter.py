@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.parameters import Elsewhere, ModuleClass
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,7 @@ class UninitializedParameter(Rule):
         unfilled = list(owner.unfilled())
         if not unfilled or owner.reaches_every_parameter():
             return
-        if not (owner.initialises() or any(map(self.unit.text.__contains__, _TRAINED))):
+        if not (owner.initialises() or says_in_code(self.unit.text, _TRAINED)):
             unfilled = [each for each in unfilled if owner.is_legacy(each)]
         if elsewhere.goes_over_all(owner):
             return

@@ -14,6 +14,7 @@ from detlint.index.facts import EVERY, IDLE, UNSET
 from detlint.models.randomness import SAID
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
+from detlint.syntax.layout import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -403,7 +404,7 @@ class UnseededGlobalRng(Rule):
         return sorted(
             builds,
             key=lambda each: (
-                _FILLED.search(program.text_of(each)) is not None,
+                _FILLED.search(code_of(program.text_of(each))) is not None,
                 _IN_PLACE.search(each.fact.text) is not None,
             ),
         )

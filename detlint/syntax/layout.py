@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.syntax.lexer import Span, in_field, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Of a function or a class: its indentation, which of them it is, and its name.
 HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
@@ -173,3 +173,15 @@ def _opened(code: str) -> int:
 def layout_of(text: str) -> Layout:
     """How a text is laid out."""
     return Layout(text)
+
+
+@lru_cache(maxsize=8)  # what a file is for is asked in several ways
+def code_of(text: str) -> str:
+    """A text without its comments and docstrings."""
+    return "".join(text[start:end] for start, end in layout_of(text).code(0, len(text)))
+
+
+def says_in_code(text: str, parts: Iterable[str]) -> bool:
+    """Whether a text holds one of some parts outside of its comments and docstrings."""
+    held = [each for each in parts if each in text]
+    return bool(held) and any(map(code_of(text).__contains__, held))
