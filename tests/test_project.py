@@ -2410,6 +2410,9 @@ def test_what_a_script_adds_to_the_path_by_convention_is_found(
         ("tests/serialize.py", "x = torch.rand(n)", False),
         ("benchmark.py", "x = torch.rand(n)", False),
         ("make.py", "x = torch.rand(n)", True),
+        ("make.py", "x = torch.rand(1, *input_shape)", False),
+        ("make.py", "x = torch.rand(config['input_shape'])", False),
+        ("make.py", "x = torch.rand(1, *shape)", True),
         ("make.py", "k_means.fit(x)\nx = torch.rand(n)", True),
     ],
 )

@@ -49,10 +49,12 @@ _NUMERIC = (
     *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
     *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile"),
 )
-# An input of fixed size on which a model is tried: `torch.rand(1, 3, 224, 224)`.
+# An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
+# model's inputs, `torch.rand(1, *input_shape)`.
 _SIZES = r"(?:\d+\s*,\s*){2,}\d+"
+_OF_INPUTS = r"""(?:\d+\s*,\s*)*\*?(?:\w+\.|\w+\[["'])*in(?:put)?_(?:shape|size|dims?)(?:["']\])?"""
 _EXAMPLE = re.compile(
-    rf"torch\.\w+\([(\[]?{_SIZES}[\d\s,)\]]*"
+    rf"torch\.\w+\([(\[]?(?:{_SIZES}|{_OF_INPUTS})[\d\s,)\]]*"
     r"(?:(?:device|dtype|requires_grad)\s*=\s*[\w.\"':]+,?\s*)*\)"
     rf"|(?:np|numpy)\.random\.(?:randn?\({_SIZES}|(?:normal|uniform|random|randint|standard_normal"
     rf"|random_sample|sample)\([^()]*\({_SIZES}\s*,?\s*\))\s*\)"
@@ -393,8 +395,9 @@ class UnseededGlobalRng(Rule):
         """What functions of other files draw that it calls, and data sets and models that its own
         file names, each time that they are asked."""
         for each in program.facts("draws", library):
+            tried = _EXAMPLE.fullmatch(each.fact.text) is not None
             asked = each.path != program.path and program.asks_for(each, PER_BATCH)
-            if asked and not each.fact.doubt and not program.only_tries(each):
+            if asked and not tried and not each.fact.doubt and not program.only_tries(each):
                 yield each
 
     @staticmethod
