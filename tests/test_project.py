@@ -2572,6 +2572,27 @@ def test_what_a_program_writes_may_be_drawn_in_another_file(
         assert f"def {found}(" in within
 
 
+@pytest.mark.parametrize(
+    ("guard", "found"), [("not training", 0), ("x is None", 1), ("p == 0 or not training", 0)]
+)
+def test_what_is_only_drawn_in_training_is_not_drawn_where_nothing_trains(
+    project: Project, lint: Lint, guard: str, found: int
+) -> None:
+    net = (
+        "import torch\n\ndef drop_path(x, p, training):\n"
+        f"    if {guard}:\n        return x\n    return x * (torch.rand(len(x)) > p)\n\n"
+        "class DropPath(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return drop_path(x, 0.1, self.training)\n"
+    )
+    run = (
+        "import numpy as np\nimport torch\nfrom net import drop_path\n\n"
+        "if __name__ == '__main__':\n"
+        "    np.save('a.npy', drop_path(torch.load('m.pt'), 0.1, False))\n"
+    )
+    project({"net.py": net, "run.py": run})
+    assert len(lint("--select", "DET102")) == found
+
+
 @pytest.mark.parametrize(("call", "found"), [("Model(sess).train()", 1), ("Model(sess)", 0)])
 def test_a_demo_that_trains_at_once_trains(
     project: Project, lint: Lint, call: str, found: int

@@ -37,6 +37,7 @@ _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, 
 _PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot"))
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _TRAINS = ("backward(", ".fit(")
+_TRAINING = frozenset(("train", "training"))
 _MOST = 60  # what is made of one draw
 
 
@@ -48,7 +49,15 @@ def doubt(op: Op) -> int:
         return IDLE
     regions = _conditional(op)
     kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
-    return 2 if "except" in kinds else 1 if kinds else 0
+    return 2 if "except" in kinds else 1 if kinds or (library and _is_for_training(op)) else 0
+
+
+def _is_for_training(op: Op) -> bool:
+    """``if p == 0 or not training: return x`` above."""
+    above = (each for each in op.function.coded("return") if each.place < op.place)
+    heads = [region.head for each in above for region in each.region.around()]
+    asked = {name for head in heads if head for test in head.args for name in tested(test)}
+    return any(not _TRAINING.isdisjoint(names.words_of(each)) for each in asked)
 
 
 def _draws_beside(region: Region, library: str) -> bool:
