@@ -2540,8 +2540,8 @@ class Cloud:
     def sampled(self):
         return np.random.normal()
 
-def unused():
-    return np.random.rand()
+def loud(wave):
+    return wave * 2
 """
 
 
@@ -2553,6 +2553,7 @@ def unused():
         ("from audio import Cloud\n\nnp.save('a.npy', Cloud(False)[0])", "__getitem__"),
         ("from audio import to_wave\n\nprint(to_wave(np.load('m.npy')))", ""),
         ("from audio import to_wave\n\nnp.save('a.npy', np.load('m.npy'))", ""),
+        ("from audio import loud\nimport other\n\nnp.save('a.npy', loud(other.x()))", ""),
         ("np.random.seed(0)\nfrom audio import to_wave\n\nnp.save('a.npy', to_wave(x))", ""),
     ],
 )
@@ -2562,7 +2563,8 @@ def test_what_a_program_writes_may_be_drawn_in_another_file(
     head, _, call = text.rpartition("\n")
     main = f"import numpy as np\n{head}\ndef main():\n    {call}\n\n{MAIN}"
     main = main.replace("    save()\n", "")
-    project({"run.py": main, "audio.py": SYNTHESIS})
+    other = "import audio\n\ndef x():\n    return audio.to_wave(audio.np.load('m.npy'))\n"
+    project({"run.py": main, "audio.py": SYNTHESIS, "other.py": other})
     findings = lint("--select", "DET102")
     assert len(findings) == bool(found)
     rows = SYNTHESIS.splitlines()

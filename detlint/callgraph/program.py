@@ -23,6 +23,7 @@ from detlint.index.facts import (
     TRAINER,
     Fact,
 )
+from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
@@ -153,14 +154,18 @@ class Program:
 
     def asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that
-        file, or the class and the method, which for one that runs ``often`` goes without saying."""
+        file that gets there, or the class and the method; one that runs ``often`` goes unsaid."""
         named, (owner, _, word) = places(self.source.text), located.fact.place.rpartition(".")
         if owner:
             called = word in named and not word.startswith("__")
             return owner in named and (called or word in often)
         outline = self._index.outline(located.path)
         functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
-        return bool(word) and not functions.isdisjoint(named)
+        home = frozenset((located.path,))
+        return bool(word) and any(
+            self._reach.parts_from(Symbol(located.path, each), home)(located.path, word)
+            for each in sorted(functions & named.keys())
+        )
 
     @cached_property
     def _has_workers(self) -> bool:
