@@ -471,3 +471,41 @@ def test_which_sample_a_figure_shows_is_no_result_of_training(
         {"go.py": f"import random\nimport torch\nfrom matplotlib import pyplot as plt\n\n{loop}"}
     )
     assert lint() == ["go.py:8"] * found
+
+
+LAYERS = """
+import numpy as np
+
+class Enhance:
+    def forward(self, x):
+        return x * np.random.beta(1, 1)
+
+class Mix:
+    def forward(self, x):
+        return x * np.random.rand()
+"""
+KEEPING = """
+import torch
+from layers import Enhance, Mix
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        self.enhance = Enhance()
+        self.mix = Mix()
+
+    def forward(self, x):
+        {}
+        return self.mix(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "row"), [("# x = self.enhance(x)", 10), ("x = self.enhance(x)", 6)]
+)
+def test_what_a_message_names_is_a_draw_of_a_module_that_is_called(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, row: int
+) -> None:
+    train = TRAIN.format("from net import Net\nmodel = Net()\nmodel(x)")
+    project({"layers.py": LAYERS, "net.py": KEEPING.format(line), "train.py": train})
+    main(["--no-cache", "--select", "DET102", "."])
+    assert f"(layers.py:{row}) draws from NumPy's" in capsys.readouterr().out

@@ -51,6 +51,7 @@ _LOADING = (
     *("hydra", "json", "jsonargparse", "lightning", "omegaconf", "pytorch_lightning", "toml"),
     *("tomllib", "yacs", "yaml", "ruamel"),
 )
+_BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -151,6 +152,18 @@ class Program:
         part = self._index.part_at(located.path, located.fact.row)
         apart = self._reach.is_in_workers(self.path, located.path, part)
         return apart and self._has_workers
+
+    def leaves_uncalled(self, located: Located) -> bool:
+        """Whether a fact stands in the forward of a class of which each object is kept in an
+        attribute that nothing reads."""
+        owner, _, method = located.fact.place.rpartition(".")
+        if not owner or method not in _BY_CALLING:
+            return False
+        users = {file for file, _ in self._reach.users(located.path, owner) if file in self}
+        kept = partial(roles.only_keeps, owner)
+        return bool(users) and all(
+            self._index.told(each, f"only keeps {owner}", kept) for each in sorted(users)
+        )
 
     def asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that

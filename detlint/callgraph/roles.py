@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.index.entrypoints import main_line
+from detlint.index.imports import without_imports
 from detlint.models import roles as rows
 from detlint.models.purposes import Purpose, purpose, trains
 from detlint.syntax.layout import code_of, says_in_code
-from detlint.syntax.mentions import is_head
+from detlint.syntax.mentions import is_head, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,6 +95,15 @@ def has_workers(text: str) -> bool:
 def lacks_workers(text: str) -> bool:
     """Whether a text says that loaders have none."""
     return _NO_WORKERS.search(code_of(text)) is not None
+
+
+def only_keeps(name: str, text: str) -> bool:
+    """Whether all that a text does with a class is to keep its objects in attributes of which it
+    says nothing else: ``self.layer = Layer()``."""
+    code = without_imports(code_of(text))
+    kept = re.findall(rf"\bself\.(\w+)[ \t]*=[ \t]*(?:\w+\.)*{re.escape(name)}\(", code)
+    named = len(mentions(code, name)) == len(kept)
+    return bool(kept) and named and all(len(mentions(code, x)) == kept.count(x) for x in kept)
 
 
 def changes_items(name: str, text: str) -> bool:

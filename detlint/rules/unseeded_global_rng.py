@@ -336,6 +336,8 @@ class UnseededGlobalRng(Rule):
             at = each[0]
             # Of the branches of the program's own file, one is taken.
             found = 0 if at.path == program.path and at.fact.doubt == 1 else at.fact.doubt
+            if program.leaves_uncalled(at):
+                found = IDLE - 1
             if found < least:
                 best, least = each, found
             if not found:
