@@ -218,9 +218,9 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add(
         "--budget",
         type=at_least(0),
-        default=10,
+        default=12,
         metavar="N",
-        help="further runs at most, to name operator, line and circumstance (default: 10)",
+        help="further runs at most, to name operator, line and circumstance (default: 12)",
     )
     add("--trackers", action="store_true", help="leave experiment trackers on")
 

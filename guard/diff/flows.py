@@ -157,10 +157,10 @@ class Flows:
         """What a statement's values are made of."""
         return self._traits.get((node.file, node.statement.line), Traits())
 
-    def step_of(self, node: Node) -> int | None:
-        """The step in which a statement ran; None for what came after the last."""
+    def step_of(self, node: Node) -> int:
+        """The step in which a statement ran, or the last."""
         after = (step for step, ended in self.ends.items() if ended >= node.ran.began)
-        return min(after, default=None)
+        return min(after, default=max(self.ends, default=0))
 
     def of_states(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""

@@ -68,6 +68,7 @@ _FILLING = {
     *("copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"),
     *("readinto", "recv_into"),
 }
+_REDUCING = {"sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all"}
 _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
 _SENDERS = ("src", "group_src")
 UNSEEDED = {  # where they are given nothing
@@ -176,6 +177,15 @@ def is_limited(call: ast.Call, name: str) -> bool:
     is_plain = all(isinstance(each, ast.Constant) for each in call.args)
     limited = any(not isinstance(each, ast.Constant) or each.value is not None for each in given)
     return last in _WAITING and limited and (is_plain or last in ("wait", "wait_for", "select"))
+
+
+def leaves_out(call: ast.Call, name: str) -> bool:
+    """Whether a function of NumPy's writes only part of an array that it makes: ``where=`` without
+    ``out=``. What reduces an array takes ``where=`` as well, and leaves nothing unwritten."""
+    start, _, last = name.rpartition(".")
+    given = {each.arg for each in call.keywords}
+    is_part = "where" in given and "out" not in given
+    return is_part and start in ("np", "numpy") and last not in _REDUCING
 
 
 def takes_any(call: ast.Call, name: str) -> bool:

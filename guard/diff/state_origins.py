@@ -108,7 +108,7 @@ class StateOrigins:
             return False
         moved = False
         for at, name in enumerate(NAMES):
-            if not self._may(node, at):
+            if not self._may(node, at) or any(_moved_below(node, run, at) for run in (0, 1)):
                 continue
             differs = first.after[at] != second.after[at]
             agreed = first.before[at] == second.before[at] or _is_seeded(node, at)

@@ -254,6 +254,7 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
 
 _TIMES = 9  # that the kinds of a statement's values are looked at
 _OFTEN = 3000  # times that a statement runs, from which on it is left out until the last steps
+_RARE = 300  # up to which it is looked at in these, however long the others have taken
 _SPENT = 3.0  # seconds that looking at one statement may take, all in all
 _MOST = 150_000  # statements of a process that are looked at before the last steps
 _LONGEST = 60.0  # seconds, after which statements are left out until the last steps
@@ -476,6 +477,8 @@ class Looking:
             return True
         if not self._is_last(_LAST):
             return False
+        if times < _RARE and spent < _SPENT:
+            return True
         self._until_the_end = self._until_the_end or monotonic() + _LONGEST_AT_THE_END
         return monotonic() < self._until_the_end
 

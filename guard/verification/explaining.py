@@ -25,6 +25,7 @@ from guard.diff.sources import (
     UNSEEDED,
     VALUES,
     is_limited,
+    leaves_out,
     source_of,
     takes_any,
     told_by,
@@ -162,12 +163,15 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
 
 
 def _of_the_system(text: str) -> Iterator[Origin]:
-    """What a file of the system tells; whether something came within a limited time."""
+    """What a file of the system tells; whether something came within a limited time; what NumPy
+    leaves unwritten."""
     for each in _parts(text):
         if isinstance(each, ast.Constant) and isinstance(each.value, str):
             told = told_by(each.value)
             if told is not None:
                 yield Origin(told, f"{each.value} in `{text}`")
+        elif isinstance(each, ast.Call) and leaves_out(each, name := ast.unparse(each.func)):
+            yield Origin(Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out=")
         elif isinstance(each, ast.Call) and is_limited(each, name := ast.unparse(each.func)):
             yield Origin(Source.READINESS, f"{name}() waits for a limited time")
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from guard.verification.plan import Plan
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
+    from guard.verification.statements import Begun
     from guard.verification.texts import Text
 
 _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "MemoryError")
@@ -210,24 +211,25 @@ class _Asked:
         if is_quick and self._left >= RUNS and is_asked(difference, self.bisection):
             self.found = entry(opened, difference, other, self.bisection, self._left)
         begun = _shown(self.found, "")
-        if begun is not None and begun.source is Source.NOT_SHOWN and not self.bisection.runs:
-            self.bisection = self._of_line()
+        line = None if self.bisection.runs else self._line_that_tells_nothing(begun)
         known = any(each.row for each in self.bisection.operators)
         if begun is not None and begun.is_whole and begun.source in FREE:
             self.attribution = Attribution(NONE)  # it is varied in no run, and differs in each
         elif is_quick and not known:
-            first = self.watched.processes[0]
-            reruns = Reruns(opened, difference, first, other, self._left)
+            first, left = self.watched.processes[0], self._left - RUNS * (line is not None)
+            reruns = Reruns(opened, difference, first, other, left)
             self.attribution = attribute(reruns, opened.text, circumstance_of(begun))
+        if line is not None and self.attribution.circumstance in ("", NONE):
+            at = replace(difference, step=min(line.step, difference.step))
+            self.bisection = bisect_line(opened, at, other, self._left, line.node.stands_at)
 
-    def _of_line(self) -> Bisection:
-        """The operator of a line that reads nothing which is known to differ: of data preparation,
-        it is in no module. Of threads and of other processes, operators are not recorded."""
-        begun, left = self.found.origin, self._left
-        if begun is None or begun.step is None or begun.node.within.role != "main" or left < RUNS:
-            return Bisection()
-        at = replace(self.difference, step=min(begun.step, self.difference.step))
-        return bisect_line(self.opened, at, self.other, left, begun.node.stands_at)
+    def _line_that_tells_nothing(self, shown: Shown | None) -> Begun | None:
+        """The line, where it reads nothing which is known to differ: its operators are asked. Of
+        threads and of other processes, operators are not recorded."""
+        begun = self.found.origin
+        if shown is None or shown.source is not Source.NOT_SHOWN or begun is None:
+            return None
+        return begun if begun.node.within.role == "main" and self._left >= RUNS else None
 
     @property
     def advice(self) -> str:

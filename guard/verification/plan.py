@@ -160,7 +160,7 @@ class Plan:
     ranks: int = 1  # processes of a run, started as torchrun does; 1: the program alone
     # steps after which ranks compare their parameters and data; None: never
     replicas: int | None = None
-    budget: int = 10  # runs on top, to name the operator, the line and the circumstance
+    budget: int = 12  # runs on top, to name the operator, the line and the circumstance
     trackers: bool = False  # whether experiment trackers stay on
     executor: str = "local"  # where the runs are, with its options
     executor_options: tuple[tuple[str, str], ...] = ()

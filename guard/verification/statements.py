@@ -50,7 +50,7 @@ class Begun(NamedTuple):
     traits: Traits  # what its values are made of
     slice: tuple[Link, ...]  # the statements from it to the first difference
     is_whole: bool  # whether each of these was seen to lead to the next
-    step: int | None  # in which it ran
+    step: int  # in which it ran
 
 
 @dataclass(frozen=True)

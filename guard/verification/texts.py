@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.diff import Source
-from guard.diff.sources import LISTING, source_of, takes_any
+from guard.diff.sources import LISTING, leaves_out, source_of, takes_any
 from guard.observe.statements import inner_path
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
@@ -54,7 +54,7 @@ _HOLDING = {
     *("zeros_like", "ones_like", "full_like", "as_tensor", "tolist", "fromkeys"),
 }
 _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
-_PLAIN = (ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_COLLECTIONS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -155,7 +155,8 @@ class Text:
         """Whether it has memory that nothing has written."""
         given = (call.args[0] for call, name in self._calls if name in _TENSORS and call.args)
         sized = any(not isinstance(each, (ast.List, ast.Tuple)) for each in given)
-        return sized or Source.UNWRITTEN_MEMORY in self._sources
+        is_part = any(leaves_out(*each) for each in self._calls)
+        return sized or is_part or Source.UNWRITTEN_MEMORY in self._sources
 
     @cached_property
     def _calls(self) -> list[tuple[ast.Call, str]]:
@@ -573,11 +574,10 @@ def _drawn_attributes(
 def _variables(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
     """Variables that a loop changes, and that are made before it and read in it."""
     for function in (tree, *_all(tree, *_FUNCTIONS)):
-        before = {
-            target.id: target.lineno
-            for target, value in _assigned(function)
-            if isinstance(target, ast.Name) and _is_plain(value)
-        }
+        before: dict[str, int] = {}
+        for target, value in _assigned(function):
+            if isinstance(target, ast.Name) and _is_plain(value):
+                before[target.id] = min(target.lineno, before.get(target.id, target.lineno))
         for loop in _all(function, *_LOOPS):
             for name, line in _changes(loop):
                 begun = before.get(name, line)
@@ -611,12 +611,18 @@ def _is_plain(value: ast.expr) -> bool:
     if isinstance(value, ast.UnaryOp):
         return _is_plain(value.operand)
     if isinstance(value, ast.BinOp):
-        return _is_plain(value.left) or _is_plain(value.right)
-    if isinstance(value, ast.Call):
-        return last_name(value.func) in _HOLDING
+        sides = (value.left, value.right)
+        return any(map(_holds, sides)) or all(map(_is_plain, sides))
     if isinstance(value, ast.Attribute):
         return value.attr == "inf"
-    return isinstance(value, _PLAIN)
+    return isinstance(value, ast.Constant) or _holds(value)
+
+
+def _holds(value: ast.expr) -> bool:
+    """Whether it is a collection or an array."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in _HOLDING
+    return isinstance(value, _COLLECTIONS)
 
 
 def _assigned(part: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

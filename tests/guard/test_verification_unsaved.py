@@ -80,6 +80,7 @@ def test_counts_are_kept_however_they_begin(begun: str) -> None:
         ((SAVED, DRAWS + "    def begin(self):\n        self.rng = np.random.default_rng(1)"), []),
         ((BEST,), [("best", 7, 2)]),
         ((BEST.replace("}", ', "best": best}'),), []),
+        ((BEST.replace("best = loss", "best = 0.9 * best + 0.1 * loss"),), [("best", 7, 2)]),
         ((SAVED.replace("torch.save(state, path)", "print(state)"), CLIP), None),
     ],
 )

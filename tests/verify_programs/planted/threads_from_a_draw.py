@@ -7,7 +7,7 @@ from torch import nn
 
 
 def threads_left():
-    return random.SystemRandom().randint(1, 16)
+    return random.SystemRandom().randint(1, 16)  # planted: entropy
 
 
 def main():
