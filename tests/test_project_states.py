@@ -180,3 +180,16 @@ def test_a_fork_holds_a_seed(project: Project, lint: Lint) -> None:
     assert lint() == ["train.py:12"]
     project({"train.py": _program(text.replace("    torch.manual_seed(1)\n", ""))})
     assert lint() == ["train.py:9"]
+
+
+def test_a_fork_around_a_training_seeds_it(project: Project, lint: Lint) -> None:
+    text = (
+        "import torch\nfrom torch import nn\n\nclass Head(nn.Sequential):\n"
+        "    def __init__(self):\n        super().__init__(nn.Linear(3, 3), nn.Dropout(0.3))\n\n"
+        "def fit(seed):\n    with torch.random.fork_rng():\n        torch.manual_seed(seed)\n"
+        "        head = Head()\n        optimizer = torch.optim.SGD(head.parameters(), lr=0.1)\n"
+        "        head(torch.ones(3)).sum().backward()\n        optimizer.step()\n"
+        'if __name__ == "__main__":\n    fit(0)\n'
+    )
+    project({"train.py": text})
+    assert lint() == []

@@ -410,7 +410,7 @@ class Effects:
     def escapes(self, change: Op) -> bool:
         """Whether others hold the container that is filled."""
         owner = self.made(change.args[0])
-        if any(self._orders.reads_field(use) for use in owner.uses if use.code == "store_attr"):
+        if any(map(self._orders.reads_field, _stored(owner))):
             return not self._is_settled_field(owner)
         if owner.code in ("param", "global"):
             return True
@@ -437,8 +437,8 @@ class Effects:
         function = value.function
         return any(
             self._values.unit.is_sorted_field(function.class_name, str(use.name))
-            for use in value.uses
-            if use.code == "store_attr" and function.class_name
+            for use in _stored(value)
+            if function.class_name
         )
 
     def _is_settled(self, owner: Op, change: Op) -> bool:
@@ -497,6 +497,15 @@ class Effects:
             and name in (path_of(each.args[0]), *each.function.names_of(each))
             for each in loop.ops()
         )
+
+
+def _stored(value: Op) -> Iterator[Op]:
+    """What stores a value in an attribute, also as ``self.paths: list[str] = []``."""
+    for use in value.uses:
+        if use.code == "store_attr":
+            yield use
+        elif use.code == "declared":
+            yield from _stored(use)
 
 
 def made_of(value: Op) -> set[Op]:

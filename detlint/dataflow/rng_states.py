@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import parameter_of
+from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.control import contexts
 from detlint.dataflow.epochs import OwnCalls
 from detlint.dataflow.seeding import drawn_from
@@ -39,8 +39,8 @@ class States:
 
     def holds_apart(self, call: Op, library: str) -> bool:
         """Whether a call that seeds does so for a few lines, after which the state is put back: it
-        is read and put back around them, with no pause between."""
-        if library == "torch" and any(self._forks(call)):
+        is read and put back around them, with no pause between. A training is more than these."""
+        if library == "torch" and any(not _trains_in(each) for each in self._forks(call)):
             return True
         return any(not _pauses(state, place) for state, place in self._around(call, library))
 
@@ -138,3 +138,9 @@ class States:
 def _pauses(state: Op, place: int) -> bool:
     """Whether other code may run before a state is put back: a generator yields between."""
     return any(op.code in ("yield", "yield_from") for op in state.function.ops[state.place : place])
+
+
+def _trains_in(enter: Op) -> bool:
+    """``with torch.random.fork_rng():`` around all of a training."""
+    calls = (each for each in enter.function.coded("call") if word_of(each) == "backward")
+    return any(enter in contexts(each) for each in calls)

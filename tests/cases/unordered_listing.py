@@ -4416,6 +4416,21 @@ class ExtendedInTheConstructor:
         return self.names[index]
 
 
+class FilledWithADeclaredType:
+    def __init__(self, folder):
+        self.names: list[str] = []
+        for name in os.listdir(folder):  # DET203
+            self.names.append(name)
+
+
+class FilledWithADeclaredTypeAndSorted:
+    def __init__(self, folder):
+        self.names: list[str] = []
+        for name in os.listdir(folder):
+            self.names.append(name)
+        self.names.sort()
+
+
 class ExtendedAndSorted:
     def __init__(self, folder):
         self.names = []
