@@ -198,11 +198,14 @@ class Linker:
     def _seen_again(
         self, path: str, code: str, findings: Sequence[Finding]
     ) -> dict[tuple[int, ...], Finding] | None:
-        """The findings of a rule in a file, by place; None if parts of it do not parse alone."""
+        """The findings of a rule in a file, by place; None if it is no Python, or parts of it do
+        not parse alone."""
         from detlint.dataflow.unit import UnparsedError
         from detlint.syntax.stack import in_deep_stack
 
         unit = self._others.unit(os.path.realpath(path))
+        if unit.source.kind not in (PYTHON, NOTEBOOK):
+            return None
         active = self._crossing[code](unit, self._settings)
         active.others, active.asked = self._others, findings
         starts = unit.source.line_starts

@@ -38,7 +38,8 @@ class UninitializedParameter(Rule):
     - this only if the class fills its other parameters, or is trained in the same file
     - in any case one made by `torch.Tensor(n)` or `torch.FloatTensor(n)`, the older way
 
-    Lowers the confidence: another file goes over `model.parameters()` and fills them.
+    Lowers the confidence:
+    - another file goes over `model.parameters()` and fills them
 
     Not reported:
     - a class that fills none of its parameters: it may wait for a checkpoint, or for whoever builds
