@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from detlint.index.facts import Receiver
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
+_MANY = 60  # parts that name a method: some object of its class is among them
 _SEVERAL = 6  # functions that use another, of which each is looked at
 
 
@@ -92,7 +93,7 @@ class Conditions:
             method = Symbol(path, part)
             by_name = "." in part and part.rpartition(".")[2] not in IN_WORKERS
             users = self._running_users(path, part) if by_name else []
-            if not users or self._project.is_called_unseen(method):
+            if not 0 < len(users) <= _MANY or self._project.is_called_unseen(method):
                 return True
             fresh = [each for each in dict.fromkeys(users) if each not in met]
             fresh = [each for each in fresh if self._calls_on(*each, method)]

@@ -165,7 +165,7 @@ class Program:
             self._index.told(each, f"only keeps {owner}", kept) for each in sorted(users)
         )
 
-    def asks_for(self, located: Located, often: Container[str]) -> bool:
+    def _asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that
         file that gets there, or the class and the method; one that runs ``often`` goes unsaid."""
         named, (owner, _, word) = places(self.source.text), located.fact.place.rpartition(".")
@@ -179,6 +179,23 @@ class Program:
             self._reach.parts_from(Symbol(located.path, each), home)(located.path, word)
             for each in sorted(functions & named.keys())
         )
+
+    def _named(self, kind: str) -> dict[str, set[str]]:
+        """The parts of other files that may hold facts of a kind and that it may ask for, by the
+        classes and functions that its own file names."""
+        named, found = places(self.source.text), {}
+        for path in self._holders.get(kind, ()):
+            outline = self._index.outline(path)
+            classes = outline.classes.keys() & named.keys()
+            calls = not named.keys().isdisjoint(outline.uses.keys() - outline.classes.keys())
+            parts = {
+                part
+                for part, owner in ((each, each.partition(".")[0]) for each in outline.uses)
+                if owner in classes or (calls and owner not in outline.classes)
+            }
+            if parts and path != self.path:
+                found[path] = parts
+        return found
 
     @cached_property
     def _has_workers(self) -> bool:
@@ -337,11 +354,7 @@ class Program:
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
             if shared and path != self.path and not self._is_loop(path, part):
                 continue
-            doubt = self._conditions.doubt(fact.needs.splitlines(), surely=not anywhere)
-            if kind in _USED and doubt == 0:
-                doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
-            if kind in _CALLED and not self._conditions.may_be_called(path, part):
-                doubt = NEVER
+            doubt = self._doubt(kind, path, part, fact, surely=not anywhere)
             if doubt != NEVER:
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
@@ -353,6 +366,24 @@ class Program:
                 for each in self._launched
                 if what in ("", each.fact.what) and (asked is None or each.fact.text in asked)
             )
+
+    def _doubt(self, kind: str, path: str, part: str, fact: Fact, *, surely: bool) -> int:
+        """What a fact needs that the program may not give."""
+        doubt = self._conditions.doubt(fact.needs.splitlines(), surely=surely)
+        if kind in _USED and doubt == 0:
+            doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
+        if kind in _CALLED and not self._conditions.may_be_called(path, part):
+            return NEVER
+        return doubt
+
+    def asked_for(self, kind: str, what: str, often: Container[str]) -> Iterator[Located]:
+        """Sure facts of other files that its own file visibly leads to."""
+        named = self._named(kind)
+        for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
+            located = Located(path, fact)
+            sure = not fact.doubt and self._asks_for(located, often)
+            if sure and not self._doubt(kind, path, part, fact, surely=True):
+                yield located
 
     def _is_loop(self, path: str, part: str) -> bool:
         """Whether a tool trains by a part of a file: its own file calls that, a function that

@@ -396,10 +396,9 @@ class UnseededGlobalRng(Rule):
     def _drawn_elsewhere(program: Program, library: str) -> Iterator[Located]:
         """What functions of other files draw that it calls, and data sets and models that its own
         file names, each time that they are asked."""
-        for each in program.facts("draws", library):
+        for each in program.asked_for("draws", library, PER_BATCH):
             tried = _EXAMPLE.fullmatch(each.fact.text) is not None
-            asked = each.path != program.path and program.asks_for(each, PER_BATCH)
-            if asked and not tried and not each.fact.doubt and not program.only_tries(each):
+            if not tried and not program.only_tries(each):
                 yield each
 
     @staticmethod
