@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import textwrap
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from detlint.finding import UNSEEN, Confidence, Edit, Finding, Step
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
+    from detlint.dataflow.callers import AllCallers
     from detlint.dataflow.unit import Unit
     from detlint.documents.document import Document, Node, Word
     from detlint.settings import Settings
@@ -125,6 +127,15 @@ class Rule:
     def has_own_guard(self) -> bool:
         """Whether `guard` means another's in the file; False until the project's files are open."""
         return self.others is not None and self.others.has_own_guard(self.unit)
+
+    @cached_property
+    def all_callers(self) -> AllCallers | None:
+        """The calls of the file's functions in the whole project, unless others install it."""
+        from detlint.dataflow.callers import AllCallers
+
+        if self.others is None or self.others.is_installed(self.unit):
+            return None
+        return AllCallers(self.others.importing)
 
     def _steps(self, way: Way, there: Way, unit: Unit | None) -> tuple[Step, ...]:
         """Its steps, one a line; none where all of it stands in one. Those ``there`` stand in

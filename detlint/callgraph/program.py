@@ -101,6 +101,7 @@ class Program:
         self._index = project.index
         self._members = frozenset(self.paths)
         self._conditions = Conditions(path, self.paths, project)
+        self._ways: dict[str, list[Callable[[str, str], bool]]] = {}
 
     @property
     def places(self) -> list[str]:
@@ -172,13 +173,20 @@ class Program:
         if owner:
             called = word in named and not word.startswith("__")
             return owner in named and (called or word in often)
-        outline = self._index.outline(located.path)
-        functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
-        home = frozenset((located.path,))
         return bool(word) and any(
-            self._reach.parts_from(Symbol(located.path, each), home)(located.path, word)
-            for each in sorted(functions & named.keys())
+            each(located.path, word) for each in self._ways_into(located.path)
         )
+
+    def _ways_into(self, path: str) -> list[Callable[[str, str], bool]]:
+        """What the functions of a file reach there that its own file names."""
+        if path not in self._ways:
+            outline, home = self._index.outline(path), frozenset((path,))
+            functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
+            self._ways[path] = [
+                self._reach.parts_from(Symbol(path, each), home)
+                for each in sorted(functions & places(self.source.text).keys())
+            ]
+        return self._ways[path]
 
     def _named(self, kind: str) -> dict[str, set[str]]:
         """The parts of other files that may hold facts of a kind and that it may ask for, by the

@@ -48,10 +48,10 @@ def fallback(op: Op) -> Fallback | None:
     return None
 
 
-def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers) -> bool:
-    """Whether all calls of a project pass what a value stands in for."""
+def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers | None) -> bool:
+    """Whether all calls of a project, where these are known, pass what a value stands in for."""
     param = op.function.params.get(missing.subject) if missing and missing.optional else None
-    if param is None:
+    if param is None or callers is None:
         return False
     found = [given(each, param) for each in callers.of(op.function)]
     return bool(found) and all(each is not None and _is_something(each) for each in found)

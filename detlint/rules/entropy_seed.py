@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import entropy
-from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.fallbacks import fallback, is_always_given
 from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.origins import Origins
@@ -311,7 +310,7 @@ class EntropySeed(Rule):
         self, node: ast.expr, call: Op, claim: str, edits: tuple[Edit, ...], result: str
     ) -> None:
         self._told.add(node, call)
-        never = self._callers is not None and is_always_given(call, fallback(call), self._callers)
+        never = is_always_given(call, fallback(call), self.all_callers)
         self.report(
             node,
             f"{claim} (`{self._shown(call.node)}`), {result}",
@@ -320,13 +319,6 @@ class EntropySeed(Rule):
             safe=False,
             confidence=Confidence.POSSIBLE if never else None,
         )
-
-    @cached_property
-    def _callers(self) -> AllCallers | None:
-        """Those of the project, unless others install it."""
-        if self.others is None or self.others.is_installed(self.unit):
-            return None
-        return AllCallers(self.others.importing)
 
     def _is_unseeded(self, found: Entropy, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""

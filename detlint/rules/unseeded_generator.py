@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import keeps
-from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.fallbacks import fallback, is_always_given
 from detlint.dataflow.fresh_values import gives_fresh
@@ -296,18 +295,11 @@ class UnseededGenerator(Rule):
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
-        never = self._callers is not None and is_always_given(call, missing, self._callers)
+        never = is_always_given(call, missing, self.all_callers)
         fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
         timed = self._generators.is_only_timed(fate, clocks=clocks)
         sure = Confidence.POSSIBLE if never or timed else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
-
-    @cached_property
-    def _callers(self) -> AllCallers | None:
-        """Those of the project, unless others install it."""
-        if self.others is None or self.others.is_installed(self.unit):
-            return None
-        return AllCallers(self.others.importing)
 
     def _shown(self, call: ast.Call) -> str:
         text = self.unit.text_of(call)

@@ -361,12 +361,12 @@ class UnseededGlobalRng(Rule):
             return
         # torch seeds the others in the workers of its loaders.
         seeded = library in ("random", "numpy") and program.has("seeds", "torch")
+        kinds = ("draws", "orders") if library == "torch" else ("draws",)
         for own in (True, False):  # what the program says itself is sooner understood
-            for kind in ("draws", "orders", "perturbs") if own else ("draws", "orders"):
-                if kind != "orders" or library == "torch":
-                    for each in program.facts(kind, library, own=own):
-                        if not (seeded and program.is_in_workers(each)):
-                            yield each, "draws"
+            for kind in (*kinds, "perturbs") if own else kinds:
+                for each in program.facts(kind, library, own=own):
+                    if not (seeded and program.is_in_workers(each)):
+                        yield each, "draws"
         weights = cls._weights(program, library)
         yield from ((each, "draws first weights") for each in weights)
         for each in program.facts("perturbs", library):
