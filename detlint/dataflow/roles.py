@@ -57,8 +57,7 @@ class Roles:
             return set()
         parts: dict[str, str] = {}
         for each in self._unit.pieces:
-            code = layout_of(text).code(each.start, each.end)
-            own = "".join(text[start:end] for start, end in code)
+            own = layout_of(text).code_text(each.start, each.end)
             parts[_part(each)] = parts.get(_part(each), "") + own
         asking = {name for name, own in parts.items() if any(x in own for x in words.ANSWERS)}
         if asking == parts.keys():

@@ -97,6 +97,10 @@ class Layout:
         if start < end:
             yield start, end
 
+    def code_text(self, start: int, end: int) -> str:
+        """What these hold."""
+        return "".join(self.text[first:last] for first, last in self.code(start, end))
+
     def plain(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The ranges of ``start:end``, between statements, outside of strings and comments."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
@@ -178,7 +182,7 @@ def layout_of(text: str) -> Layout:
 @lru_cache(maxsize=8)  # what a file is for is asked in several ways
 def code_of(text: str) -> str:
     """A text without its comments and docstrings."""
-    return "".join(text[start:end] for start, end in layout_of(text).code(0, len(text)))
+    return layout_of(text).code_text(0, len(text))
 
 
 def says_in_code(text: str, parts: Iterable[str]) -> bool:

@@ -458,16 +458,21 @@ def _goes_through_modules(loop: ast.AST) -> bool:
 
 def _sets_on_module(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        method, path = last_name(node.func), _dotted(node.func).split(".")
-        is_part = len(path) - (path[0] == "self") > 2
-        return method == "requires_grad_" or (method in ("eval", "train") and is_part)
-    for target in stored(node):
-        path = _dotted(target).split(".")
-        if path[-1] == "requires_grad":
-            return True
-        if len(path) - (path[0] == "self") > 2 and path[-1] not in ("data", "grad"):
-            return True
-    return False
+        method = last_name(node.func)
+        return method == "requires_grad_" or (
+            method in ("eval", "train") and _is_of_part(node.func)
+        )
+    return any(
+        last_name(each) == "requires_grad"
+        or (_is_of_part(each) and last_name(each) not in ("data", "grad"))
+        for each in stored(node)
+    )
+
+
+def _is_of_part(node: ast.AST) -> bool:
+    """``model.dropout.p``, ``self.model.dropout.p``: of what a module holds."""
+    path = _dotted(node).split(".")
+    return len(path) - (path[0] == "self") > 2
 
 
 def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
