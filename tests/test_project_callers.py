@@ -106,6 +106,45 @@ def test_callers_settle_what_becomes_of_the_order(
     assert [each for each in lint() if each.startswith("data")] == found
 
 
+ARRAYS = """
+    import os
+    import numpy as np
+    import pandas as pd
+
+    def rows_of(folder):
+        rows, labels = [], []
+        for name in os.listdir(folder):
+            rows.append(np.load(name))
+            labels.append(name)
+        return MADE
+
+    TAKEN
+    np.save("rows", rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "taken", "found"),
+    [
+        ("rows, 3", "rows, n = rows_of('d')", True),
+        ("np.array(rows), np.array(labels)", "rows, labels = rows_of('d')", True),
+        ("np.asarray(rows), 3", "rows, n = rows_of('d')", True),
+        ("pd.Series(rows), 3", "rows, n = rows_of('d')", True),
+        ("pd.DataFrame(rows), 3", "rows, n = rows_of('d')", True),
+        ("(np.array(rows), 3), 4", "(rows, n), m = rows_of('d')", True),
+        ("np.array(sorted(rows)), 3", "rows, n = rows_of('d')", False),
+        ("np.array(rows), len(rows)", "_, rows = rows_of('d')", False),
+        ("(np.array(rows), 3), 4", "(_, n), rows = rows_of('d')", False),
+        ("rows, len(labels)", "_, n = rows_of('d'); rows = [n, 1]", False),
+    ],
+)
+def test_an_order_is_followed_through_what_is_unpacked(
+    project: Project, lint: Callable[..., list[str]], made: str, taken: str, *, found: bool
+) -> None:
+    project({"data.py": ARRAYS.replace("MADE", made).replace("TAKEN", taken)})
+    assert lint() == (["data.py:8"] if found else [])
+
+
 SETS = """
     def layers_of(model):
         found = {name.split(".")[-1] for name, _ in model.named_modules()}

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.finding import Finding
 
@@ -80,3 +83,81 @@ def test_cudnn_flags_turn_cudnn_off_unless_told_otherwise() -> None:
             assert not cudnn.enabled
         with cudnn.flags(deterministic=True, enabled=True):
             assert cudnn.enabled
+
+
+SEED = """
+    import torch
+
+    def set_seed(seed, deterministicDEFAULT):
+        torch.manual_seed(seed)
+        if deterministic:
+            torch.backends.cudnn.benchmark = False
+        else:
+            torch.backends.cudnn.benchmark = True
+"""
+READ = """
+    import argparse
+    from seeds import set_seed
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--deterministic", OPTION)
+    args = parser.parse_args()
+    CALL
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "call", "found"),
+    [
+        (("", "action='store_true'"), "set_seed(0, args.deterministic)", True),
+        (("", "action='store_false'"), "set_seed(0, args.deterministic)", False),
+        (("", "type=bool"), "set_seed(0, args.deterministic)", True),
+        (("", "type=bool, default=True"), "set_seed(0, args.deterministic)", False),
+        (("", "type=bool, required=True"), "set_seed(0, args.deterministic)", False),
+        (("=False", "default=True"), "set_seed(0)", True),
+        (("=False", "default=True"), "set_seed(0, True)", False),
+        (("=False", "default=True"), "set_seed(0); set_seed(1, True)", False),
+        (("=False", "default=True"), "set_seed(0, **vars(args))", False),
+        (("=False", "default=True"), "pass", False),
+        (("=True", "default=True"), "set_seed(0)", False),
+    ],
+)
+def test_benchmark_that_an_option_turns_on_by_default_is_found(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    says: tuple[str, str],
+    call: str,
+    *,
+    found: bool,
+) -> None:
+    default, option = says
+    read = READ.replace("OPTION", option).replace("CALL", call)
+    project({"seeds.py": SEED.replace("DEFAULT", default), "train.py": read})
+    main([".", "--isolated", "--no-cache", "--select", "DET301", "--output-format", "concise"])
+    assert ("seeds.py:9:9: DET301" in capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("cudnn.benchmark = not args.deterministic", True),
+        ("cudnn.benchmark = args.deterministic", False),
+        ("cudnn.benchmark = args.fast", True),
+        ("if not args.deterministic:\n    cudnn.benchmark = True", True),
+        ("if args.seed is None:\n    cudnn.benchmark = True", False),
+        ("if not args.other:\n    cudnn.benchmark = True", False),
+        ("L.Trainer(benchmark=args.fast)", True),
+        ("args.fast = False\ncudnn.benchmark = args.fast", False),
+    ],
+)
+def test_benchmark_may_be_what_an_option_is_by_default(
+    code: str, findings: Callable[..., list[Finding]], *, found: bool
+) -> None:
+    parser = """
+parser.add_argument("--deterministic", action="store_true")
+parser.add_argument("--fast", default=True)
+parser.add_argument("--seed", type=int)
+args = parser.parse_args()
+"""
+    made = "import argparse\nparser = argparse.ArgumentParser()"
+    assert bool(findings(f"{IMPORTS}{made}{parser}{code}\n", "DET301")) == found

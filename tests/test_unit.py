@@ -174,3 +174,10 @@ def test_questions_about_a_file_lower_a_function_once(lowered: list[str]) -> Non
     assert read_uses(source, "g", default=False)
     assert read_receivers(source, "manual_seed")
     assert lowered == ["f"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_statements_that_share_a_line_are_read_each(*, whole: bool) -> None:
+    unit = Unit(Source("a.py", "a, n = f(1); b = [n, 1]\nprint(b)\n"), whole=whole)
+    stored = [op.name for op in unit.module.ops if op.code == "store_global"]
+    assert stored == ["a", "n", "b"]

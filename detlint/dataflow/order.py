@@ -67,6 +67,7 @@ _DIGESTS = ("digest", "hexdigest")
 _EQUALS = (("Eq",), ("NotEq",))
 _ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _MAKING = frozenset(("OrderedDict", "dict", "list"))
+_ORDERED = ("array", "deque", "dict", "iterator", "list", "set", "tuple", "?")
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
 
 
@@ -548,15 +549,22 @@ class Orders:
         if flow.rows:
             if self._may_list(use):
                 yield from self.follow(use, flow if starred else flow.inner)
-        elif value is self.root and value.code == "call" and self.is_product(value):
+        elif self._is_of_root_call(value) and self.is_product(value):
             if self._may_list(use):
                 yield from self.follow(use, flow)  # any of what a function gives at once
         elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
 
+    def _is_of_root_call(self, value: Op) -> bool:
+        """Whether a value is what a call gives that is the root, or a part of that."""
+        while value.code == "unpack":
+            value = value.args[0]
+        return value is self.root and value.code == "call"
+
     def _may_list(self, part: Op) -> bool:
         """Whether a part of what is unpacked may have an order of its own."""
-        return lattice.may_be(self.values.types(part), "list", "set", "dict", "iterator", "?")
+        types = self.values.types(part)
+        return lattice.may_be(types, *_ORDERED) or lattice.may_be_of(types, FRAME)
 
     def is_product(self, value: Op) -> bool:
         """Whether a value is a tuple, whose parts have names, and not elements in an order."""

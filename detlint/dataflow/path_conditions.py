@@ -65,7 +65,7 @@ class Paths:
         """From which places on the rest of a region never runs."""
         found: dict[Region, int] = {}
         for op in self._function.leaving:
-            if op.code != "test" or self._holds(op.args[0]) is False:
+            if op.code != "test" or self.holds(op.args[0]) is False:
                 found.setdefault(self._farthest(op), op.place)
         return found
 
@@ -87,10 +87,15 @@ class Paths:
             return None
         if region.kind not in ("if", "else", "while"):
             return None
-        holds = self._holds(head.args[0])
+        holds = self.holds(head.args[0])
         return holds if holds is None or region.kind != "else" else not holds
 
-    def _holds(self, test: Op) -> bool | None:
+    def value(self, op: Op) -> object:
+        """What an operation gives; ``...`` if that is not known."""
+        return self._value(op)
+
+    def holds(self, test: Op) -> bool | None:
+        """Whether a condition holds; None if that is not known."""
         if test not in self._held:
             value = self._value(test)
             self._held[test] = None if value is _UNKNOWN else bool(value)

@@ -219,6 +219,7 @@ class Unit(Editable[ast.AST]):
                 place = self._place(each)
                 yield self._kept(Piece(*place, "function", each.name, node.name), [each])
         else:
+            start, end = self.span(node)  # others may stand before it in its line
             yield self._kept(Piece(start, end, "", "", ""), [node])
 
     def _kept(self, piece: Piece, nodes: list[ast.stmt]) -> Piece:

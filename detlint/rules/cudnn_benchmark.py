@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.by_default import ByDefault
 from detlint.dataflow.settings import flags_at, is_turned_on, options_at
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import BENCHMARK, TRAINER
-from detlint.rule import Example, Rule
+from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.settings import Setting
     from detlint.documents.document import Command, Entry
+    from detlint.finding import Finding
 
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
 _FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
@@ -33,6 +35,7 @@ class CudnnBenchmark(MayBeUnread, Rule):
       `cudnn.flags(benchmark=True)`
     - `Trainer(benchmark=True)` of Lightning, and `cudnn_benchmark=True` of mmengine
     - the same in configurations and on command lines
+    - the same left to an option that the project has and that turns it on by default: *likely*
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
@@ -40,7 +43,7 @@ class CudnnBenchmark(MayBeUnread, Rule):
 
     Not reported:
     - values that are not literals
-    - `if cfg.fast: …benchmark = True`, which leaves it to a setting
+    - `if cfg.fast: …benchmark = True`, where `cfg.fast` is off by default, or not known to be on
 
     What to do: Set it to False, which is torch's default: `torch.backends.cudnn.benchmark = False`.
     cuDNN then chooses by a fixed rule.
@@ -56,6 +59,7 @@ class CudnnBenchmark(MayBeUnread, Rule):
         "https://docs.pytorch.org/docs/stable/notes/randomness.html#cuda-convolution-benchmarking"
     )
     shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
+    crosses_files = True
     examples = (
         Example(
             bad="""
@@ -97,6 +101,11 @@ class CudnnBenchmark(MayBeUnread, Rule):
         ),
     )
 
+    @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        """Only what a parameter decides, which is left until they are open."""
+        return finding.confidence is Confidence.LIKELY
+
     def visit_Command(self, node: Command) -> None:
         for option, sure in switched(self.document, node):
             if option.on and (option.name == "cudnn_benchmark" or is_trainer(option, "benchmark")):
@@ -120,7 +129,19 @@ class CudnnBenchmark(MayBeUnread, Rule):
             self._check(each, f"{each.name}=True")
 
     def _check(self, setting: Setting, shown: str) -> None:
+        message = f"{shown} has cuDNN pick its kernels by timing them"
         if is_turned_on(setting):
-            message = f"{shown} has cuDNN pick its kernels by timing them"
             edits = setting.replaced("False")
             self.report(setting.node, message, advice=_ADVICE, edits=edits)
+        elif setting.value is not None and setting.constant in (True, ...):
+            self._check_default(setting, f"{message}, which is on unless an option turns it off")
+
+    def _check_default(self, setting: Setting, message: str) -> None:
+        by_default = ByDefault(self.unit, self.all_callers)
+        value = setting.value
+        if value is not None and by_default.value(value) is True and by_default.runs(setting.op):
+            edits = setting.replaced("False") if setting.constant is True else ()
+            sure = Confidence.LIKELY
+            self.report(setting.node, message, advice=_ADVICE, edits=edits, confidence=sure)
+        elif by_default.open and self.others is None:
+            self.leave(setting.node)
