@@ -1789,6 +1789,23 @@ def test_a_switch_by_which_a_program_chooses_the_attention_of_torch(
     assert lint("--select", "DET601") == ["train.py:3 DET601"] * found
 
 
+@pytest.mark.parametrize(
+    ("attend", "found"),
+    [
+        ("F.scaled_dot_product_attention(x, x, x)", False),
+        ("attend(x)", True),
+        ("F.scaled_dot_product_attention(x, x, x)\n\nimport flash_attn", True),
+    ],
+)
+def test_a_configuration_that_chooses_the_attention_of_torch_is_left_to_its_switch(
+    project: Project, lint: Lint, attend: str, *, found: bool
+) -> None:
+    model = f"import torch.nn.functional as F\n\ndef call(x, use_flash_attn):\n    {attend}\n"
+    config = "epochs: 9\nuse_flash_attn: true\nlr: 0.1\nmodel: resnet\nseed: 1\n"
+    project({"model.py": model, "configs/train.yaml": config})
+    assert lint("--select", "DET601") == ["configs/train.yaml:2 DET601"] * found
+
+
 def test_turning_determinism_on_clears_what_inductor_would_time(
     project: Project, lint: Lint
 ) -> None:

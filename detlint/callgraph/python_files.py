@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.roles import is_below_tests
 from detlint.index.facts import HIDING
 from detlint.index.scan import MAIN
-from detlint.models.attention import ANSWERING
+from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
@@ -170,6 +170,19 @@ class PythonFiles:
         """Whether some of them run a model, and none of them trains one."""
         runs = any(self._index.holds(each, ANSWERING) for each in self._paths)
         return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
+
+    @cached_property
+    def attend_by_torch(self) -> bool:
+        """Whether those that read a switch for FlashAttention call torch's own attention, and no
+        library's."""
+        reading = [each for each in self._paths if self._index.holds(each, (SWITCHING,))]
+        imported = {
+            wanted.module.partition(".")[0]
+            for each in reading
+            for wanted in self._index.imports(each, typed=True)
+        }
+        own = any(self._index.holds(each, (OF_TORCH,)) for each in reading)
+        return own and imported.isdisjoint(LIBRARIES)
 
     def never_read(self, told: str) -> bool:
         """Whether what a finding told of a setting, ``BENCHMARK: True has …``, is of one that the

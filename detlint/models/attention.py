@@ -31,6 +31,8 @@ LIBRARIES = (
     *("flash_attn", "transformer_engine", "transformers", "megatron", "nemo", "xformers"),
     *("deepspeed", "kernels"),
 )
+# What a file holds that reads a switch, and how it calls torch's own attention, which that chooses.
+SWITCHING, OF_TORCH = "use_flash_att", "scaled_dot_product_attention"
 # Hugging Face's functions around them.
 WRAPPER = "_flash_attention_forward"
 

@@ -16,7 +16,7 @@ MAY_READ = (
 ANY_FLASH = (
     "make its backward deterministic (deterministic=True, NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 "
     "or FLASH_ATTENTION_DETERMINISTIC=1, whichever the program reads; guard.enable(seed=0) sets "
-    "the variables), or use sdpa"
+    "the variables, and torch's switch, for the kernel that torch itself has), or use sdpa"
 )
 # Of transformers before it had attn_implementation, and before it read the variable.
 OLD_KEYWORD = (

@@ -92,8 +92,8 @@ def _may_settle(program: Program, advice: str) -> bool:
         return any(program.holding("deterministic="))
     if advice != ANY_FLASH or program.imports(*rows.LIBRARIES):
         return False
-    own = set(program.holding("scaled_dot_product_attention"))
-    return any(each in own for each in program.holding("use_flash_att"))
+    own = set(program.holding(rows.OF_TORCH))
+    return any(each in own for each in program.holding(rows.SWITCHING))
 
 
 def _train(programs: Sequence[Program], path: str, row: int) -> bool:
@@ -115,8 +115,8 @@ _CONFIGURATIONS = frozenset(("config", "configs", "cfg", "cfgs", "conf"))
 class FlashAttention(Rule):
     """Why runs differ: FlashAttention's forward pass is deterministic, its backward is not. Thread
     blocks add their share of the gradient of the queries with atomics, in the order in which they
-    finish. Neither seeds nor `torch.use_deterministic_algorithms(True)` reach it, since it is no
-    part of torch.
+    finish. Neither seeds nor `torch.use_deterministic_algorithms(True)` reach the package
+    flash-attn. The switch reaches the kernel that torch itself has (DET602).
 
     Reported:
     - a call of flash-attn's functions or modules without `deterministic=True`, where a gradient
@@ -129,6 +129,7 @@ class FlashAttention(Rule):
     - no program among the linted files is seen to train the code
     - names say that the code only answers, as in decoding, serving, evaluation and tests
     - a model that is put in evaluation mode, or is another's reference, teacher or reward
+    - the files that read the option call `scaled_dot_product_attention`, which obeys torch's switch
 
     Not reported:
     - code that never runs or records no gradient, options that nothing reads, and JAX
@@ -258,7 +259,9 @@ class FlashAttention(Rule):
         if launch:
             option = finding.message.split()[0].strip("-:").partition("=")[0]
             dashed = finding.message.startswith("-")
-            return dashed and linted.only_declare(option.replace("-", "_"))
+            if dashed and linted.only_declare(option.replace("-", "_")):
+                return True
+            return finding.advice in ANY and linted.attend_by_torch
         if _train(programs, path, finding.row):
             return False
         return (bool(programs) and len(linted) > 1) or linted.only_answer
