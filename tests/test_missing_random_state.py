@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.finding import Finding
 
@@ -92,3 +95,49 @@ def test_seeding_numpy_does_not_seed_a_stream(findings: Callable[..., list[Findi
     text = f"{IMPORTS}np.random.seed(0)\ny = load_dataset('c4', streaming=True).shuffle()\n"
     (found,) = findings(text, "DET104")
     assert found.message == f"shuffle() has no seed: {SYSTEM}"
+
+
+ASIDE = """
+import numpy as np
+from sklearn.model_selection import KFold
+
+class Data(BASE):
+    def balance(self, rows, seed=42):
+        np.random.seed(seed)
+        np.random.shuffle(rows)
+
+    def folds(self):
+        CALL
+        return KFold(n_splits=5, shuffle=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "call", "more", "found"),
+    [
+        ("object", "pass", "data.folds()", ["likely"]),
+        ("object", "self.balance([])", "data.folds()", []),
+        ("object", "np.random.seed(1)", "data.folds()", []),
+        ("Base", "pass", "data.folds()", []),
+        ("object", "pass", "data.balance([])\n    data.folds()", ["possible"]),
+        ("object", "pass", None, ["possible"]),
+    ],
+)
+def test_a_function_that_nothing_calls_seeds_nothing(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    base: str,
+    call: str,
+    more: str | None,
+    found: list[str],
+) -> None:
+    files = {"data.py": ASIDE.replace("BASE", base).replace("CALL", call)}
+    if more is not None:
+        head = "from data import Data\n\nif __name__ == '__main__':\n    data = Data()\n"
+        files["train.py"] = f"{head}    {more}\n"
+    project(files)
+    kept = ["--isolated", "--no-cache", "--select", "DET104", "--min-confidence", "possible"]
+    main([".", *kept, "--output-format", "concise"])
+    lines = [each for each in capsys.readouterr().out.splitlines() if "DET104" in each]
+    assert [each.rpartition("[")[2].rstrip("]") for each in lines] == found
+    assert all("which only balance() seeds in this file" in each for each in lines)

@@ -11,11 +11,12 @@ from detlint.dataflow.slices import closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 # What the text of a function that seeds holds.
@@ -83,6 +84,24 @@ class Seeding:
     def seeds(self, library: str) -> bool:
         """Whether code of the file seeds the global generator of a library."""
         return any(library in libraries for _, libraries in self._calls)
+
+    def aside(self, library: str, draw: Op) -> str:
+        """The function that seeds a library, where none does that the file calls, or that a draw
+        stands in; "" otherwise."""
+        own = draw.function.outermost
+        found = {x.function.outermost for x, libraries in self._calls if library in libraries}
+        left = all(each is not own and self._is_uncalled(each) for each in found)
+        return min(each.word for each in found) if found and left else ""
+
+    def _is_uncalled(self, function: Function) -> bool:
+        """Whether a file does not name a function or method, nor what may call it by itself."""
+        owner, _, word = function.name.rpartition(".")
+        if function.decorators or (word.startswith("__") and word.endswith("__")):
+            return False
+        inherits = bool(owner) and bool(
+            set(self._unit.bases(owner)) - {"object", "builtins.object"}
+        )
+        return not inherits and len(mentions(self._unit.text, word)) == 1
 
     def seeds_by_models(self, library: str) -> bool:
         """The same, by a function of which the settings of the project say so."""

@@ -23,17 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
     from detlint.finding import Edit, Finding
     from detlint.models.estimators import Drawing
     from detlint.settings import Settings
 
 _SOURCES = {
-    "numpy": "draws from NumPy's global generator, which this file does not seed",
-    "random": "draws from Python's global generator, which this file does not seed",
+    "numpy": "draws from NumPy's global generator, ",
+    "random": "draws from Python's global generator, ",
     "system": "gives something else in each run, whatever else is seeded",
 }
-_GLOBAL = _SOURCES["numpy"]
+_UNSEEDED = "which this file does not seed"
+_ASIDE = "which only {}() seeds in this file, and nothing here calls that"
 _SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
 # Parameters that take more than a seed: what is done without one, and what to pass.
@@ -76,7 +78,8 @@ class MissingRandomState(Rule):
     - the order that `shuffle` gives a list only shows in messages
 
     Not reported:
-    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`
+    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
+      unless nothing calls the function that does
     - `shuffle=False`
     - estimators that draw only with some solver, or only for large data
 
@@ -176,6 +179,20 @@ class MissingRandomState(Rule):
             for each in ("numpy", "random")
         )
 
+    @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,
+        linted: PythonFiles,
+    ) -> bool:
+        """The same where no program is to be seen that could call what seeds in the file."""
+        aside = finding.message.endswith(_ASIDE.partition("{}()")[2])
+        path = os.path.realpath(finding.path)
+        left = aside and not any(path in each for each in programs)
+        return left or super().doubted_by_all(finding, programs, settings, linted)
+
     def examine(self, offsets: Sequence[int]) -> None:
         for op in dict.fromkeys(self._calls(offsets)):
             names = self.unit.values.called(op)
@@ -218,10 +235,20 @@ class MissingRandomState(Rule):
         if not (_is_missing(given) and draws(call, row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
-        if not (self.unit.seeding.seeds(row.source) or (made and self._estimators.seeds(call))):
+        how = self._how(call, row.source)
+        if how and not (made and self._estimators.seeds(call)):
             written = call.written(row.parameter, row.position)
-            how = _SOURCES[row.source]
             self._report(call, f"{word_of(call)}()", row.parameter, written, how)
+
+    def _how(self, call: Op, source: str) -> str:
+        """How a call draws, of what it is seeded by; "" where the file seeds that."""
+        seeding = self.unit.seeding
+        if source == "system":
+            return _SOURCES[source]
+        if not seeding.seeds(source):
+            return f"{_SOURCES[source]}{_UNSEEDED}"
+        aside = seeding.aside(source, call)
+        return f"{_SOURCES[source]}{_ASIDE.format(aside)}" if aside else ""
 
     def _is_only_shown(self, call: Op) -> bool:
         """Whether a shuffle of one list gives an order that nothing but messages shows."""
@@ -246,20 +273,21 @@ class MissingRandomState(Rule):
 
     def _check_method(self, call: Op) -> None:
         if keyword := data_sets.sampled(call, self._origins):
-            if _is_missing(call.given("random_state")) and not self.unit.seeding.seeds("numpy"):
+            how = self._how(call, "numpy")
+            if _is_missing(call.given("random_state")) and how:
                 written = call.written("random_state")
-                self._report(call, f"sample({keyword})", "random_state", written, _GLOBAL)
+                self._report(call, f"sample({keyword})", "random_state", written, how)
         elif data_sets.shuffled(call, self._origins):
             self._check_data_set(call)
 
     def _check_data_set(self, call: Op) -> None:
         given = [call.given(each) for each in ("seed", "seeds", "generator")]
         streamed = data_sets.draws_from_system(call)
-        if not all(map(_is_missing, given)) or (not streamed and self.unit.seeding.seeds("numpy")):
+        how = _SYSTEM if streamed else self._how(call, "numpy")
+        if not (all(map(_is_missing, given)) and how):
             return
         ordered = call.given("shuffle", 2) if word_of(call) == "train_test_split" else None
         if ordered is None or self.unit.values.constant(ordered) is True:
-            how = _SYSTEM if streamed else _GLOBAL
             self._report(call, f"{word_of(call)}()", "seed", call.written("seed"), how)
 
     def _report(
