@@ -113,25 +113,24 @@ class Data(BASE):
 
 
 @pytest.mark.parametrize(
-    ("base", "call", "more", "found"),
+    ("says", "more", "found"),
     [
-        ("object", "pass", "data.folds()", ["likely"]),
-        ("object", "self.balance([])", "data.folds()", []),
-        ("object", "np.random.seed(1)", "data.folds()", []),
-        ("Base", "pass", "data.folds()", []),
-        ("object", "pass", "data.balance([])\n    data.folds()", ["possible"]),
-        ("object", "pass", None, ["possible"]),
+        (("object", "pass"), "data.folds()", ["likely"]),
+        (("object", "self.balance([])"), "data.folds()", []),
+        (("object", "np.random.seed(1)"), "data.folds()", []),
+        (("Base", "pass"), "data.folds()", []),
+        (("object", "pass"), "data.balance([])\n    data.folds()", ["possible"]),
+        (("object", "pass"), None, ["possible"]),
     ],
 )
 def test_a_function_that_nothing_calls_seeds_nothing(
     project: Callable[[dict[str, str]], Path],
     capsys: pytest.CaptureFixture[str],
-    base: str,
-    call: str,
+    says: tuple[str, str],
     more: str | None,
     found: list[str],
 ) -> None:
-    files = {"data.py": ASIDE.replace("BASE", base).replace("CALL", call)}
+    files = {"data.py": ASIDE.replace("BASE", says[0]).replace("CALL", says[1])}
     if more is not None:
         head = "from data import Data\n\nif __name__ == '__main__':\n    data = Data()\n"
         files["train.py"] = f"{head}    {more}\n"
