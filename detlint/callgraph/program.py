@@ -273,9 +273,35 @@ class Program:
                 waits = kind == "orders" and each.fact.text not in AT_ONCE
                 if waits or each.fact.doubt:
                     continue
-                if self._precedence.is_passed(each.path, each.fact.row, passage):
+                passed = self._precedence.is_passed(each.path, each.fact.row, passage)
+                if passed and not self.is_replaced(each):
                     return each, kind, seed
         return None
+
+    def is_replaced(self, located: Located) -> bool:
+        """Whether a checkpoint replaces first weights wherever they are drawn."""
+        return bool(self._replaced) and self._makes_replaced(located.path, located.fact.row)
+
+    @cached_property
+    def _replaced(self) -> dict[tuple[str, int], bool]:
+        """Of lines that make modules, whether a checkpoint always replaces all their weights."""
+        return {(each.path, each.fact.row): True for each in self.facts("replaces")}
+
+    def _makes_replaced(self, path: str, row: int) -> bool:
+        if (path, row) not in self._replaced:
+            self._replaced[path, row] = False  # one that makes itself settles nothing
+            part = self._index.part_at(path, row)
+            users = self._reach.users(path, part) if part not in ("", MAIN) else []
+            lines = [
+                (file, line)
+                for file, user in users
+                if file in self and self._reach.runs(self.path, file, user)
+                for line, _ in self._index.uses(file, part.rpartition(".")[2], default=False)
+                if self._index.part_at(file, line) == user
+            ]
+            found = bool(lines) and all(self._makes_replaced(*each) for each in lines)
+            self._replaced[path, row] = found
+        return self._replaced[path, row]
 
     def _parts_at_import(self, path: str, kind: str) -> Iterable[str]:
         """The parts of a file in which facts may hold that run with it: its statements, and of

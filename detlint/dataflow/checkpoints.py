@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.epochs import names_in
-from detlint.dataflow.slices import ahead, behind
+from detlint.dataflow.slices import ahead, alternatives, behind, closure
+from detlint.models import layers
 from detlint.models import training as rows
 from detlint.models.names import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Op, Region
 
@@ -20,6 +21,7 @@ _SAVING = frozenset(("torch.save",))
 _READING = frozenset(("get", "pop"))
 _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
+_PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
 _STEPS = frozenset(("backward", "fit", "step", "train", "training", "update"))
 _MOST = 200
@@ -47,6 +49,43 @@ def resumed(call: Op) -> set[str] | None:
         if not checkpoints.isdisjoint(_held_in(op)) and _is_place(op)
     ]
     return set().union(*found) or None
+
+
+def replaced(call: Op) -> Iterator[Op]:
+    """What made the modules of which a call always replaces all weights, once they are made."""
+    word, strict = word_of(call), call.given("strict")
+    if word == "load_state_dict" and call.args[0].code == "attr":
+        strict = call.given("strict", 1)
+        made = closure([call.args[0].args[0]], _parts, _MOST)
+    else:
+        made = iter([call] if word == "load_from_checkpoint" else ())
+    if strict is None or strict.constant is True:
+        yield from (each for each in made if each.code == "call" and _always_leads(each, call))
+
+
+def _parts(module: Op) -> Sequence[Op]:
+    """What a module is, or holds as parts."""
+    if module.code == "attr":
+        function, name = module.function, str(module.name)
+        if name == "module":  # of a wrapper
+            return module.args
+        unit, owner = function.unit, function.class_name
+        kept = unit.stored(owner, name) if module.args[0].is_self and owner in unit.classes else []
+        return kept[0].args[1:] if [each.function for each in kept] == [function] else ()
+    if module.code == "call":
+        method = module.args[0]
+        if method.code == "attr" and method.name in layers.MOVES:
+            return method.args
+        holds = word_of(module) in (*layers.CONTAINERS, *rows.PARALLEL)
+        return module.args[1:] if holds else ()
+    return module.args if module.code in _PARTS else alternatives(module)
+
+
+def _always_leads(earlier: Op, later: Op) -> bool:
+    """Whether one operation runs whenever another one has, failures aside."""
+    returns = (each.place for each in earlier.function.coded("return"))
+    left = any(earlier.place < each < later.place for each in returns)
+    return not left and earlier.within(later.region) and earlier.place <= later.place
 
 
 def started(loop: Region) -> set[str]:

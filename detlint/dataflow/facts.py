@@ -530,6 +530,12 @@ class _Reader:
                 yield Found(op, " ".join(sorted(places)))
 
     @staticmethod
+    def replaces(function: Function) -> Iterator[Found]:
+        """Calls that make modules of which a checkpoint always replaces all weights."""
+        for op in function.coded("call"):
+            yield from (Found(made, "torch") for made in checkpoints.replaced(op))
+
+    @staticmethod
     def continues(function: Function) -> Iterator[Found]:
         """Loops that train from some round on: of each, its head, with the names of the round;
         the text says what it calls."""

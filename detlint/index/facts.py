@@ -171,6 +171,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "tells": ("set_epoch", "sampler.epoch"),
     "saves": ("state_dict()",),
     "resumes": ("load_state_dict(",),
+    "replaces": ("load_state_dict(", "load_from_checkpoint("),
     "continues": ("range(", "while ", "epoch in "),
     "perturbs": (
         *("Dropout", "dropout", "Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix("),

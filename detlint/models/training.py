@@ -146,6 +146,7 @@ FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 # Words of the names of places in a training.
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
+PARALLEL = words("DataParallel DistributedDataParallel")  # modules around another one
 # Methods that run for each batch or sample: of a model, of a trainer, of a data set.
 PER_BATCH = ("forward", "training_step", "__getitem__")
 # Layers and functions that drop a part of what they are given, …

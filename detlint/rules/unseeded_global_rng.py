@@ -368,7 +368,8 @@ class UnseededGlobalRng(Rule):
                     if not (seeded and program.is_in_workers(each)):
                         yield each, "draws"
         weights = cls._weights(program, library)
-        yield from ((each, "draws first weights") for each in weights)
+        kept = (each for each in weights if not program.is_replaced(each))
+        yield from ((each, "draws first weights") for each in kept)
         for each in program.facts("perturbs", library):
             if not (seeded and program.is_in_workers(each)):
                 yield each, "draws"

@@ -1,0 +1,115 @@
+"""First weights that a checkpoint always replaces whole: they are no draw that counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import places
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+NET = """\
+import torch
+from torch import nn
+
+def conv(width):
+    return nn.Conv1d(width, width, 3)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = conv(3)
+        self.grow()
+
+    def grow(self):
+        self.block = Block()
+
+class Loaded(nn.Module):
+    def __init__(self, path, resume=False):
+        super().__init__()
+        self.encoder = Encoder()
+        self.encoder.load_state_dict(torch.load(path))
+
+class Resumed(nn.Module):
+    def __init__(self, path, resume=False):
+        super().__init__()
+        self.encoder = Encoder()
+        if resume:
+            self.encoder.load_state_dict(torch.load(path))
+
+def build():
+    return Encoder()
+"""
+TRAIN = """\
+import sys
+import torch
+from torch import nn
+import net
+
+def prepare(path):
+    {}
+    return model
+
+def main():
+    model = prepare(sys.argv[1])
+    torch.manual_seed(0)
+    head = nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    head(model(torch.ones(3))).sum().backward()
+    optimizer.step()
+
+main()
+"""
+LOADED = "model.load_state_dict(torch.load(path))"
+WHOLE = [
+    f"model = net.Encoder(); {LOADED}",
+    f"model = net.Encoder().cuda(); model.eval(); {LOADED}",
+    f"model = net.build(); {LOADED}",
+    f"encoder = net.Encoder(); model = nn.ModuleDict({{'encoder': encoder}}); {LOADED}",
+    f"model = nn.Sequential(nn.Linear(3, 3), net.Block()); {LOADED}",
+    f"model = nn.DataParallel(net.Encoder()); {LOADED}",
+    "model = net.Encoder(); model.load_state_dict(torch.load(path), strict=True)",
+    "model = net.Encoder.load_from_checkpoint(path)",
+    "model = net.Loaded(path)",
+]
+IN_PARTS = [
+    "model = net.Encoder(); model.load_state_dict(torch.load(path), strict=False)",
+    f"model = net.Encoder()\n    if path: {LOADED}",
+    f"model = net.Encoder()\n    if not path: return model\n    {LOADED}",
+    f"model = nn.Sequential(net.Encoder(), net.Block())[0]; {LOADED}",
+    f"model = net.Encoder()\n    other = net.Block(); {LOADED}",
+    "model = net.Encoder()\n    other = net.Encoder(); other.load_state_dict(torch.load(path))",
+    "model = net.Encoder()",
+    "model = net.Resumed(path)",
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "is_found"), [*((each, False) for each in WHOLE), *((each, True) for each in IN_PARTS)]
+)
+def test_weights_that_are_always_replaced_are_no_draw(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, *, is_found: bool
+) -> None:
+    project({"net.py": NET, "train.py": TRAIN.format(made)})
+    assert bool(places(capsys, "DET102")) == is_found
+
+
+def test_other_draws_of_such_a_program_are_found(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained = TRAIN.format(WHOLE[0]).replace("torch.manual_seed(0)", "rows = torch.randperm(9)")
+    project({"net.py": NET, "train.py": trained.replace("head = nn.Linear(3, 1)", "")})
+    main(["--select", "DET102", "--no-cache", "."])
+    assert "torch.randperm(9)" in capsys.readouterr().out
