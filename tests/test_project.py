@@ -2557,8 +2557,20 @@ class Cloud:
     def sampled(self):
         return np.random.normal()
 
+class Decoder:
+    def forward(self, x):
+        return x * np.random.rand()
+
+    def decode(self, x):
+        return x * np.random.rand()
+
 def loud(wave):
     return wave * 2
+
+def shown(x, train=False):
+    if train:
+        return np.random.choice(x)
+    return x[0]
 """
 
 
@@ -2568,7 +2580,12 @@ def loud(wave):
         ("from audio import to_wave\n\nnp.save('a.npy', to_wave(np.load('m.npy')))", "griffin_lim"),
         ("import audio\n\nnp.save('a.npy', audio.to_wave(np.load('m.npy')))", "griffin_lim"),
         ("from audio import Cloud\n\nnp.save('a.npy', Cloud(False)[0])", "__getitem__"),
+        ("from audio import Decoder\n\nnp.save('a.npy', Decoder().decode(x))", "decode"),
+        ("from audio import Decoder\n\nnp.save('a.npy', Decoder()(x))", "forward"),
+        ("from audio import shown\n\nnp.save('a.npy', shown(x))", ""),
         ("from audio import to_wave\n\nprint(to_wave(np.load('m.npy')))", ""),
+        ("from numpy import save\nfrom audio import to_wave\n\nprint('saved', to_wave(x))", ""),
+        ("from audio import to_wave\n\nopen('a', 'w').buffer.raw(to_wave(x))", "griffin_lim"),
         ("from audio import to_wave\n\nnp.save('a.npy', np.load('m.npy'))", ""),
         ("from audio import loud\nimport other\n\nnp.save('a.npy', loud(other.x()))", ""),
         ("np.random.seed(0)\nfrom audio import to_wave\n\nnp.save('a.npy', to_wave(x))", ""),

@@ -232,15 +232,10 @@ class OtherFiles:
         beside = [each for each in self._beside(home) if each != home]
         listing = (each for each in beside if self._index.holds(each, _LISTING))
         return any(
-            not word or self._is_used(each, word, beside)
+            not word or self._index.source(each).text.count(word) > 1 or self._named(each, word)
             for each in listing
             for word in fillers(self.unit(each))
         )
-
-    def _is_used(self, home: str, word: str, files: Sequence[str]) -> bool:
-        """Whether something names a function of a file."""
-        again = self._index.source(home).text.count(word) > 1
-        return again or any(self._index.holds(each, [word]) for each in files if each != home)
 
     def is_installed(self, unit: Unit) -> bool:
         """Whether a file may be one of a package that others install."""

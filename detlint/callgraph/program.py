@@ -411,13 +411,17 @@ class Program:
         return doubt
 
     def asked_for(self, kind: str, what: str, often: Container[str]) -> Iterator[Located]:
-        """Sure facts of other files that its own file visibly leads to."""
-        named = self._named(kind)
+        """Sure facts of other files that its own file visibly leads to: first what it calls."""
+        named, unsaid = self._named(kind), []
         for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
             located = Located(path, fact)
             sure = not fact.doubt and self._asks_for(located, often)
             if sure and not self._doubt(kind, path, part, fact, surely=True):
-                yield located
+                if fact.method in often:
+                    unsaid.append(located)
+                else:
+                    yield located
+        yield from unsaid
 
     def _is_loop(self, path: str, part: str) -> bool:
         """Whether a tool trains by a part of a file: its own file calls that, a function that

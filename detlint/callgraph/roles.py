@@ -10,7 +10,7 @@ from detlint.index.entrypoints import main_line
 from detlint.index.imports import without_imports
 from detlint.models import roles as rows
 from detlint.models.purposes import Purpose, purpose, trains
-from detlint.syntax.layout import code_of, says_in_code
+from detlint.syntax.layout import code_of, plain_of, says_in_code
 from detlint.syntax.mentions import is_head, mentions
 
 if TYPE_CHECKING:
@@ -155,8 +155,11 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
 
 
 def keeps(text: str) -> bool:
-    """Whether a program writes something."""
-    return says_in_code(text, rows.KEPT)
+    """Whether a program writes something: its code, not what it imports or says, tells so."""
+    if not says_in_code(text, (*rows.KEPT, *rows.MODES_OF_WRITING)):
+        return False
+    code = without_imports(plain_of(text))
+    return any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
 
 
 def makes_data(text: str) -> bool:

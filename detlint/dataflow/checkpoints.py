@@ -23,7 +23,6 @@ _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
 _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
-_STEPS = frozenset(("backward", "fit", "step", "train", "training", "update"))
 _MOST = 200
 
 
@@ -92,7 +91,7 @@ def started(loop: Region) -> set[str]:
     """The names of the round from which on a loop trains, if that may be a later one than the
     first and the loop does not seed in each round."""
     calls = [op for op in loop.ops() if op.code == "call"]
-    trains = any(not _STEPS.isdisjoint(words_of(word_of(each))) for each in calls)
+    trains = any(rows.steps(word_of(each)) for each in calls)
     if not trains or any("seed" in word_of(each) and each.args[1:] for each in calls):
         return set()
     return {name for each in _starts(loop) for name in names_in(each)}

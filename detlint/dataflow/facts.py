@@ -45,7 +45,6 @@ _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes a
 _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
 _STRATEGY = f"{rows.TRAINER}.strategy"
 _DETERMINISTIC = f"{rows.TRAINER}.deterministic"
-_STEPS = frozenset(("backward", "epoch", "fit", "step", "train", "training", "update"))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
 
@@ -494,7 +493,7 @@ class _Reader:
             node = op.region.node
             if isinstance(node, (ast.For, ast.AsyncFor)) and epochs.is_loop(op.region):
                 calls = (word_of(each) for each in op.region.ops() if each.code == "call")
-                if any(not _STEPS.isdisjoint(names.words_of(word)) for word in calls):
+                if any(map(trainers.steps, calls)):
                     parts = (self._text(each) for each in (node.target, node.iter))
                     yield Found(op, "", f"for {' in '.join(parts)}", node.target)
 

@@ -11,9 +11,10 @@ from detlint.dataflow.generators import names_given, nearest_names
 from detlint.dataflow.seeding import drawn_from
 from detlint.dataflow.settings import names_tested, tested
 from detlint.dataflow.slices import behind
-from detlint.index.facts import IDLE
+from detlint.index.facts import HANDLES, IDLE, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
+from detlint.models.training import says_training
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
@@ -37,27 +38,28 @@ _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, 
 _PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot"))
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _TRAINS = ("backward(", ".fit(")
-_TRAINING = frozenset(("train", "training"))
 _MOST = 60  # what is made of one draw
 
 
 def doubt(op: Op) -> int:
-    """0 for an operation that runs whenever its function does, 1 for one behind a test, 2 for one
-    that handles an error, 3 for a draw on which nothing seems to depend."""
+    """Why an operation may not count where its function runs; 0 where nothing speaks against it."""
     library = drawn_from(op)
     if library and is_idle(op):
         return IDLE
     regions = _conditional(op)
     kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
-    return 2 if "except" in kinds else 1 if kinds or (library and _is_for_training(op)) else 0
+    if kinds:
+        return HANDLES if "except" in kinds else TESTED
+    return TRAINS if library and _is_for_training(op) else 0
 
 
 def _is_for_training(op: Op) -> bool:
-    """``if p == 0 or not training: return x`` above."""
-    above = (each for each in op.function.coded("return") if each.place < op.place)
-    heads = [region.head for each in above for region in each.region.around()]
+    """``if training`` around, or ``if p == 0 or not training: return x`` above."""
+    above = [each for each in op.function.coded("return") if each.place < op.place]
+    around = (region for each in (op, *above) for region in each.region.around())
+    heads = [each.head for each in around if each.kind in ("if", "else")]
     asked = {name for head in heads if head for test in head.args for name in tested(test)}
-    return any(not _TRAINING.isdisjoint(names.words_of(each)) for each in asked)
+    return any(map(says_training, asked))
 
 
 def _draws_beside(region: Region, library: str) -> bool:

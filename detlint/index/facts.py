@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from ahocorasick_rs import AhoCorasick
 
-TESTED = 1  # the doubt about what stands behind a test
-IDLE = 3  # the doubt about a draw on which nothing seems to depend
-UNSET = 4  # … about one that an option turns on which the program does not have
-NEVER = 5  # … that it takes place at all
+TRAINS = 1  # the doubt about a draw behind a test of whether something is trained
+TESTED = 2  # … about what stands behind another test
+HANDLES = 3  # … about what handles an error
+IDLE = 4  # … about a draw on which nothing seems to depend
+UNSET = 5  # … about one that an option turns on which the program does not have
+NEVER = 6  # … that it takes place at all
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 TRAINER = "trainer"  # the library of a trainer whose file imports none
@@ -40,8 +42,7 @@ class Fact(NamedTuple):
     text   how the source says it; for a variable, the value ("" if it is not a literal)
     needs  arguments and options, as ``Need`` dumps them, without each of which it does not
            happen, one a line
-    doubt  1 where it stands behind a test, 2 where it handles an error, 3 where it seems that
-           nothing depends on it, 4 where an option turns it on that nothing sets
+    doubt  why it may not count, from ``TRAINS`` to ``UNSET``; 0 where nothing speaks against it
     place  the function or method that it stands in: ``Class.method``
     """
 

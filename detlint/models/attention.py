@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from detlint.models.names import says, words_of
 from detlint.models.training import BACKWARDS as GOES_BACK
+from detlint.models.training import says_training
 
 _PACKAGES = frozenset(("flash_attn", "flash_attn_interface", "flash_attn_3"))
 # How many arguments each function takes before `deterministic`, in releases without softcap.
@@ -95,7 +96,6 @@ _FUNCTION = frozenset(
 )
 _CLASS = frozenset(("decode", "decoding", "inference", "prefill", "prefilling"))
 _ANSWERS = _CLASS | {"generating", "infer", "inferring"}
-_TRAINS = frozenset(("training", "train"))
 _EVALUATES = _FUNCTION | {"eval", "evaluate", "evaluation"}
 # How many tokens are asked about at once: one, where a model decodes.
 _LENGTHS = frozenset(
@@ -224,7 +224,7 @@ is_reference = says("ref reference teacher")
 
 def condition_answers(name: str, *, holds: bool) -> bool:
     """Whether a condition of this name that holds, or does not, says that a model only answers."""
-    return _says(name, _ANSWERS if holds else _TRAINS)
+    return _says(name, _ANSWERS) if holds else says_training(name)
 
 
 def is_length_of_queries(name: str) -> bool:

@@ -62,9 +62,9 @@ LOOKS = (
     *("cv2.waitKey(", "plt.show(", "pyplot.show("),
 )
 WRITES = ("save", "dump", "write", "to_csv")
-KEPT = (
-    *(*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub"),
-    *(f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")),
+KEPT = (*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub")
+MODES_OF_WRITING = tuple(
+    f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")
 )
 # What writes rows of data.
 OF_ROWS = ("json.dump", ".jsonl", "csv.writer", "csv.DictWriter", ".csv", ".tsv", "pickle.dump")

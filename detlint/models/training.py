@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.models.layers import is_layer
 from detlint.models.model import Names, words
-from detlint.models.names import words_of
+from detlint.models.names import says, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -147,6 +147,10 @@ _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 # Words of the names of places in a training.
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
 PARALLEL = words("DataParallel DistributedDataParallel")  # modules around another one
+# Whether what has this name trains, or takes a step of it, …
+steps = says("backward epoch fit step train training update")
+# … and whether a test or a flag asks for it.
+says_training = says("train training")
 # Methods that run for each batch or sample: of a model, of a trainer, of a data set.
 PER_BATCH = ("forward", "training_step", "__getitem__")
 # Layers and functions that drop a part of what they are given, …

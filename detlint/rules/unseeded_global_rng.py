@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import training, trains_in_sessions
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import EVERY, IDLE, UNSET
+from detlint.index.facts import EVERY, HANDLES, IDLE, TESTED, UNSET
 from detlint.models.randomness import SAID
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -120,7 +120,7 @@ class UnseededGlobalRng(Rule):
 
     Not reported:
     - programs without a numeric library that write no data for a model, weights that constants
-      overwrite, and draws that no call turns on
+      or a whole checkpoint always overwrite, and draws that no call turns on
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
 
@@ -335,9 +335,10 @@ class UnseededGlobalRng(Rule):
         for each in islice((each for each in draws if each[0].fact.doubt < IDLE), _FEW):
             at = each[0]
             # Of the branches of the program's own file, one is taken.
-            found = 0 if at.path == program.path and at.fact.doubt == 1 else at.fact.doubt
+            own = at.path == program.path and at.fact.doubt <= TESTED
+            found = 0 if own else at.fact.doubt
             if program.leaves_uncalled(at):
-                found = IDLE - 1
+                found = HANDLES
             if found < least:
                 best, least = each, found
             if not found:
@@ -390,8 +391,7 @@ class UnseededGlobalRng(Rule):
             some = [each for each in some if _PICKS.search(each.fact.text)]
         if len(some) == len(draws) or not program.tries_itself():
             yield from (each for each in some if not program.only_tries(each))
-        if program.keeps():
-            yield from cls._drawn_elsewhere(program, library)
+        yield from cls._drawn_elsewhere(program, library)
 
     @staticmethod
     def _drawn_elsewhere(program: Program, library: str) -> Iterator[Located]:

@@ -185,6 +185,11 @@ def code_of(text: str) -> str:
     return layout_of(text).code_text(0, len(text))
 
 
+def plain_of(text: str) -> str:
+    """A text without its comments and strings."""
+    return "".join(text[start:end] for start, end in layout_of(text).plain(0, len(text)))
+
+
 def says_in_code(text: str, parts: Iterable[str]) -> bool:
     """Whether a text holds one of some parts outside of its comments and docstrings."""
     held = [each for each in parts if each in text]
