@@ -119,8 +119,8 @@ class UnseededGlobalRng(Rule):
       option turns it on that nothing sets. A person asks for it by `input()`: *possible*
 
     Not reported:
-    - programs without a numeric library that write no data for a model, weights that constants
-      or a whole checkpoint always overwrite, and draws that no call turns on
+    - programs without a numeric library that write no data for a model. Weights that constants
+      or a whole checkpoint always overwrite. Draws that no call turns on
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
 
