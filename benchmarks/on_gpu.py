@@ -3,14 +3,15 @@
     python benchmarks/on_gpu.py PART... --results FOLDER
     python benchmarks/on_gpu.py --page --results FOLDER
 
-A part is one of ``models``, ``replacements``, ``silent``, ``steps`` and ``recording``. Each writes
-its rows to a file of the folder, so that a part can be measured again by itself; ``--page`` puts
-all of them together in benchmarks/ON_GPU.md, which needs no GPU.
+A part is one of ``models``, ``replacements``, ``silent``, ``layers``, ``steps`` and ``recording``.
+Each writes its rows to a file of the folder, so that a part can be measured again by itself;
+``--page`` puts all of them together in benchmarks/ON_GPU.md, which needs no GPU.
 
 - models: what preflight predicts on fake tensors, what a survey sees on the GPU, what is refused
   first, and of three trainings how many end with other bits, plain and under ``repair=True``
 - replacements: the operators of repair_programs.py, as repairs.py has them on the CPU
 - silent: calls that the table says differ without a word, repeated
+- layers: layers, losses and operators by themselves, repeated with nothing set, in two processes
 - steps, recording: a training step under each setting over one with nothing set
 """
 
@@ -35,6 +36,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from gpu_layers import REPEATS as LAYERED
+from gpu_layers import rows as layered_rows
 from gpu_models import NAMES, made
 from guard_costs import compared, ratio
 from guard_step import bare
@@ -372,6 +375,21 @@ SILENT: dict[str, Callable[[], Callable[[], Any]]] = {
 }
 
 
+# Layers by themselves
+
+
+def layers() -> Iterator[Row]:
+    """Each with how many results its runs have, in one process and in another."""
+    spawn = multiprocessing.get_context("spawn")
+    found = []
+    for _ in range(2):
+        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            found.append(pool.submit(layered_rows).result())
+    for pair in zip(*found, strict=True):
+        both = {kind: [each[kind] for each in pair] for kind in ("float32", "bfloat16")}
+        yield {"layer": pair[0]["layer"], **both}
+
+
 # Costs
 
 
@@ -504,6 +522,7 @@ PARTS: dict[str, Callable[[], Iterable[Row]]] = {
     "models": models,
     "replacements": replacements,
     "silent": silent,
+    "layers": layers,
     "steps": steps,
     "recording": recording,
 }
@@ -533,6 +552,7 @@ def page(results: Path) -> Iterator[str]:
         ("models", shown_models),
         ("replacements", shown_replacements),
         ("silent", shown_silent),
+        ("layers", shown_layers),
         ("steps", shown_steps),
         ("recording", shown_recording),
     ):
@@ -640,6 +660,29 @@ def shown_silent(rows: list[Row], where: str) -> Iterator[str]:
     yield "|---|--:|"
     for row in rows:
         yield f"| {cell(row['call'])} | {cell(row.get('results', row.get('error')))} |"
+
+
+def shown_layers(rows: list[Row], where: str) -> Iterator[str]:
+    """A line for each layer."""
+    yield "## Layers by themselves"
+    yield ""
+    yield f"- {where}"
+    yield f"- how many different results {LAYERED} runs have, forward and backward, with nothing"
+    yield "  set, in one process and in another; 1 shows no more than that these inputs do not tell"
+    yield "- bfloat16: under autocast, or of inputs in it"
+    yield ""
+    yield "| layer | float32 | bfloat16 |"
+    yield "|---|--:|--:|"
+    for row in rows:
+        cells = (counts(row[kind]) for kind in ("float32", "bfloat16"))
+        yield f"| {cell(row['layer'])} | {' | '.join(cells)} |"
+
+
+def counts(both: list[int | str]) -> str:
+    """``30, 29``; or that it does not run in that type."""
+    if any(isinstance(each, str) for each in both):
+        return "does not run"
+    return ", ".join(f"**{each}**" if each != 1 else "1" for each in both)
 
 
 def shown_steps(rows: list[Row], where: str) -> Iterator[str]:

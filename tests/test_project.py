@@ -513,9 +513,8 @@ def test_a_file_is_told_that_holds_what_a_program_does_and_does_not_parse(
 
 def test_async_is_a_name_in_code_of_python_3_6(project: Project, lint: Lint) -> None:
     step = "    loss = model(x.cuda(async=True)).sum()\n    loss.backward()\n    opt.step()\n"
-    text = (
-        "import torch\n\nmodel = torch.nn.Linear(4, 1)\nopt = torch.optim.SGD(model.parameters())\n"
-    )
+    text = "import torch\n\nmodel = torch.nn.Conv2d(3, 1, 2)\n"
+    text += "opt = torch.optim.SGD(model.parameters())\n"
     project({"train.py": f"{text}for x in torch.load('x.pt'):\n{step}"})
     rules = ("--select", "DET000,DET102,DET304")
     assert lint(*rules) == ["train.py:3 DET102", "train.py:7 DET304"]
@@ -768,7 +767,7 @@ def test_a_trainer_that_is_not_made_seeds_nothing_that_does_not_train(
 PROBE = """import torch
 
 def probe(x, y):
-    head = torch.nn.Linear(4, 2)
+    head = torch.nn.Conv2d(3, 1, 2)
     optimizer = torch.optim.Adam(head.parameters())
     for rows in torch.randperm(len(x)):
         head(x[rows]).sum().backward()
@@ -941,7 +940,7 @@ def test_a_command_line_of_lightning_seeds_and_trains(
 
         if __name__ == "__main__":
     """
-    net = "import random\nimport torch\n\nclass Net:\n    x = torch.nn.Linear(2, 2)\n"
+    net = "import random\nimport torch\n\nclass Net:\n    x = torch.nn.Conv2d(3, 1, 2)\n"
     body = f"    {call}\n    print(random.random())\n"
     project({"net.py": net, "main.py": textwrap.dedent(text) + "    import random\n" + body})
     told = [each.split()[1] for each in lint("--select", "DET102,DET304")]
@@ -2081,7 +2080,7 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
         import torch
 
         def build():
-            return torch.nn.Linear(2, 1)
+            return torch.nn.Conv2d(3, 1, 2)
 
         def cli_main():
             torch.use_deterministic_algorithms(True)
@@ -2137,7 +2136,7 @@ def test_what_names_say_of_programs(
         ("check(x).backward()\nassert_close(x.grad, y)", False),  # nothing learns from it
         ("loss.backward()\nwith torch.no_grad():\n    w -= w.grad.data", True),
         (
-            "def backward(loss, scaler):\n    scaler.scale(loss).backward()\nbackward(x, optim.y)",
+            "def backward(x, scaler):\n    scaler.scale(x).backward()\nbackward(x, y); o.step()",
             True,
         ),
         ("torch.empty(1, requires_grad=True).backward()\noptim.SGD(x)", False),
@@ -2710,7 +2709,7 @@ SACRED = """
 
     @ex.automain
     def main(lr):
-        model = torch.nn.Linear(2, 2)
+        model = torch.nn.Conv2d(3, 1, 2)
         optimizer = torch.optim.SGD(model.parameters(), lr=lr)
         model(x).sum().backward(), optimizer.step()
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOOP = """
 import torch
 {imports}
-model = torch.nn.Linear(4, 2)
+model = torch.nn.Conv2d(3, 2, 1)
 {before}
 for x, y in torch.load("data.pt"):
     loss = (model(x) - y).pow(2).mean()
@@ -97,10 +97,10 @@ def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a r
 @pytest.mark.parametrize(
     ("made", "shown", "rows"),
     [
-        ("torch.nn.Linear(4, 2)", "model.weight.detach().numpy()", []),
-        ("torch.nn.Linear(4, 2)", "model.weight.detach().cpu().numpy()", ["DET304"]),
-        ("torch.nn.Linear(4, 2).cuda()", "x.numpy()", ["DET304"]),
-        ("torch.nn.Linear(4, 2)", "model.weight", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1)", "model.weight.detach().numpy()", []),
+        ("torch.nn.Conv2d(3, 2, 1)", "model.weight.detach().cpu().numpy()", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1).cuda()", "x.numpy()", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1)", "model.weight", ["DET304"]),
     ],
 )
 def test_what_stays_on_the_cpu_is_possible(
@@ -112,7 +112,7 @@ def test_what_stays_on_the_cpu_is_possible(
 ) -> None:
     step = f"    loss.backward()\n    opt.step()\n    print({shown})"
     text = LOOP.format(imports="", before=OPTIMIZER, step=step)
-    project({"train.py": text.replace("torch.nn.Linear(4, 2)", made)})
+    project({"train.py": text.replace("torch.nn.Conv2d(3, 2, 1)", made)})
     main(["--no-cache", "--select", "DET304", "."])
     assert ("DET304" in capsys.readouterr().out) is bool(rows)
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
@@ -186,11 +186,11 @@ trainer.{}
 @pytest.mark.parametrize(
     ("given", "call", "found"),
     [
-        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "train(x, y)", True),
-        ("torch.nn.Linear(4, 2), criterion=torch.nn.MSELoss()", "fit(x, y)", True),
-        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "train()", False),
-        ("torch_model=torch.nn.Linear(4, 2), optimizer='Adam'", "predict(x, y)", False),
-        ("torch.nn.Linear(4, 2)", "train(x, y)", False),
+        ("torch_model=torch.nn.Conv2d(3, 2, 1), optimizer='Adam'", "train(x, y)", True),
+        ("torch.nn.Conv2d(3, 2, 1), criterion=torch.nn.MSELoss()", "fit(x, y)", True),
+        ("torch_model=torch.nn.Conv2d(3, 2, 1), optimizer='Adam'", "train()", False),
+        ("torch_model=torch.nn.Conv2d(3, 2, 1), optimizer='Adam'", "predict(x, y)", False),
+        ("torch.nn.Conv2d(3, 2, 1)", "train(x, y)", False),
     ],
 )
 def test_a_container_that_is_given_an_optimizer_trains(
@@ -206,3 +206,96 @@ def test_a_container_that_is_given_an_optimizer_trains(
     )
     main(["--no-cache", "--isolated", "--select", "DET304", str(path)])
     assert "DET304" not in capsys.readouterr().out
+
+
+REPEATS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+{imports}
+model = {model}
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in torch.load("data.pt"):
+    loss = F.cross_entropy({output}, y)
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "output", "imports", "named"),
+    [
+        ("nn.Linear(4, 2)", "model(x)", "", None),
+        ("nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2), nn.GELU())", "model(x)", "", None),
+        ("nn.LSTM(4, 2)", "model(x)[0]", "import numpy, tqdm", None),
+        ("nn.Linear(4, 2)", "model(x).gather(1, y[:, None])", "", None),
+        ("nn.Linear(4, 2)", "model(x)", "def is_image(x):\n    isinstance(x, nn.Conv2d)", None),
+        ("nn.Conv2d(3, 2, 1)", "model(x)", "", "`nn.Conv2d` at train.py:6"),
+        ("nn.Sequential(nn.Embedding(9, 2))", "model(x)", "", "`nn.Embedding` at train.py:6"),
+        (
+            "nn.Linear(4, 2)",
+            "F.interpolate(model(x), scale_factor=2, mode='bilinear')",
+            "",
+            '`F.interpolate(mode="bilinear")` at train.py:9',
+        ),
+        ("nn.Linear(4, 2)", "model(x).index_select(0, y)", "", "index_select()` at train.py:9"),
+        ("nn.Linear(4, 2)", "model(x)", "import escnn", ""),
+        ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", ""),
+        ("make(4, 2)", "model(x)", "", ""),
+        ("torch.hub.load('a', 'b')", "model(x)", "", "a model that is not seen here"),
+    ],
+)
+def test_what_repeats_on_a_gpu_is_possible_and_what_may_differ_is_named(  # noqa: PLR0913
+    model: str,
+    output: str,
+    imports: str,
+    named: str | None,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": REPEATS.format(model=model, output=output, imports=imports)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert ("[possible]" in told) is (named is None)
+    assert "DET304" in told
+    assert (named or "") in told
+
+
+FORCE = """
+import torch
+
+def force(x, energy):
+    (found,) = torch.autograd.grad(energy, x)
+    return -found
+"""
+TRAINER = """
+import torch
+from forces import force
+
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Conv2d(3, 1, 2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def predict(self, x):
+        return force(x, self.net(x).sum())
+
+    def fit_all(self, x):
+        self.predict(x).sum().backward()
+        self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("called", "trains"), [("predict", False), ("fit_all", True)])
+def test_a_force_beside_a_step_that_nothing_calls_trains_nothing(
+    called: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    trains: bool,
+) -> None:
+    run = f"import torch\nfrom trainer import Trainer\n\nprint(Trainer().{called}(torch.ones(3)))\n"
+    run += "if __name__ == '__main__':\n    pass\n"
+    project({"run.py": run, "trainer.py": TRAINER, "forces.py": FORCE})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is trains

@@ -27,6 +27,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
+from detlint.models.varying import BRINGING, PLAIN
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.mentions import places
 
@@ -497,6 +498,33 @@ class Program:
         sets = itertools.chain(self._launched, self._images())
         return any(each.fact.what == HASH_SEED and each.fact.text.isdigit() for each in sets)
 
+    def varying(self) -> Located | None:
+        """What may differ from run to run on a GPU of what it runs: a layer before an operator."""
+        kinds = [(kind, self._holders.get(kind, ())) for kind in ("layers", "operators")]
+        hides = not HIDING.isdisjoint(self._holders)
+        for anywhere in (False, True) if hides else (False,):
+            for kind, paths in kinds:
+                for path, _, fact in self._standing(kind, "", paths, anywhere=anywhere):
+                    return Located(path, fact)
+        return None
+
+    def shows_its_models(self) -> bool:
+        """Whether it makes layers of torch, and imports nothing that may bring others."""
+        if "makes_unseen" in self._holders or not self.has("builds", "torch"):
+            return False
+        return not any(map(self._brings_models, self.paths))
+
+    def _brings_models(self, path: str) -> bool:
+        foreign = self._index.libraries(path) - PLAIN
+        named = [
+            f"{each.module}.{name}" for each in self._index.imports(path) for name in each.names
+        ]
+        return (
+            any(not self._project.holds(path, each) for each in foreign)
+            or any(each.startswith(BRINGING) for each in named)
+            or self._index.holds(path, BRINGING)
+        )
+
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""
         return next(self.facts(kind, what, apart=apart), None)
@@ -596,16 +624,17 @@ class Program:
 
     def _learns_by(self, fact: Fact) -> bool:
         """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
-        worked_out = "backward(" in fact.text or (fact.what == "torch" and "grad" in fact.text)
+        if "backward(" in fact.text:
+            return self.known("may take steps", partial(self._takes_steps, hidden=True))
+        # What one works out by itself, as a force, no step by another way takes up.
+        worked_out = fact.what == "torch" and "grad" in fact.text
         return not worked_out or self.known("takes steps", self._takes_steps)
 
-    def _takes_steps(self) -> bool:
-        """Whether something in it may take a step."""
-        return any(
-            self._reach.may_run(self.path, path, part)
-            for path in self._holders.get("steps", ())
-            for part in self._index.parts_with(path, "steps")
-        )
+    def _takes_steps(self, *, hidden: bool = False) -> bool:
+        """Whether something that it runs takes a step, or may by a name that the text hides."""
+        hides = hidden and not HIDING.isdisjoint(self._holders)
+        steps = self._standing("steps", "", self._holders.get("steps", ()), anywhere=hides)
+        return any(self._conditions.may_be_called(path, part) for path, part, _ in steps)
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):
@@ -662,7 +691,11 @@ class Program:
         """`` (lib/data.py:4)`` of a fact in another file than the program's."""
         if located.path == self.path:
             return ""
-        return f" ({self._project.shown(located.path)}:{located.fact.row})"
+        return f" ({self.place_of(located)})"
+
+    def place_of(self, located: Located) -> str:
+        """``lib/data.py:4`` of a fact."""
+        return f"{self._project.shown(located.path)}:{located.fact.row}"
 
     def finding(  # noqa: PLR0913 - what a finding consists of
         self,

@@ -218,6 +218,10 @@ class Project:
             for each in self.index.imports(path):
                 yield self._modules.lacking(path, each)
 
+    def holds(self, importer: str, library: str) -> bool:
+        """Whether what a file imports by a name is of the project."""
+        return self._modules.holds(importer, library)
+
     def has_own_guard(self, importer: str) -> bool:
         """Whether `guard` means another's there."""
         return self._modules.has_own_guard(importer)

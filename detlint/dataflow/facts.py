@@ -12,14 +12,16 @@ from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_n
 from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
 from detlint.dataflow.loaders import drawing
+from detlint.dataflow.made_models import fate_of
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
+from detlint.dataflow.slices import closure
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
-from detlint.models import names, randomness
+from detlint.models import names, randomness, varying
 from detlint.models import settings as rows
 from detlint.models import training as trainers
 from detlint.models.completions import JOBLIB, is_context
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from detlint.dataflow.ir import Function
+    from detlint.dataflow.operators import Operators, Table
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
@@ -47,6 +50,14 @@ _STRATEGY = f"{rows.TRAINER}.strategy"
 _DETERMINISTIC = f"{rows.TRAINER}.deterministic"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
+_TABLES: tuple[Table, ...] = ("refused", "switched")
+_RELEASE = (2, 13)  # of torch, whose operators differ
+_NAMING = frozenset(("attr", "free", "global", "import"))
+_FUNCTIONS = frozenset(("free", "function", "global"))
+_UPDATES = frozenset(("add_", "addcdiv_", "copy_", "sub_"))
+_GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
+_FEW = 50  # operations behind an update
+_SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
 
 class Found(NamedTuple):
@@ -170,6 +181,7 @@ class _Reader:
         self._states = States(unit)
         self._training = Training(unit)
         self._generators = Generators(unit)
+        self._tables: dict[str, Operators] = {}
 
     def read(self, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Fact]]:
         """The facts of each kind in the functions at some places, in order: not those that
@@ -312,6 +324,59 @@ class _Reader:
             library = judge(op)
             if library:
                 yield Found(op, library)
+
+    def steps(self, function: Function) -> Iterator[Found]:
+        """What changes weights by their gradients: an optimizer's step, an update by hand."""
+        for op in function.ops:
+            called = op.code == "call" and self._is_step(op)
+            if called or _updates(op) or self._is_of_functions(op):
+                yield Found(op, "torch")
+
+    def _is_step(self, call: Op) -> bool:
+        """``optimizer.step()``, ``scaler.step(optimizer)``: not of a schedule, nor of an
+        environment, whose result is used."""
+        word = word_of(call)
+        if word != "step":
+            return word == "optimizer_step"
+        given = call.args[1:2]
+        used = any(each.code != "drop" for each in call.uses)
+        if given and used and given[0].code not in _FUNCTIONS:
+            return False
+        method = call.args[0]
+        owners = self._training.classes(method.args[0]) if method.code == "attr" else ()
+        return not any("lr_scheduler" in each for each in owners)
+
+    def _is_of_functions(self, op: Op) -> bool:
+        """Whether it works on weights that are handed around, which may change anywhere."""
+        names_ = self._values.qualified(op) if op.code in _NAMING and op.uses else ()
+        return any(each.startswith(("torch.func.", "functorch.")) for each in names_)
+
+    # What differs from run to run on a GPU
+
+    def layers(self, function: Function) -> Iterator[Found]:
+        """Layers and models that may, where code names them."""
+        for op in function.ops:
+            if op.code in _NAMING and op.uses:
+                names_ = self._values.qualified(op) or _as_of_torch(op)
+                if any(map(varying.MODELS, names_)) and not _is_frozen(op):
+                    yield Found(op, "a model")
+                elif any(map(varying.VARYING, names_)) and not _only_compares(op):
+                    # A name that is imported here says where it is used.
+                    node = op.node if op.code != "import" else op.uses[0].node
+                    yield Found(op, "torch", node=node)
+
+    def operators(self, function: Function) -> Iterator[Found]:
+        """Calls of operators that differ, where a gradient may come to them."""
+        from detlint.dataflow.operators import Operators  # which reads long tables
+        from detlint.dataflow.repeats import differs
+
+        for name in _TABLES:
+            if name not in self._tables:
+                self._tables[name] = Operators(self.unit, name, _RELEASE)
+            operators = self._tables[name]
+            for match in operators.matches_in([function]):
+                if differs(operators, match):
+                    yield Found(match.call, "torch", operators.shown(match))
 
     @staticmethod
     def orders(function: Function) -> Iterator[Found]:
@@ -630,6 +695,42 @@ def _is_several(value: object) -> bool:
 
 def _word(op: Op) -> str:
     return str(op.name[1] if op.code == "param" else op.name)
+
+
+def _as_of_torch(named: Op) -> list[str]:
+    """``nn.Embedding`` where a function is handed ``nn``."""
+    handed = named.code == "attr" and named.args[0].code in ("param", "free", "unpack")
+    return [f"torch.nn.{named.name}"] if handed else []
+
+
+def _updates(op: Op) -> bool:
+    """``p -= lr * p.grad``, ``p.data = p - lr * g``, ``p.sub_(lr * p.grad)``."""
+    word = word_of(op) if op.code == "call" else ""
+    kept = op.code == "store_attr" and op.name == "data"
+    if not (op.code == "augment" or kept or word in _UPDATES or word.startswith("_foreach_")):
+        return False
+    behind = closure(op.args[1:], lambda each: each.args, _FEW)
+    return any(each.word in _GRADIENTS or trainers.goes_back("", each.called) for each in behind)
+
+
+def _is_frozen(named: Op) -> bool:
+    """Whether all models that a call makes get no gradient, or are asked without."""
+    made = [fate_of(call).facts for call in named.calls]
+    return bool(made) and all(
+        not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
+    )
+
+
+def _only_compares(named: Op) -> bool:
+    """Whether a class is named to compare others with it: ``isinstance(layer, nn.Conv2d)``."""
+    uses = named.uses
+    for each in named.uses:
+        if each.code in ("tuple", "list", "set"):
+            uses = [*uses, *each.uses]
+    asked = [each for each in uses if each.code not in ("tuple", "list", "set")]
+    return bool(asked) and all(
+        each.code == "compare" or not _SORTING.isdisjoint(each.called) for each in asked
+    )
 
 
 def _seeds_by_name(called: str) -> bool:

@@ -23,7 +23,7 @@ from detlint.operations import ABSENT, OPERATIONS
 from detlint.switched_operations import SWITCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
@@ -168,16 +168,22 @@ class Operators:
     def matches(self, offsets: Sequence[int]) -> Iterator[Match]:
         """The calls that lead to a row for sure, in the functions at some offsets, or of the
         classes there. Raises UnparsedError."""
+        functions = [
+            function for outer in self.unit.functions_at(offsets) for function in outer.everything()
+        ]
+        yield from self.matches_in(functions)
+
+    def matches_in(self, functions: Iterable[Function]) -> Iterator[Match]:
+        """The same in some functions."""
         seen: set[Op] = set()
-        for outer in self.unit.functions_at(offsets):
-            for function in outer.everything():
-                own = ((call, self._meant(call.args[0])) for call in function.coded("call"))
-                for call, names in (*own, *self._elsewhere(function)):
-                    if call not in seen:
-                        seen.add(call)
-                        found = self._match(call, names)
-                        if found is not None:
-                            yield found
+        for function in functions:
+            own = ((call, self._meant(call.args[0])) for call in function.coded("call"))
+            for call, names in (*own, *self._elsewhere(function)):
+                if call not in seen:
+                    seen.add(call)
+                    found = self._match(call, names)
+                    if found is not None:
+                        yield found
 
     def _elsewhere(self, function: Function) -> Iterator[tuple[Op, list[str]]]:
         """The calls, in other places, of what a function names and keeps, or a class's body

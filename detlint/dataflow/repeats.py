@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.operator_gradients import has_none, runs_on_cpu
 from detlint.dataflow.tensors import function_of, method_of
 from detlint.models import operators as rows
 
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 
 _ONES = (1, 1, 1)
 _FARTHEST = 20  # steps from an index to where it came from
+
+
+def differs(operators: Operators, found: Match) -> bool:
+    """Whether what a call leads to may differ from run to run on a GPU, where it is trained."""
+    backward = found.row.direction == "backward"
+    if runs_on_cpu(operators, found) or (backward and has_none(operators, found)):
+        return False
+    return not (
+        is_same_in_each_run(operators, found)
+        or reaches_each_once(found)
+        or adds_whole_numbers(operators, found)
+    )
 
 
 def is_same_in_each_run(operators: Operators, found: Match) -> bool:

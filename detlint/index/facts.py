@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.models import randomness, training
+from detlint.models import operators, randomness, training, varying
 from detlint.syntax.layout import layout_of
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI("),
     ),
-    # Only looked for: without one of these, gradients are worked out and change nothing.
+    "layers": varying.WORDS,
+    "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (
         *(".step(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),
         *(".grad.zero_(", "torch.func", "functorch", "-= ", ".sub_(", ".add_(", "_foreach_"),

@@ -34,3 +34,23 @@ PLACED = words("sort topk")  # of these, the second of what they give
 # What was distinct in each row may occur in several, and only of these no row is another's.
 JOINING = words("flatten reshape view")
 OF_ALL = words("nonzero randperm where")
+
+# Without one of these words, code calls none of the operators without a deterministic kernel, …
+REFUSED = words(
+    """AdaptiveAvgPool adaptive_avg_pool AdaptiveMaxPool adaptive_max_pool AvgPool3d avg_pool3d
+    LPPool3d lp_pool3d FractionalMaxPool fractional_max_pool MaxPool3d max_pool3d MaxUnpool
+    max_unpool interpolate Upsample upsample( pad( stft( ReflectionPad Conv1d Conv3d grid_sample
+    CTCLoss ctc_loss CrossEntropyLoss cross_entropy NLLLoss nll_loss EmbeddingBag embedding_bag
+    put_( put( take( scatter( scatter_( scatter_reduce index_reduce bincount( histc( median(
+    nanmedian( kthvalue( cumsum( cumsum_( segment_coo segment_sum_coo segment_add_coo
+    segment_mean_coo gather_coo scatter_mul roi_pool RoIPool PSRoI ps_roi_ deform_conv2d
+    DeformConv2d spectrogram( Spectrogram( MelSpectrogram("""
+)
+# … and none of those that have one that is off by default.
+SWITCHED = words(
+    """index_add scatter_add scatter_reduce index_put index_copy gather( index_select ConvTranspose
+    conv_transpose interpolate upsample( upsample_bilinear Upsample UpsamplingBilinear2d pad(
+    ReplicationPad ReflectionPad2d cumsum( cumsum_( scatter( scatter_sum scatter_mean
+    scatter_softmax scatter_log scatter_std global_add_pool global_mean_pool spmm( roi_align(
+    RoIAlign( MultiScaleRoIAlign("""
+)

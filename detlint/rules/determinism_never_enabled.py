@@ -11,7 +11,7 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.program import Program
+    from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -26,26 +26,33 @@ _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configurat
 
 class DeterminismNeverEnabled(Rule):
     """Why runs differ: A seed fixes the numbers that a program draws, not the order in which it
-    adds them up. By default several operators run kernels whose results differ from run to run. On
-    the CPU the gradient of `x[index]` does; on a GPU, those of many scatters, poolings and losses.
+    adds them up. On a GPU several operators leave that order to chance, unless torch is told
+    otherwise. On the CPU the gradient of `x[index]` does.
 
     Reported:
     - a program that trains with torch, where nothing that it imports turns determinism on
     - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
-    - one finding for each program, in the program's own file
+    - one finding for each program, in the program's own file: it names a layer, an operator or a
+      library's model that may differ
+    - seen to differ (torch 2.11, H200, `benchmarks/ON_GPU.md`): `Conv2d` of images of one or three
+      channels, `ConvTranspose1d`, fused attention, small `Embedding` tables, losses of pixels
+    - also: `index_select`, `gather` and `index_add` of places that repeat, `scatter_add`, long
+      `cumsum`, bilinear `interpolate`, reflected borders, `grid_sample`, `stft`
+    - seen to repeat: `Linear`, norms, activations, dropout, recurrent layers, losses of classes,
+      sums, `x[index]`, `linalg`, Adam. For other shapes and cards that is no promise
 
     Lowers the confidence:
-    - the program is for something else by its name, such as a benchmark: reported as *possible*
+    - all layers that it makes are seen, and are such as repeat: reported as *possible*
+    - the program is for something else by its name, such as a benchmark: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
-
     - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
       differs
 
     Not reported:
-    - a program in which any call decides about determinism, also behind a setting or in a helper
-    - one that names such a configuration
+    - a program in which any call decides about determinism, also behind a setting or in a helper,
+      or that names such a configuration
 
     What to do: Call `guard.enable(seed=0)` at the start of the program, or
     `torch.use_deterministic_algorithms(True)`.
@@ -68,9 +75,9 @@ class DeterminismNeverEnabled(Rule):
                 import torch
 
                 torch.manual_seed(0)
-                model = torch.nn.Linear(4, 1)
+                model = torch.nn.Conv2d(3, 8, 3)
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                model(torch.ones(2, 4)).sum().backward()  # DET304
+                model(torch.ones(2, 3, 32, 32)).sum().backward()  # DET304
                 optimizer.step()
             """,
             fixed="""
@@ -80,9 +87,9 @@ class DeterminismNeverEnabled(Rule):
                 guard.enable(seed=0)
 
                 torch.manual_seed(0)
-                model = torch.nn.Linear(4, 1)
+                model = torch.nn.Conv2d(3, 8, 3)
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                model(torch.ones(2, 4)).sum().backward()
+                model(torch.ones(2, 3, 32, 32)).sum().backward()
                 optimizer.step()
             """,
         ),
@@ -105,15 +112,28 @@ class DeterminismNeverEnabled(Rule):
             sure = Confidence.POSSIBLE
         if _stays_on_cpu(program):
             sure = Confidence.POSSIBLE
+        varying = program.varying()
+        if varying is None and program.shows_its_models():
+            sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
             first,
-            f"{program.title} trains with torch ({program.shown(first)}), and neither it nor "
-            "what it imports turns deterministic algorithms on",
+            f"{program.title} trains with torch ({program.shown(first)}){_with(program, varying)}, "
+            "and neither it nor what it imports turns deterministic algorithms on",
             advice(program, "torch.use_deterministic_algorithms(True)"),
             enabling(program),
             confidence=sure,
         )
+
+
+def _with(program: Program, varying: Located | None) -> str:
+    """What may differ of that which it trains, and where it is made."""
+    if varying is None:
+        return ""
+    what = f"`{varying.fact.text}` at {program.place_of(varying)}"
+    if varying.fact.what == "a model":
+        return f", with a model that is not seen here: {what}"
+    return f", with what may differ from run to run on a GPU: {what}"
 
 
 def _stays_on_cpu(program: Program) -> bool:

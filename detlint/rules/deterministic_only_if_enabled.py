@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.models.operators import SWITCHED
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -57,39 +58,7 @@ class DeterministicOnlyIfEnabled(Rule):
     code = "DET502"
     default = False
     summary = "an operator is deterministic only if enabled"
-    triggers = (
-        "index_add",
-        "scatter_add",
-        "scatter_reduce",
-        "index_put",
-        "index_copy",
-        "gather(",
-        "index_select",
-        "ConvTranspose",
-        "conv_transpose",
-        "interpolate",
-        "upsample(",
-        "upsample_bilinear",
-        "Upsample",
-        "UpsamplingBilinear2d",
-        "pad(",
-        "ReplicationPad",
-        "ReflectionPad2d",
-        "cumsum(",
-        "cumsum_(",
-        "scatter(",
-        "scatter_sum",
-        "scatter_mean",
-        "scatter_softmax",
-        "scatter_log",
-        "scatter_std",
-        "global_add_pool",
-        "global_mean_pool",
-        "spmm(",
-        "roi_align(",
-        "RoIAlign(",
-        "MultiScaleRoIAlign(",
-    )
+    triggers = tuple(sorted(SWITCHED))
     needs = ("torch",)
     source = (
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"

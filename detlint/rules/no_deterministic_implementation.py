@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
+from detlint.models.operators import REFUSED
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -55,68 +56,7 @@ class NoDeterministicImplementation(Rule):
 
     code = "DET501"
     summary = "an operator has no deterministic implementation"
-    triggers = (
-        "AdaptiveAvgPool",
-        "adaptive_avg_pool",
-        "AdaptiveMaxPool",
-        "adaptive_max_pool",
-        "AvgPool3d",
-        "avg_pool3d",
-        "LPPool3d",
-        "lp_pool3d",
-        "FractionalMaxPool",
-        "fractional_max_pool",
-        "MaxPool3d",
-        "max_pool3d",
-        "MaxUnpool",
-        "max_unpool",
-        "interpolate",
-        "Upsample",
-        "upsample(",
-        "pad(",
-        "stft(",
-        "ReflectionPad",
-        "Conv1d",
-        "Conv3d",
-        "grid_sample",
-        "CTCLoss",
-        "ctc_loss",
-        "CrossEntropyLoss",
-        "cross_entropy",
-        "NLLLoss",
-        "nll_loss",
-        "EmbeddingBag",
-        "embedding_bag",
-        "put_(",
-        "put(",
-        "take(",
-        "scatter(",
-        "scatter_(",
-        "scatter_reduce",
-        "index_reduce",
-        "bincount(",
-        "histc(",
-        "median(",
-        "nanmedian(",
-        "kthvalue(",
-        "cumsum(",
-        "cumsum_(",
-        "segment_coo",
-        "segment_sum_coo",
-        "segment_add_coo",
-        "segment_mean_coo",
-        "gather_coo",
-        "scatter_mul",
-        "roi_pool",
-        "RoIPool",
-        "PSRoI",
-        "ps_roi_",
-        "deform_conv2d",
-        "DeformConv2d",
-        "spectrogram(",
-        "Spectrogram(",
-        "MelSpectrogram(",
-    )
+    triggers = tuple(sorted(REFUSED))
     settled = (("cumsum(", (2, 6)), ("cumsum_(", (2, 6)), ("kthvalue(", (2, 10)))
     needs = ("torch",)
     source = (
