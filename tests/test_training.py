@@ -236,7 +236,7 @@ for x, y in torch.load("data.pt"):
             "nn.Linear(4, 2)",
             "F.interpolate(model(x), scale_factor=2, mode='bilinear')",
             "",
-            '`F.interpolate(mode="bilinear")` at train.py:9',
+            "`F.cross_entropy() of an input with more than two dimensions` at train.py:9",
         ),
         ("nn.Linear(4, 2)", "model(x).index_select(0, y)", "", "index_select()` at train.py:9"),
         ("nn.Linear(4, 2)", "model(x)", "import escnn", ""),
@@ -250,6 +250,7 @@ def test_what_repeats_on_a_gpu_is_possible_and_what_may_differ_is_named(  # noqa
     output: str,
     imports: str,
     named: str | None,
+    *,
     project: Callable[[dict[str, str]], Path],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
