@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.asked_sets import is_kept_to_ask, is_loop, is_only_asked
 from detlint.dataflow.given_sets import GivenSets, leaving
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.sets import Sets
@@ -27,13 +28,11 @@ _LONGEST = 50
 # A dict, by its first key, or a set of what is written out as a number: most braces are dicts.
 _NO_SET = re.compile(
     r"""(?:in\ |=\ |return\ |\(|\[\*)\{\s*(?:\} | \*\* | (?:\#.*\n\s*)*
-      (?:[rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*') | [\w.]+(?:\([\w.,\ ]*\))?)\s*:
+      (?:[rbfu]{0,2}(?:"[^"\\\n]*" | '[^'\\\n]*')
+        | \([^()\n]*\) | [\w.]+(?:(?:\([^()\n]*\) | \[[^][\n]*\])[\w.]*)*)\s*:(?!=)
       | -?\d[\w.]*\s*[,}:])""",
     re.VERBOSE,
 )
-# What stands between the word and `in {`: targets, or more. Else it asks for membership.
-_LOOP = re.compile(r"\bfor\s[\w\s,.*()\[\]]*\Z")
-_NEAR = 200
 # By which a message says that it is not seen what a set holds.
 _SEEM = (" gives what may be ", " gives what seem to be ")
 
@@ -145,11 +144,14 @@ class SetOrder(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Whether the token may begin a set that something reads in its order."""
-        before = text[max(offset - _NEAR, 0) : offset]
         if text.startswith("in {", offset):
-            return _LOOP.search(before) is not None
-        method = text.startswith("set(", offset) and before.endswith(".")
-        return not (method or before.endswith("len(")) and _NO_SET.match(text, offset) is None
+            return is_loop(text, offset)
+        before = text[max(offset - len("len("), 0) : offset]
+        method = text.startswith("set(", offset) and before.endswith((".", "def "))
+        if method or before == "len(" or _NO_SET.match(text, offset) is not None:
+            return False
+        shown = text.find("{", offset, offset + 3) if text[offset] in "=(" else offset
+        return not (is_only_asked(text, shown) or is_kept_to_ask(text, offset))
 
     @cached_property
     def _sets(self) -> Sets:

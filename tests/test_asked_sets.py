@@ -1,0 +1,80 @@
+"""Which sets DET204 need not look at, as the text around them shows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from detlint.rules.set_order import SetOrder
+
+IN_FUNCTION = "def f(a, b):\n"
+TOKENS = re.compile(r"\b(?:frozen)?set\(|\b[sS]et\[|in \{|= \{|\(\{")
+
+
+def concerned(text: str) -> list[bool]:
+    return [SetOrder.concerns(text, match.start()) for match in TOKENS.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('if "eta" in set(inspect.signature(x.step).parameters.keys()):\n', id="in"),
+        pytest.param("x = a not in set(b)\n", id="not in"),
+        pytest.param('assert x == {"a", "b"}\n', id="compared with"),
+        pytest.param("assert set(x) == {1}\n", id="both compared"),
+        pytest.param("if set(a) - set(b) <= c:\n", id="differences compared"),
+        pytest.param("if not set(a).issubset(b): pass\n", id="is a subset"),
+        pytest.param("n = len({len(row) for row in sample})\n", id="counted"),
+        pytest.param("n = len(set(a) & set(b))\n", id="common ones counted"),
+        pytest.param("n = sorted(set(x))\n", id="sorted"),
+        pytest.param("x.set(a)\n", id="a method of that name"),
+        pytest.param(
+            f"{IN_FUNCTION}    s: set[int] = set()\n    if a in s and len(s) < 3: s.add(a)\n",
+            id="collected",
+        ),
+        pytest.param(
+            f"{IN_FUNCTION}    s = {{x.y for x in a}}\n    if 1 in s and s == b: pass\n",
+            id="made to ask",
+        ),
+        pytest.param(
+            f"{IN_FUNCTION}    s = set()\n    while s: s.remove(1)\n", id="asked if empty"
+        ),
+        pytest.param("x = {k[len(a) :]: v for k, v in b.items()}\n", id="a dict by slices"),
+        pytest.param("x = {(a, 1): 2}\n", id="a dict by tuples"),
+    ],
+)
+def test_what_is_only_asked_is_not_parsed(text: str) -> None:
+    told = concerned(text)
+    assert told, "no token"
+    assert not any(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("for x in set(y):\n", id="loop"),
+        pytest.param("z = [x for x in set(y)]\n", id="comprehension"),
+        pytest.param("x = a in set(y).pop()\n", id="one of them"),
+        pytest.param("x == {a, b}.pop()\n", id="one is compared"),
+        pytest.param("n = sorted(set(x), key=f)\n", id="sorted by a key"),
+        pytest.param("n = max(set(x), key=f)\n", id="greatest by a key"),
+        pytest.param("n = list(set(x))\n", id="list"),
+        pytest.param("d = set(a) - set(b)\n", id="difference kept"),
+        pytest.param("c = set(a).union(d)\n", id="union kept"),
+        pytest.param("b.update(set(a))\n", id="added to what may keep an order"),
+        pytest.param(f"{IN_FUNCTION}    s = set()\n    for x in s: pass\n", id="gone through"),
+        pytest.param(f"{IN_FUNCTION}    s = set()\n    return s\n", id="returned"),
+        pytest.param(f"{IN_FUNCTION}    s = set()\n    while s: s.pop()\n", id="taken from"),
+        pytest.param(f"{IN_FUNCTION}    s = {{a.x}}\n    c = s - b\n", id="goes into another"),
+        pytest.param(f"{IN_FUNCTION}    g(\n        s=set()\n    )\n", id="argument"),
+        pytest.param("class A:\n    s = set()\n    def f(self): self.s.add(1)\n", id="of a class"),
+        pytest.param("s = set()\n", id="of the module"),
+        pytest.param("if a:\n    s = set()\n", id="of the module, below a test"),
+        pytest.param("x = {a[0], b}\n", id="items"),
+    ],
+)
+def test_what_may_show_its_order_is(text: str) -> None:
+    told = concerned(text)
+    assert told, "no token"
+    assert all(told)
