@@ -213,3 +213,38 @@ def test_a_seed_that_only_an_option_gives(lint: Lint) -> None:
     text = changed(textwrap.dedent(TRAIN), ("    torch.manual_seed(0)\n", ""))
     head, _, rest = text.partition("if __name__")
     assert lint(f"{head}{textwrap.dedent(option)}if __name__{rest}") == ["train.py:15 possible"]
+
+
+LIGHTNING = """
+    import argparse
+    import lightning as L
+    from torch.utils.data import DataLoader
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--resume")
+    args = parser.parse_args()
+    L.seed_everything(0)
+    trainer = L.Trainer(max_epochs=9MORE)
+    trainer.fit(Net(), DataLoader(rows, shuffle=True)GIVEN)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "found"),
+    [
+        (", ckpt_path='last'", "", ["train.py:11 likely"]),
+        (", ckpt_path=args.resume", "", ["train.py:11 possible"]),
+        (", ckpt_path=None", "", []),
+        ("", "", []),
+        (", ckpt_path='last'", ", callbacks=[guard.lightning.GuardCallback(seed=0)]", []),
+    ],
+)
+def test_a_trainer_of_lightning_that_goes_on_draws_as_at_the_start(
+    lint: Lint, given: str, more: str, found: list[str]
+) -> None:
+    assert lint(LIGHTNING.replace("GIVEN", given).replace("MORE", more)) == found
+
+
+def test_one_that_draws_nothing_goes_on_as_it_would_have(lint: Lint) -> None:
+    text = LIGHTNING.replace("GIVEN", ", ckpt_path='last'").replace("MORE", "")
+    assert lint(text.replace(", shuffle=True", "")) == []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.epochs import names_in
+from detlint.dataflow.options import option_of
 from detlint.dataflow.slices import ahead, alternatives, behind, closure
 from detlint.models import layers
 from detlint.models import training as rows
@@ -23,6 +24,7 @@ _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
 _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
+TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
 _MOST = 200
 
 
@@ -85,6 +87,15 @@ def _always_leads(earlier: Op, later: Op) -> bool:
     returns = (each.place for each in earlier.function.coded("return"))
     left = any(earlier.place < each < later.place for each in returns)
     return not left and earlier.within(later.region) and earlier.place <= later.place
+
+
+def fitted(call: Op) -> str:
+    """How a Trainer of Lightning goes on from a checkpoint that its ``fit`` is given; "" of any
+    other call."""
+    given = call.given("ckpt_path") if word_of(call) == "fit" else None
+    if given is None or given.is_none:
+        return ""
+    return ASKED if option_of(given) or given.code == "param" else TRAINER
 
 
 def started(loop: Region) -> set[str]:

@@ -587,11 +587,13 @@ class _Reader:
     @staticmethod
     def resumes(function: Function) -> Iterator[Found]:
         """Where an optimizer gets the state of a checkpoint that says how far training was, each
-        with the names of that place."""
+        with the names of that place; or where a Trainer is given one, and how."""
         for op in function.coded("call"):
             places = checkpoints.resumed(op)
             if places is not None:
                 yield Found(op, " ".join(sorted(places)))
+            elif how := checkpoints.fitted(op):
+                yield Found(op, how)
 
     @staticmethod
     def replaces(function: Function) -> Iterator[Found]:

@@ -172,7 +172,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
     "saves": ("state_dict()",),
-    "resumes": ("load_state_dict(",),
+    "resumes": ("load_state_dict(", *_given("ckpt_path")),
     "replaces": ("load_state_dict(", "load_from_checkpoint("),
     "continues": ("range(", "while ", "epoch in "),
     "perturbs": (

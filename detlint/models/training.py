@@ -179,7 +179,7 @@ TRANSFORMS = {
 # do it.
 KEEPING_STATES = (
     *("rng_state", "getstate(", "get_state(", "bit_generator.state", "save_state("),
-    *("StatefulDataLoader", "sampler.state_dict(", "loader.state_dict("),
+    *("StatefulDataLoader", "sampler.state_dict(", "loader.state_dict(", "GuardCallback"),
 )
 FIXED = words("calculate_gain constant_ dirac_ eye_ ones_ zeros_")  # of torch.nn.init
 # Tensors that nothing was computed from.

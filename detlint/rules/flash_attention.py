@@ -128,8 +128,8 @@ class FlashAttention(Rule):
     Lowers the confidence:
     - no program among the linted files is seen to train the code
     - names say that the code only answers, as in decoding, serving, evaluation and tests
-    - a model that is put in evaluation mode, or is another's reference, teacher or reward
-    - the files that read the option call `scaled_dot_product_attention`, which obeys torch's switch
+    - a model in evaluation mode, or another's reference, teacher or reward; an option that chooses
+      `scaled_dot_product_attention`, which obeys torch's switch
 
     Not reported:
     - code that never runs or records no gradient, options that nothing reads, and JAX

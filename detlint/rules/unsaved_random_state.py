@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.checkpoints import ANY
+from detlint.dataflow.checkpoints import ANY, ASKED, TRAINER
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of
@@ -26,6 +26,9 @@ _OWN_ADVICE = (
     "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
     "loop goes on"
 )
+_CALLBACK_ADVICE = (
+    "give the Trainer guard.lightning.GuardCallback(seed=0), which saves them in each checkpoint"
+)
 
 
 class UnsavedRandomState(Rule):
@@ -40,18 +43,19 @@ class UnsavedRandomState(Rule):
     - its loop goes on from there, and something in it draws: a loader that shuffles, a transform,
       dropout, a data set
     - the same if the `forward` of a model draws, or a function that the loop calls
+    - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
 
     Lowers the confidence:
     - nothing seeds torch, or only an option that is off by default: then runs that nobody
       interrupts differ as well (DET102), reported as *possible*
-    - several files train, as those of several models do: *possible*
+    - several files train, as those of several models do, or `ckpt_path` is an option: *possible*
 
     Not reported:
     - a program that somewhere reads the states of generators, or has `save_state` of Accelerate or
       a `StatefulDataLoader` do it
     - loops that seed in each epoch, as by `torch.manual_seed(seed + epoch)`
-    - trainers of libraries, which save by themselves
+    - trainers of other libraries, which save by themselves
 
     What to do: Save `guard.rng_state()` with the rest. Call `guard.restore(state["rng"])` right
     before the loop goes on. It covers `random`, NumPy's global generator and torch's of all
@@ -122,8 +126,11 @@ class UnsavedRandomState(Rule):
         # What the text tells is asked first, and what takes long to tell last.
         if next(program.holding(*KEEPING_STATES), None) is not None:
             return
-        saved = program.first("saves")
-        resumed = next(_resumed(program), None) if saved is not None else None
+        fitted = next(
+            (x for x in program.facts("resumes") if x.fact.what in (TRAINER, ASKED)), None
+        )
+        saved = fitted or program.first("saves")
+        resumed = fitted or (next(_resumed(program), None) if saved is not None else None)
         if saved is None or resumed is None or _seeds_by_place(program) or not program.learns:
             return
         drawn = _drawn(program)
@@ -131,14 +138,17 @@ class UnsavedRandomState(Rule):
             return
         seeds = program.facts("seeds", "torch", runs=True)
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
+        advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
         yield program.finding(
             cls,
             saved,
             f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
             f"states of generators: {program.shown(drawn)} then draws other numbers than in a run "
             "that was not interrupted",
-            _OWN_ADVICE if program.has_own_guard else _ADVICE,
-            confidence=cls.confidence if sure else Confidence.POSSIBLE,
+            _OWN_ADVICE if program.has_own_guard else advice,
+            confidence=cls.confidence
+            if sure and resumed.fact.what != ASKED
+            else Confidence.POSSIBLE,
         )
 
 
