@@ -199,6 +199,56 @@ def test_keywords_are_followed_through_what_takes_any(
     assert bool(found(capsys)) is is_found
 
 
+FIELDS = """\
+import random
+from dataclasses import dataclass
+
+@dataclass
+class Config:
+    size: int
+    flip: bool = True
+    noise: bool = False
+
+class Crops:
+    def __init__(self, cfg: Config):
+        self.cfg = cfg
+        self.flip = 3
+
+    def get(self, x):
+        if self.cfg.flip:
+            return random.choice(x)
+        return x
+
+def noisy(x, cfg: Config | None = None):
+    if cfg is not None and cfg.noise:
+        return x + random.random()
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("graph.Crops(graph.Config(9, flip=False)).get(x)", False),
+        ("graph.Crops(graph.Config(9, False)).get(x)", False),
+        ("graph.Crops(graph.Config(9)).get(x)", True),
+        ("graph.Crops(graph.Config(9, flip=flip)).get(x)", True),
+        ("graph.Crops(graph.Config(**more)).get(x)", True),
+        ("c = graph.Config(9, flip=False); c.flip = True; graph.Crops(c).get(x)", True),
+        ("c = graph.Config(9, flip=False); setattr(c, n, 1); graph.Crops(c).get(x)", True),
+        ("c = dataclasses.replace(graph.Config(9, False), flip=x); graph.Crops(c).get(x)", True),
+        ("graph.Crops(tyro.cli(graph.Config)).get(x)", True),
+        ("graph.noisy(x, graph.Config(9, False))", False),
+        ("graph.noisy(x, graph.Config(9, noise=True))", True),
+    ],
+)
+def test_fields_of_dataclasses_that_all_calls_turn_off(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"graph.py": FIELDS, "train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [

@@ -19,7 +19,7 @@ from detlint.syntax.parsing import REFUSALS
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -43,7 +43,8 @@ class Need(NamedTuple):
     constructor the class; without that, an option of the program. ``place`` is -1 where it only
     has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
     does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
-    what is asked is whether it runs where nobody gives the program options."""
+    what is asked is whether it runs where nobody gives the program options. ``field``: it is one of
+    a dataclass, which others may set later."""
 
     function: str
     parameter: str
@@ -53,12 +54,13 @@ class Need(NamedTuple):
     unset: bool
     runs: tuple[str, ...] = ()
     default: bool = False
+    field: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Need:
         """It itself, of ``dump``."""
-        function, parameter, place, stops, others, unset, runs, default = json.loads(text)
-        return cls(function, parameter, place, tuple(stops), others, unset, tuple(runs), default)
+        told = cls(*json.loads(text))
+        return told._replace(stops=tuple(told.stops), runs=tuple(told.runs))
 
     def dump(self) -> str:
         """As text of one line."""
@@ -83,7 +85,9 @@ class Needs:
 
     def of(self, op: Op) -> list[Need]:
         """None where the function runs an operation without, or code out of sight may call it."""
-        found = (self._of_place(op, each, taken) for each, taken in self._asked_for(op))
+        found = [self._of_place(op, each, taken) for each, taken in self._asked_for(op)]
+        if self._may_not_run(op):
+            found += [_of_field(op, *each) for each in self._fields]
         return [each for each in found if each is not None]
 
     def with_options(self, op: Op) -> list[Need]:
@@ -143,15 +147,41 @@ class Needs:
         """Whether what stands under no test may still not run."""
         return any(self._function.coded(code) for code in ("leave", "return", "raise", "test"))
 
-    def _of_place(self, op: Op, place: _Place, taken: Op) -> Need | None:
-        default = taken.args[0].constant if taken.args else ...
-        unset = default is not ... and not place.runs(op, default)
-        # Of what runs by default, only a flag is followed: most code is of this kind.
-        flag = isinstance(default, bool) and not place.runs(op, not default)
+    @staticmethod
+    def _of_place(op: Op, place: _Place, taken: Op) -> Need | None:
+        unset, flag = place.turns_off(op, taken.args[0].constant if taken.args else ...)
         chosen = not taken.args and bool(place.compared) and not place.runs(op, _OTHER)
         if not (unset or flag or chosen):
             return None
         return _need(taken, place.judge(op), unset=unset)
+
+    @cached_property
+    def _fields(self) -> list[tuple[_Place, _Field]]:
+        """The fields of dataclasses that tests of the function read: ``self.cfg.flip``."""
+        seen: dict[str, Op] = {}
+        for each in self._read:
+            if each.code == "attr" and _name_of(each) and len(seen) < _MOST:
+                seen.setdefault(_name_of(each), each)
+        found = ((each, self._field(each)) for each in seen.values())
+        return [(_Place(self._function, x, self._read), field) for x, field in found if field]
+
+    def _field(self, read: Op) -> _Field | None:
+        unit, name = self._function.unit, str(read.name)
+        kept = read.args[0]
+        owner = unit.values.owner(kept if kept.is_self else self._taken(kept) or kept)
+        pieces = unit.classes.get(owner, ())
+        body = next((unit.function(each) for each in pieces if each.kind == "class"), None)
+        node = getattr(body, "node", None)
+        if not isinstance(node, ast.ClassDef) or not _is_only_own(unit.stores(name), {owner}):
+            return None
+        if not any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+            return None
+        given = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+        names = [getattr(each.target, "id", "") for each in given]
+        value = given[names.index(name)].value if name in names else None
+        if not isinstance(value, ast.Constant):
+            return None
+        return _Field(owner, name, -1 if node.bases else names.index(name), value.value)
 
     def _of_option(self, op: Op, place: _Place) -> Need | None:
         """An option without which an operation does not run, if one value or all do."""
@@ -197,12 +227,38 @@ class Needs:
             return op
         if op.code == "free":  # of the function around
             return op.args[0] if [each.code for each in op.args] == ["param"] else None
+        if op.code != "attr" or not op.args[0].is_self:
+            return None
         unit, owner = self._function.unit, self._function.class_name
         kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
         value = kept[0].args[1] if len(kept) == 1 and kept[0].code == "store_attr" else None
         if value is None or value.code != "param":
             return None
         return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
+
+
+def _is_only_own(stores: Iterator[Op], apart: Collection[str]) -> bool:
+    """Whether methods of other classes alone give their own attributes values."""
+    return all(
+        each.args[0].is_self and each.function.class_name not in ("", *apart) for each in stores
+    )
+
+
+class _Field(NamedTuple):
+    """A field of a dataclass that has a constant for its default."""
+
+    owner: str
+    name: str
+    place: int
+    default: object
+
+
+def _of_field(op: Op, place: _Place, field: _Field) -> Need | None:
+    unset, flag = place.turns_off(op, field.default)
+    if not (unset or flag):
+        return None
+    stops, others, runs = place.judge(op)
+    return Need(*field[:3], stops, others, unset, runs, field=True)
 
 
 def _default_of(op: Op, place: _Place) -> Need | None:
@@ -249,6 +305,12 @@ class _Place:
         stops = tuple(each for each, runs in told.items() if not runs)
         return stops, self.runs(op, _OTHER), tuple(each for each, runs in told.items() if runs)
 
+    def turns_off(self, op: Op, default: object) -> tuple[bool, bool]:
+        """Whether an operation does not run with a default, and whether with the other value of a
+        flag: of what runs by default, only such is followed, as most code is of this kind."""
+        flag = isinstance(default, bool) and not self.runs(op, not default)
+        return default is not ... and not self.runs(op, default), flag
+
     def runs(self, op: Op, value: object) -> bool:
         """Whether an operation may run where it has some value."""
         paths = self._paths.get(repr(value))
@@ -266,14 +328,14 @@ class _Place:
 
 
 def _name_of(op: Op) -> str:
-    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute; "" of
-    anything else."""
+    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute, ``x.y`` of
+    one of these; "" of anything else."""
     if op.code == "param":
         return str(op.name[1])
     if op.code == "free":
         return str(op.name)
-    own = op.code == "attr" and op.args[0].is_self
-    return f"self.{op.name}" if own else ""
+    owner = "" if op.code != "attr" else "self" if op.args[0].is_self else _name_of(op.args[0])
+    return f"{owner}.{op.name}" if owner else ""
 
 
 def _need(
@@ -310,6 +372,8 @@ def _passes_on(decorator: ast.expr) -> bool:
 def read_gives(source: Source, need: str) -> list[Answer]:
     """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
     asked = Need.parse(need)
+    if asked.field and "setattr(" in source.text:
+        return [(0, True)]
     sought = [asked.function, f".{asked.parameter}"]
     if not asked.function:
         sought = [asked.parameter, asked.parameter.replace("_", "-")]
@@ -349,11 +413,14 @@ def gives(unit: Unit, need: Need) -> list[Answer]:
 
 def _sets(unit: Unit, need: Need) -> bool:
     """Whether a file that does not define what is called sets its attribute."""
+    if need.field and "replace(" in unit.text and f"{need.parameter}=" in unit.text:
+        return True
     if f".{need.parameter}" not in unit.text:
         return False
     if need.function in unit.classes or unit.defines(need.function):
         return False
-    return any(True for _ in unit.stores(need.parameter))
+    stores = unit.stores(need.parameter)
+    return not _is_only_own(stores, ()) if need.field else any(True for _ in stores)
 
 
 def _other_names(unit: Unit, name: str) -> list[str]:

@@ -95,7 +95,8 @@ def is_never_met(need: str) -> bool:
 
 def is_by_default(need: str) -> bool:
     """Whether a need is about what happens where nobody gives the program options."""
-    return json.loads(need)[-1] is True
+    *_, default, _ = json.loads(need)
+    return default is True
 
 
 def _called(names: Iterable[str]) -> tuple[str, ...]:
