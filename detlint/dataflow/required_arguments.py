@@ -159,7 +159,7 @@ class Needs:
     def _fields(self) -> list[tuple[_Place, _Field]]:
         """The fields of dataclasses that tests of the function read: ``self.cfg.flip``."""
         seen: dict[str, Op] = {}
-        for each in self._read:
+        for each in self._read if "dataclass" in self._function.unit.text else ():
             if each.code == "attr" and _name_of(each) and len(seen) < _MOST:
                 seen.setdefault(_name_of(each), each)
         found = ((each, self._field(each)) for each in seen.values())
