@@ -181,3 +181,18 @@ def test_statements_that_share_a_line_are_read_each(*, whole: bool) -> None:
     unit = Unit(Source("a.py", "a, n = f(1); b = [n, 1]\nprint(b)\n"), whole=whole)
     stored = [op.name for op in unit.module.ops if op.code == "store_global"]
     assert stored == ["a", "n", "b"]
+
+
+def test_files_stay_open_while_there_is_room_for_their_operations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sources = [Source(f"{name}.py", "def f():\n    return 1\n") for name in "abc"]
+    opened = units._Opened()
+    found = [opened.unit(each) for each in sources]
+    assert [opened.unit(each) for each in sources] == found
+    for each in sources:
+        assert opened.unit(each).defined("f")
+    monkeypatch.setattr("detlint.dataflow.unit._ROOM", 2 * found[0].weight)
+    assert opened.unit(Source("d.py", "")) not in found
+    assert opened.unit(sources[2]) is found[2]
+    assert opened.unit(sources[0]) is not found[0]

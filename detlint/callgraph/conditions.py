@@ -138,12 +138,8 @@ class Conditions:
         return self._passed[asked]
 
     def _is_given(self, need: str, *, surely: bool) -> bool:
-        index, reach = self._index, self._project.reach_of(self._path)
-        calls = [
-            (path, index.part_at(path, row) if row else "", given)
-            for path in self._paths
-            for row, given in index.gives(path, need)
-        ]
+        reach = self._project.reach_of(self._path)
+        calls = self._project.given(need, self._paths)
         running = [each for each in calls if reach.may_run(self._path, *each[:2])]
         if surely:
             sure = [each for each in running if reach.runs(self._path, *each[:2])]

@@ -74,13 +74,29 @@ class Graph:
 
     def leading_to(self, nodes: Iterable[int], files: Container[str]) -> frozenset[int]:
         """All nodes from which one of some may be reached within some files, with these."""
-        found = set(nodes)
-        pending, homes = list(found), self.homes
-        for each in pending:  # grows
-            for before in self._all_sources[each]:
-                if before not in found and (not homes[before] or homes[before] in files):
-                    found.add(before)
-                    pending.append(before)
+        homes, found = self.homes, set(nodes)
+        fresh = found
+        while fresh:
+            before = set(chain.from_iterable(map(self._all_sources.__getitem__, fresh)))
+            left = before.difference(found)
+            fresh = {each for each in left if not homes[each] or homes[each] in files}
+            found |= fresh
+        return frozenset(found)
+
+    def reached_from(
+        self, nodes: Iterable[int], files: Container[str], reached: Iterable[int] = ()
+    ) -> frozenset[int]:
+        """All nodes that some lead to within some files, and with what is reached already."""
+        targets, joints, homes = self.targets, self.joints, self.homes
+        found = set(reached)
+        pending = [each for each in nodes if each not in found]
+        found.update(pending)
+        for node in pending:  # grows
+            joined = (each for other, each in joints.get(node, ()) if other in found)
+            for target in chain(targets[node], joined):
+                if target not in found and (not homes[target] or homes[target] in files):
+                    found.add(target)
+                    pending.append(target)
         return frozenset(found)
 
     @cached_property

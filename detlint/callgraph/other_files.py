@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections import defaultdict
 from functools import cache, cached_property
@@ -260,9 +259,7 @@ class OtherFiles:
             module = module_of(imported)
             return [*importers.get(module, ()), *importers.get(f".{module}", ())]
 
-        roots = closure([path], importing)
-        closures = (modules.closure(each, self._index.imports) for each in roots)
-        return list(dict.fromkeys(itertools.chain.from_iterable(closures)))
+        return modules.closure(closure([path], importing), self._index.imports)
 
     def _around(self, path: str) -> str:
         """The largest folder around a file that has not too many files."""

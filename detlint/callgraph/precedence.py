@@ -250,16 +250,7 @@ class Precedence:
 
     def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
         """What is reached besides from some nodes."""
-        graph, found = self._graph, set(reached)
-        pending = [each for each in nodes if each not in found]
-        found.update(pending)
-        for node in pending:  # grows
-            joined = (each for other, each in graph.joints.get(node, ()) if other in found)
-            for target in (*graph.targets[node], *joined):
-                if target not in found and graph.homes[target] in ("", *self._files):
-                    found.add(target)
-                    pending.append(target)
-        return frozenset(found)
+        return self._graph.reached_from(nodes, self._files, reached)
 
 
 def _waits(around: Function, row: int) -> bool:

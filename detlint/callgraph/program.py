@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.callgraph import roles
@@ -103,6 +103,7 @@ class Program:
         self._members = frozenset(self.paths)
         self._conditions = Conditions(path, self.paths, project)
         self._ways: dict[str, list[Callable[[str, str], bool]]] = {}
+        self._parts_from = cache(self._reached_from)
 
     @property
     def places(self) -> list[str]:
@@ -317,8 +318,11 @@ class Program:
         afresh = kind == "spawns" and self.has("start_methods")
         for each in itertools.chain(self.facts(kind), self.facts("processes") if afresh else ()):
             for start in self._project.defined(each.path, each.fact.what):
-                reaches = self._reach.parts_from(start, self._members)
-                yield each, {path: _Parts(path, reaches) for path in self.paths}
+                yield each, self._parts_from(start)
+
+    def _reached_from(self, start: Symbol) -> Mapping[str, Container[str]]:
+        reaches = self._reach.parts_from(start, self._members)
+        return {path: _Parts(path, reaches) for path in self.paths}
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
         """Whether a fact stands in some parts of files."""

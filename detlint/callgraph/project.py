@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 
+_Call = tuple[str, str, "bool | str"]
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 # It begins with plain text, which sre finds fast.
@@ -55,6 +57,7 @@ class Project:
         self._reach: Reachability | None = None
         self._configured: dict[str, bool] = {}
         self._flags: dict[str, set[str]] = {}
+        self._given: dict[str, dict[str, list[_Call]]] = {}
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -142,6 +145,18 @@ class Project:
             self._flags[path] = {one or other for one, other in found}
         return self._flags[path]
 
+    def given(self, need: str, paths: Sequence[str]) -> list[_Call]:
+        """The calls in some files that may pass an argument, each with its file, the part that it
+        stands in, and what it passes."""
+        known, index = self._given.setdefault(need, {}), self.index
+        for path in paths:
+            if path not in known:
+                known[path] = [
+                    (path, index.part_at(path, row) if row else "", given)
+                    for row, given in index.gives(path, need)
+                ]
+        return [*chain.from_iterable(map(known.__getitem__, paths))]
+
     @cached_property
     def state_of_configurations(self) -> str:
         """A digest of what its files hold that are no Python."""
@@ -169,7 +184,7 @@ class Project:
     def closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
         if path not in self._closures:
-            self._closures[path] = self._modules.closure(path, self._imports)
+            self._closures[path] = self._modules.closure([path], self._imports)
         return self._closures[path]
 
     def depends_on(self, path: str) -> tuple[object, ...]:

@@ -103,16 +103,9 @@ class Reachability:
     def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
         """Whether a function that runs alone reaches a part of some files, or what runs when they
         are imported."""
-        graph = self._calls
-        node = graph.known(*start)
-        limits = [int(not home or home in files) for home in graph.homes]
-        reached = flood(graph, {} if node is None else {node: 1}, limits)
-
-        def reaches(path: str, part: str) -> bool:
-            found = graph.known(path, part)
-            return not part or (found is not None and bool(reached[found]))
-
-        return reaches
+        node = self._calls.known(*start) if start.path in files else None
+        reached = self._calls.reached_from([] if node is None else [node], files)
+        return lambda path, part: not part or self._calls.known(path, part) in reached
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""

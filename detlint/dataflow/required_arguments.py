@@ -15,6 +15,7 @@ from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.scan import CALLED
 from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.mentions import mentions
 from detlint.syntax.parsing import REFUSALS
 from detlint.syntax.stack import in_deep_stack
 
@@ -374,10 +375,7 @@ def read_gives(source: Source, need: str) -> list[Answer]:
     asked = Need.parse(need)
     if asked.field and "setattr(" in source.text:
         return [(0, True)]
-    sought = [asked.function, f".{asked.parameter}"]
-    if not asked.function:
-        sought = [asked.parameter, asked.parameter.replace("_", "-")]
-    if not any(each in source.text for each in sought):
+    if not _may_give(source.text, asked):
         return []
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
@@ -385,6 +383,13 @@ def read_gives(source: Source, need: str) -> list[Answer]:
         return in_deep_stack(lambda: gives(opened(source), asked))
     except (UnparsedError, *REFUSALS):
         return [(0, True)]
+
+
+def _may_give(text: str, need: Need) -> bool:
+    """Whether a text names what has to be passed, or what is called."""
+    if not need.function:
+        return need.parameter in text or need.parameter.replace("_", "-") in text
+    return bool(mentions(text, need.function)) or f".{need.parameter}" in text
 
 
 def gives(unit: Unit, need: Need) -> list[Answer]:

@@ -56,7 +56,8 @@ _TARGETS = re.compile(
 )
 _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
-_MOST = 64  # files that are kept open
+# Characters of functions that are kept as operations, each of which takes about ten.
+_ROOM = 2_000_000
 
 
 class UnparsedError(Exception):
@@ -108,6 +109,7 @@ class Unit(Editable[ast.AST]):
         self._naming_within: dict[str, dict[str, dict[Piece, list[int]]]] = {}
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
+        self.weight = len(source.text) // 10  # and the characters of what was made operations
 
     def close(self) -> None:
         """Let go of all operations, of which none is asked for any more. They hold each other, and
@@ -274,6 +276,7 @@ class Unit(Editable[ast.AST]):
         body = self._parsed(piece)
         if body is None:
             return None
+        self.weight += piece.end - piece.start
         if piece.kind == "class":
             inner = getattr(body[0], "body", []) if body else []
             return lower(piece.name, inner, self, body[0] if body else None)
@@ -304,10 +307,10 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def module(self) -> Function:
         """What the statements of the module do, its functions and classes left out."""
-        body = self._own_body
+        body, own = self._own_body, [piece for piece in self.pieces if not piece.kind]
         if body is None:  # what does not parse is left out
-            own = (piece for piece in self.pieces if not piece.kind)
             body = [each for piece in own for each in self._parsed(piece) or []]
+        self.weight += sum(piece.end - piece.start for piece in own)
         return lower("", body, self)
 
     def _reads(self, piece: Piece) -> bool:
@@ -655,13 +658,31 @@ def _note(bound: str, name: str, found: dict[str, list[str]]) -> None:
         names.append(name)
 
 
-_OPEN: dict[Source, Unit] = {}
+class _Opened:
+    """Files by themselves, each of which stays open as long as there is room, the newest last."""
+
+    def __init__(self) -> None:
+        self._units: dict[Source, Unit] = {}
+        self._weights: dict[Source, int] = {}  # of all but the newest
+        self._total = 0
+
+    def unit(self, source: Source) -> Unit:
+        """A file, which may be open already."""
+        newest = next(reversed(self._units), None)
+        if newest is not None and newest is not source:
+            self._weights[newest] = self._units[newest].weight
+            self._total += self._weights[newest]
+        unit = self._units[source] = self._taken(source) or Unit(source)
+        while self._total > _ROOM:
+            oldest = self._taken(next(iter(self._units)))
+            if oldest is not None:
+                oldest.close()
+        return unit
+
+    def _taken(self, source: Source) -> Unit | None:
+        self._total -= self._weights.pop(source, 0)
+        return self._units.pop(source, None)
 
 
-def opened(source: Source) -> Unit:
-    """A file by itself, which stays open for a while: one question follows the other."""
-    unit = _OPEN.pop(source, None) or Unit(source)
-    _OPEN[source] = unit
-    if len(_OPEN) > _MOST:
-        _OPEN.pop(next(iter(_OPEN))).close()
-    return unit
+# One question follows the other.
+opened = _Opened().unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.index.folders import FILE, OTHER
@@ -42,7 +42,7 @@ class Modules:
         self._bound = os.path.realpath(bound)
         self._inside = os.path.join(self._bound, "")
         self._folders = folders
-        self._imported: dict[str, list[str]] = {}
+        self._imported: dict[str, dict[str, None]] = {}
         # Asked again and again: a project's files import the same things.
         self._listed = cache(self._list)
         self._real = cache(os.path.realpath)
@@ -51,18 +51,21 @@ class Modules:
         self._root = cache(self._first_root)
         self._folder = cache(os.path.dirname)
 
-    def closure(self, path: str, imports_of: Callable[[str], Iterable[Import]]) -> list[str]:
-        """A file and all that run when it does, in the order in which they are met."""
-        met = {path}
-        pending = [path]
-        for each in pending:
-            if each not in self._imported:
-                found = [self.files(each, wanted) for wanted in imports_of(each)]
-                self._imported[each] = [*dict.fromkeys(chain.from_iterable(found))]
-            fresh = [found for found in self._imported[each] if found not in met]
-            met.update(fresh)
-            pending += fresh
-        return pending
+    def closure(
+        self, paths: Iterable[str], imports_of: Callable[[str], Iterable[Import]]
+    ) -> list[str]:
+        """Files and all that run when one of them does, in the order in which they are met."""
+        met = dict.fromkeys(paths)
+        fresh = list(met)
+        while fresh:
+            known = len(met)
+            for each in fresh:
+                if each not in self._imported:
+                    found = (self.files(each, wanted) for wanted in imports_of(each))
+                    self._imported[each] = dict.fromkeys(chain.from_iterable(found))
+                met.update(self._imported[each])
+            fresh = list(islice(met, known, None))
+        return list(met)
 
     def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
