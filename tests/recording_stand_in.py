@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
     """As ``record``'s: run the program."""
     global _writer, _options  # noqa: PLW0603 - one program a process
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    for name in ("--until", "--lines", "--operators", "--first-step", "--seed"):
+    for name in ("--until", "--lines", "--operators", "--first-step", "--held", "--seed"):
         parser.add_argument(name, type=int)
     parser.add_argument("--out")
     parser.add_argument("--values", action="store_true")

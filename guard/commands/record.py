@@ -49,6 +49,7 @@ def main(arguments: Sequence[str]) -> int:
             module=options.operators[1] if options.operators else "",
             first_step=options.first_step,
             lines=options.lines,
+            held=options.held,
         )
         if options.guard:  # which imports torch, for which the program is now prepared
             import_module("guard.setup.activation").enable()
@@ -89,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
         type=at_least(0),
         metavar="STEP",
         help="record the program's own statements as well, up to that step",
+    )
+    add(
+        "--held",
+        type=at_least(0),
+        metavar="STEP",
+        help="tell what the program holds as that step begins, and as its first one does",
     )
     add(
         "--state-every", type=at_least(1), default=50, metavar="N", help="steps between full states"

@@ -60,7 +60,8 @@ def judge_resumed(situation: Situation) -> Verdict | None:
     restored = [_KEPT[kind] for kind in kinds]
     advice = f"{_RESTORE}: {listed(restored) or _ALL}."
     why = why[0].upper() + why[1:]
-    return Verdict(Cause.STATE, why, advice, place=place, lost=tuple(kinds))
+    generators = tuple(gone.get("generator", ()))
+    return Verdict(Cause.STATE, why, advice, place=place, lost=tuple(kinds), generators=generators)
 
 
 def _trained_in_one(situation: Situation) -> list[str]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType, TracebackType
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_OWN = tuple(os.path.join(_ROOT, each, "") for each in ("guard", "detlint"))
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _TRACED_LINE = r'File "([^"]+)", line (\d+), in (\S+)'
 _TYPED = ("<ipython-input", "<stdin>", "<string>")

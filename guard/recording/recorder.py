@@ -99,6 +99,8 @@ class Recorder:
         self.close_evaluation()
         if grad or (module.training and self.has_trained):
             self._continue_training()
+            if self.options.held is not None:
+                self.sink.training_begins()
         else:
             self.target = self.evaluation = Events()
         self._take_waiting()

@@ -18,6 +18,7 @@ from guard.trace import Header, TraceWriter
 if TYPE_CHECKING:
     from guard.recording.events import Events, Schema
     from guard.recording.recorder import Recorder
+    from guard.recording.snapshots import Snapshot
     from guard.recording.tracer import Tracer
     from guard.trace import Status, StepKind
 
@@ -38,12 +39,16 @@ class Options:
     first_step: int = 0  # the number of the first step, where a run was resumed
     # the number of the step up to which the program's statements are recorded, or None
     lines: int | None = None
+    # the number of the step before which what the program holds is told, or None
+    held: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As the trace's header has them, with the name of the hash."""
         from guard.digests.hashing import HASH
 
-        return {**asdict(self), "hash": HASH}
+        told = asdict(self)
+        del told["held"]  # traces with it hold the same
+        return {**told, "hash": HASH}
 
 
 class Session:
@@ -71,6 +76,7 @@ class Session:
         self._is_child = is_child
         self._outcome: tuple[Status, str] | None = None
         self._tracer: Tracer | None = None
+        self._snapshot: Snapshot | None = None
         self._lock = threading.RLock()  # several threads may train
         if not is_child:
             self._begin()
@@ -142,6 +148,19 @@ class Session:
         with self._lock:
             self._write(kind, events, schema)
 
+    def training_begins(self) -> None:
+        """A training step begins, whose forward has yet to run. Raises OSError."""
+        if self._snapshot is None and self.options.held is not None:
+            from guard.recording.snapshots import Snapshot  # most recordings go without
+
+            self._snapshot = Snapshot(self.options.held)
+        rank, _ = _rank(is_child=self._is_child)
+        if self._snapshot is not None and rank is not None:
+            self._snapshot.take(self.number, self._path(rank))
+
+    def _path(self, rank: int) -> str:
+        return os.path.join(self.folder, _NAME.format(rank))
+
     def _write(self, kind: StepKind, events: Events, schema: Schema) -> None:
         writer = self._open()
         if writer is None:
@@ -174,8 +193,7 @@ class Session:
             if rank is None:
                 self.uninstall()
                 return None
-            path = os.path.join(self.folder, _NAME.format(rank))
-            self._writer = TraceWriter(path, self._header(rank, size))
+            self._writer = TraceWriter(self._path(rank), self._header(rank, size))
         return self._writer
 
     def _header(self, rank: int, size: int) -> Header:

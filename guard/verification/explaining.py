@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Suspect
 from guard.diff.differences import Confidence, Explanation, Source
-from guard.diff.names import listed
+from guard.diff.names import generator, listed
 from guard.diff.sources import (
     DOES,
     LISTING,
@@ -34,12 +34,11 @@ from guard.digests.generators import NAMES
 from guard.digests.traits import ASKED, HANDED, OBJECTS, SETS, SHARED, SHOWN, STRINGS
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
+from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
     FROM_A_THREAD,
-    KEPT,
     OF_CIRCUMSTANCES,
-    ON_MODULES,
     SAVED,
     meaning,
 )
@@ -263,8 +262,7 @@ def _parts(text: str) -> Iterator[ast.AST]:
 _OF_REASONS = {
     **{each.value: each for each in Source},
     FROM_A_THREAD: Source.THREAD_ORDER,
-    KEPT: Source.STATE,
-    ON_MODULES: Source.STATE,
+    LOST: Source.STATE,
     SAVED: Source.STATE,
 }
 # What a line may depend on, where the runs differ in equal circumstances: an order by hashes that
@@ -344,12 +342,14 @@ def _of_state(known: Known) -> Explanation | None:
         return None
     lost = known.difference.lost
     first = known.suspects[0] if known.suspects else None
-    if first is not None and first.fits == KEPT:
-        return Explanation(Source.STATE, Confidence.LIKELY, first.message.partition(" ")[0])
     event = known.difference.first  # of an output, they can be its parameters or something else
     is_seen = lost and (event is None or event.kind != "output" or "generator" in lost)
     sure = Confidence.CERTAIN if is_seen else Confidence.LIKELY
-    return Explanation(Source.STATE, sure, ", ".join(lost))
+    of_object = first is not None and first.fits == LOST
+    drawn = [generator(each) for each in known.difference.generators]
+    kinds = [*(each for each in lost if each != "generator" or not drawn), *drawn]
+    what = first.message.partition(";")[0] if first and of_object else ", ".join(kinds)
+    return Explanation(Source.STATE, sure, what)
 
 
 def _of_statements(known: Known) -> Explanation | None:

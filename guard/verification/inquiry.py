@@ -102,16 +102,20 @@ def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
 
 
 def cut_short(opened: Session, watched: Watched) -> Verdict:
-    """What is known where verify is interrupted. That the runs have ended then says nothing."""
+    """What is known where verify is interrupted."""
     verdict, _ = judged(opened, watched)
-    comparison = verdict.comparison
-    if comparison is None:
+    if verdict.comparison is None:
         raise KeyboardInterrupt
+    comparison = as_far(verdict.comparison)
+    return replace(verdict, comparison=comparison, failure=None, interrupted=True)
+
+
+def as_far(comparison: Comparison) -> Comparison:
+    """A comparison of runs that verify has ended early: how long they are says nothing."""
     difference = comparison.difference
     if difference is not None and difference.cause is Cause.LENGTH:
         comparison = replace(comparison, difference=None)
-    verdict = replace(verdict, comparison=comparison, failure=None, interrupted=True)
-    return with_notes(verdict, _CUT_SHORT)
+    return replace(comparison, notes=(*comparison.notes, _CUT_SHORT))
 
 
 def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
@@ -292,7 +296,9 @@ def with_findings(
         refined = drawn_in_threads(refined, text)
         refined = never_written(refined, verdict.circumstance, text)
     refined = decided(refined, found.decided)
-    asked = Asked(refined, verdict.circumstance, text, comparison.changes, shown is not None)
+    asked = Asked(
+        refined, verdict.circumstance, text, comparison.changes, shown is not None, found.losses
+    )
     refined = replace(refined, place=found.entered or refined.place)
     files = () if verdict.interrupted else text.files  # the linter takes seconds
     try:

@@ -176,10 +176,15 @@ class Plan:
 
 
 def recording(
-    until: int | None = None, operators: int | None = None, first_step: int = 0
+    until: int | None = None,
+    operators: int | None = None,
+    first_step: int = 0,
+    held: int | None = None,
 ) -> tuple[str, ...]:
-    """Options of ``record``: the numbers of the last step, of that in detail, of the first."""
+    """Options of ``record``: the numbers of the last step, of that in detail, of the first, of
+    that before which it is told what the program holds."""
     found = [] if until is None else ["--until", str(until)]
     found += [] if operators is None else ["--operators", str(operators)]
     found += ["--first-step", str(first_step)] if first_step else []
+    found += [] if held is None else ["--held", str(held)]
     return tuple(found)

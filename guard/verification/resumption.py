@@ -9,23 +9,27 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparer, Comparison, examine
-from guard.verification.inquiry import failure_of, with_findings, with_notes
+from guard.verification.inquiry import as_far, cut_short, failure_of, with_findings, with_notes
+from guard.verification.lost_state import losses, with_losses
 from guard.verification.operators import Bisection
 from guard.verification.plan import recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
-from guard.verification.settling import kept_outside
+from guard.verification.statements import Entry
 from guard.verification.verdicts import Failure, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from guard.diff import Difference
     from guard.trace import Step, Trace
+    from guard.verification.lost_state import Loss
     from guard.verification.plan import Plan
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _NAMES = ("uninterrupted", "resumed")
+_NOT_RESUMED = "no run had been resumed by then: two runs up to the interruption were compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +58,45 @@ class _Resumption:
         self._interruption = interruption
         self._at = interruption.at
         self._start = partial(opened.start, opened.plan.circumstances(0))
+        self._seen: list[Process] = []  # processes that have been started
 
     def verdict(self) -> Verdict:
         """Of three runs: the whole, the part before and the part after."""
+        try:
+            return self._judged()
+        except KeyboardInterrupt:
+            return self._cut_short()
+
+    def _cut_short(self) -> Verdict:
+        """What is known where verify is interrupted; where that is nothing, KeyboardInterrupt."""
+        for each in self._seen:
+            each.look()
+        seen = [each for each in self._seen if each.traces]
+        if len(seen) < len(_NAMES):
+            raise KeyboardInterrupt
+        whole, before, *more = seen
+        if not more:
+            verdict = cut_short(self._session, Watched((whole, before), None, 1, (), 0.0))
+            return with_notes(verdict, _NOT_RESUMED)
+        start = resumed_at(whole.traces[0], more[0].traces[0], trainings(before.traces[0]))
+        comparison = as_far(self._resumed(whole, more[0], start))
+        return self._verdict(comparison, interrupted=True, resume=self._told(start))
+
+    def _judged(self) -> Verdict:
         until, stop = self._session.plan.until, self._interruption.stop
-        limit, extra = recording(self._at - 1), shlex.split(stop or "")
+        at, extra = self._at, shlex.split(stop or "")
+        limit = recording(at - 1, held=at)
         interrupted = partial(self._start, limit, arguments=extra, leaves=stop is None)
-        whole, before = self._run(partial(self._start, recording(until)), interrupted)
+        through = partial(self._start, recording(until, held=at))
+        whole, before = self._run(through, interrupted)
         if failure := _failed(whole) or _failed(before) or self._unfit(whole, before):
             return self._verdict(failure=failure)
         early = Comparer(whole.traces, before.traces).advance()
         if early is not None and early.step < self._at and early.cause is not Cause.LENGTH:
             comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
             return with_notes(self._verdict(comparison, resume=self._told(None)), self._early())
-        options, arguments = recording(until, first_step=self._at), self._interruption.resume
+        options = recording(until, first_step=at, held=0)
+        arguments = self._interruption.resume
         given = {"arguments": shlex.split(arguments), "place": before.folder}
         (after,) = self._run(partial(self._start, options, **given))
         if failure := _failed(after):
@@ -81,12 +110,16 @@ class _Resumption:
             )
             failure = Failure(after.number + 1, why, after.tail())
             return self._verdict(failure=failure, resume=self._told(start))
-        return self._concluded(whole, after, start, expected)
+        return self._concluded(whole, before, after, start)
 
-    def _run(self, *starts: Callable[[], Process]) -> tuple[Process, ...]:
+    def _run(self, *starts: Callable[[], Process], limited: bool = False) -> tuple[Process, ...]:
         opened = self._session
         one_by_one = not opened.isolated or opened.plan.one_by_one
-        return Watch(opened, starts, compares=False, one_by_one=one_by_one).run().processes
+        watch = Watch(opened, starts, limited, compares=False, one_by_one=one_by_one)
+        try:
+            return watch.run().processes
+        finally:
+            self._seen += watch.so_far.processes
 
     def _verdict(self, comparison: Comparison | None = None, **told: Any) -> Verdict:
         return Verdict(comparison, 2, "copies" if self._session.isolated else "in place", **told)
@@ -106,21 +139,42 @@ class _Resumption:
             "without --resume-at first"
         )
 
-    def _concluded(self, whole: Process, after: Process, start: int, expected: int) -> Verdict:
-        for trace in after.traces:
-            trace.header = replace(trace.header, first_step=start)
-        comparison = examine(whole.traces, after.traces, _NAMES)
+    def _concluded(self, whole: Process, before: Process, after: Process, start: int) -> Verdict:
+        """What the resumed run shows beside the whole one."""
+        comparison, expected = self._resumed(whole, after, start), trainings(before.traces[0])
         verdict = self._verdict(comparison, reruns=1, resume=self._told(start))
-        if comparison.difference is not None:
-            is_first = comparison.difference.step == number_of(whole.traces[0], start)
-            text = self._session.text
-            found = kept_outside(comparison.difference, text, is_first=is_first)
-            verdict = with_findings(verdict, text, found, Bisection())
+        if (difference := comparison.difference) is not None:
+            found = self._losses(whole, before if start == expected else None, after, difference)
+            text, refined = self._session.text, with_losses(difference, found)
+            verdict = with_findings(verdict, text, refined, Bisection(), Entry(losses=found))
         note = f"interrupted after {expected} training steps, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
         return with_notes(
             verdict, note + (goes_on if start != expected else "and resumed at the next")
         )
+
+    @staticmethod
+    def _resumed(whole: Process, after: Process, start: int) -> Comparison:
+        for trace in after.traces:
+            trace.header = replace(trace.header, first_step=start)
+        return examine(whole.traces, after.traces, _NAMES)
+
+    def _losses(
+        self, whole: Process, before: Process | None, after: Process, difference: Difference
+    ) -> tuple[Loss, ...]:
+        """What the resumed run did not get back.
+
+        before  the interrupted one; where that had gone further than the resumed one begins, None:
+                the whole one is run again up to that step
+        """
+        if before is None:
+            number = number_of(whole.traces[0], after.traces[0].header.first_step)
+            until_then = partial(self._start, recording(number, held=number))
+            (whole,) = self._run(until_then, limited=True)
+            whole.look()
+        runs = (whole, after, before)
+        held = [str(each.traces[difference.rank].path) for each in runs if each and each.traces]
+        return losses(held, self._session.text, difference) if len(held) > 1 else ()
 
     def _told(self, start: int | None) -> dict[str, Any]:
         how = "ended" if self._interruption.stop is None else "stopped by itself"

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Source
-from guard.diff.names import listed
 from guard.diff.slices import done_in_one, sets_only, sets_values
 from guard.diff.sources import varies
 from guard.verification.attribution import NONE
@@ -32,21 +31,6 @@ _FROM_MEMORY = (
     "The program allocates memory, and reads of it what nothing has written: it takes nothing but "
     "another content of such memory to make the difference."
 )
-_KEPT = (
-    "The inputs, the parameters and the loss agree, and the program changes gradients in place: by "
-    "a number that it takes from what it keeps beside the model and the optimizer, which a "
-    "resumed run begins anew."
-)
-_IN_LOSS = (
-    "The outputs agree, so that the loss is computed with something that the program keeps beside "
-    "the model and the optimizer, which a resumed run begins anew."
-)
-_NOT_SAVED = " It keeps {} and saves nothing of that name."
-_SAVE = (
-    "Save with the checkpoint what the program keeps from step to step beside the model and the "
-    "optimizer, such as a history or a count in Python, and load it before the first step."
-)
-_TOLD = 3  # names
 # What such memory can be read into; an order of batches, or what is done, tells more by itself.
 _READ_INTO = (
     Cause.INITIALISATION,
@@ -119,28 +103,6 @@ def decided(difference: Difference, shown: Decided | None) -> Difference:
     if shown is None or difference.cause not in COMPUTED:
         return difference
     return replace(difference, cause=shown.cause, why=f"{difference.why} {shown.why}")
-
-
-def kept_outside(difference: Difference, text: Text, *, is_first: bool) -> Difference:
-    """A gradient that differs in a resumed run, whose program changes gradients by what it keeps;
-    or a loss in its first step, whose program keeps something that it does not save.
-
-    Before the interruption the program has agreed with itself, so that a kernel is unlikely.
-
-    is_first  whether it differs in the first step of the resumed run
-    """
-    event = difference.first or difference.second
-    if difference.cause is not Cause.KERNEL or event is None:
-        return difference
-    names = list(dict.fromkeys(each.name for kept in text.kept.values() for each in kept))
-    in_loss = event.kind == "loss" and is_first and bool(names)
-    in_gradient = event.kind == "gradient" and text.changes_gradients and (is_first or bool(names))
-    if not (in_loss or in_gradient):
-        return difference
-    why = difference.why.partition(". ")[0] + f". {_IN_LOSS if in_loss else _KEPT}"
-    if names:
-        why += _NOT_SAVED.format(listed(names[:_TOLD]))
-    return replace(difference, cause=Cause.STATE, why=why, advice=_SAVE)
 
 
 class Decided(NamedTuple):

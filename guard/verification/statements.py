@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from guard.diff.slices import Found
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
+    from guard.verification.lost_state import Loss
     from guard.verification.operators import Bisection
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
@@ -67,6 +68,7 @@ class Entry:
     decided: Decided | None = None  # another cause than it seemed to have, as its line shows
     # the first statement, what its values are made of, and the slice from it
     origin: Begun | None = None
+    losses: tuple[Loss, ...] = ()  # of a resumed run: what it did not get back
 
 
 def is_asked(difference: Difference, bisection: Bisection) -> bool:

@@ -188,11 +188,22 @@ def _leave_at_next_step() -> None:
         return
     modules: Any = import_module("torch.nn.modules.module")
     modules.register_module_forward_pre_hook(
-        lambda module, _: _end() if module.training and torch.is_grad_enabled() else None
+        lambda module, _: _begins() if module.training and torch.is_grad_enabled() else None
     )
     from guard.observe.optimizers import follow_steps
 
     follow_steps(ExitStack(), lambda *_: _end())
+
+
+def _begins() -> None:
+    """The step begins, whose forward will not run."""
+    from guard.recording.recording import current
+
+    session = current()
+    with suppress(OSError):
+        if session is not None:
+            session.training_begins()
+    _end()
 
 
 def _end() -> None:

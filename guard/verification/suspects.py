@@ -18,18 +18,17 @@ from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
-from guard.verification.texts import Line, Text, set_on_modules, setters, states, timed_conditions
+from guard.verification.texts import Line, Text, setters, states, timed_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from guard.diff import Change, Difference, Link
+    from guard.verification.lost_state import Loss
 
 FROM_A_THREAD = "a generator that is drawn from at any time"
 SET = "the program sets it itself"
-KEPT = "what the program keeps and does not save"
 SAVED = "what becomes of the state that was lost"
-ON_MODULES = "what a module computes with, beside its parameters and buffers"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
@@ -69,8 +68,6 @@ ADVICE = {
     **{source.value: remedy for source, remedy in REMEDIES.items()},
     FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
     "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
-    KEPT: "Save it with the checkpoint, and load it before the first step: what the program keeps "
-    "from step to step in Python is in no state_dict() of the model or the optimizer.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }
@@ -255,6 +252,7 @@ class Asked:
     text: Text
     changes: Sequence[Change] = ()  # of the environment
     is_known: bool = False  # whether the operator is
+    losses: Sequence[Loss] = ()  # what a resumed run did not get back
 
 
 def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
@@ -278,7 +276,8 @@ def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Sus
     for _, suspect in ranked:
         told_of.setdefault((suspect.file, suspect.line), suspect)
     lines = list(told_of.values())[:_LINES]
-    return (*lines, *(each for each in suspects if each not in lines))
+    lost = [each.suspect for each in asked.losses if each.counts][:_LINES]
+    return (*lost, *lines, *(each for each in suspects if each not in lines))
 
 
 def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
@@ -302,7 +301,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         items = [each.name for each in asked.changes if each.decides]
         yield from _fit(setters(tree, items), SET)
     elif cause is Cause.STATE:
-        yield from _of_lost_state(path, asked)
+        yield from _fit(states(tree, difference.lost), SAVED)
     elif cause in (Cause.GENERATOR, *_DATA):
         yield from _fit(text.threads.draws(tree, difference.generators), FROM_A_THREAD)
     if asked.circumstance in _SAYS:
@@ -317,21 +316,6 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
     if cause is not Cause.STATE:
         yield from _fit(timed_conditions(tree), Source.CLOCK.value, _SURE)
-
-
-def _of_lost_state(path: str, asked: Asked) -> Iterator[Line]:
-    """Lines of a file of a program that resumes without some state."""
-    text, tree, lost = asked.text, asked.text.trees[path], asked.difference.lost
-    if not {"requires_grad", "attributes of modules"}.isdisjoint(lost):
-        yield from _fit(set_on_modules(tree, text.setters_on_modules), ON_MODULES)
-    yield from _fit(states(tree, lost), SAVED)
-    # Later, where it is known what else was lost.
-    rank = 0 if not lost else 2 if "hyperparameter" in lost else _LINES + 1
-    for each in text.kept.get(path, ()):
-        does = "is drawn from" if each.is_drawn else "changes"
-        what = f"{each.name} {does} here, nothing of that name is saved, and line {each.begun}"
-        at = 0 if each.is_drawn and lost == ("batch",) else rank
-        yield Line(at, each.line, f"{what} begins it anew in a resumed run", KEPT)
 
 
 def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:

@@ -9,7 +9,6 @@ is resumed begins with them anew.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,8 @@ from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+
+    from guard.trace.snapshots import Held
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
@@ -42,26 +43,16 @@ _NO_DRAWS = (
     *("seed", "getstate", "setstate", "get_state", "set_state", "Random", "SystemRandom"),
     *("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64"),
 )
-_SAVES = {"save", "dump", "save_checkpoint", "save_state", "save_state_dict", "dumps"}
-_SAVERS = {"torch", "pickle", "joblib", "json", "dcp", "accelerator", "fabric", "trainer"}
-_STATES = {
-    *("state_dict", "get_state", "__getstate__", "__reduce__", "on_save_checkpoint"),
-    "get_extra_state",
-}
-_HOLDING = {
-    *("list", "dict", "set", "deque", "defaultdict", "Counter", "OrderedDict", "float", "int"),
-    *("array", "zeros", "ones", "full", "empty", "eye", "arange", "linspace", "tensor", "asarray"),
-    *("zeros_like", "ones_like", "full_like", "as_tensor", "tolist", "fromkeys"),
-}
 _GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
-_COLLECTIONS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_CLIPS = ("clip_grad_norm", "clip_grad_value", "clip_gradients", "clip_grads_with_norm")
-_GENERATORS = {"default_rng", "RandomState", "Random"}
-_DEEP = 3  # dictionaries, one in the other
-_IN_PLACE = {"mul_", "div_", "add_", "sub_", "copy_", "clamp_", "zero_", "fill_", "clip_"}
+# What only tells a person of what it is given.
+_TELLS = {
+    *("print", "log", "info", "debug", "warning", "write", "append", "add_scalar", "log_metrics"),
+    *("set_postfix", "set_description", "format"),
+}
+_SETTERS_OF = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
 # What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
 _HOLDERS = {
     "optimizer": ("opt",),
@@ -104,15 +95,6 @@ class Line(NamedTuple):
     fits: str = ""
 
 
-class Kept(NamedTuple):
-    """A value that changes as the program runs."""
-
-    name: str
-    line: int  # where it changes
-    begun: int  # where it is made
-    is_drawn: bool = False  # whether it is a generator
-
-
 class Text:
     """The program's own files, read once, the one that is started first."""
 
@@ -137,18 +119,43 @@ class Text:
         """Its threads and processes, which can come first or last."""
         return Threads(self._all)
 
-    @cached_property
-    def kept(self) -> dict[str, list[Kept]]:
-        """Of each file, what it keeps from step to step and is not saved, if the program saves."""
-        saved = saved_names(self._all)
-        if saved is None:
-            return {}
-        return {path: unsaved(tree, saved) for path, tree in self.trees.items()}
+    def stores(self, like: Held) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
+        """File and line where what is held is made, and where it changes later; None for none."""
+        trees = sorted(self.trees.items(), key=lambda each: each[0] != like.file)
+        made: tuple[str, int] | None = None
+        for path, tree in trees if like.is_field else trees[:1]:
+            scope = _scope(tree, like)
+            begun = _made(scope, like)
+            made = made or (None if begun is None else (path, begun))
+            for line in _lines(scope, f"self.{like.name}" if like.is_field else like.name):
+                if (path, line) != made:
+                    return made, (path, line)
+        return made, None
+
+    def sets(self, name: str) -> tuple[str, int] | None:
+        """File and line that sets an attribute of a library's object, or that calls what does: in a
+        loop, if any is there; else the last of all."""
+        by = {each.name for tree in self._all for each in _setting(tree, name)} if name else set()
+        found: list[tuple[bool, str, int]] = []
+        for path, tree in self.trees.items() if name else ():
+            loops = [each for each in _all(tree, *_LOOPS) if not _goes_through_modules(each)]
+            inner = {each for loop in loops for each in ast.walk(loop)}
+            found += [
+                (node in inner, path, node.lineno)
+                for node in _all(tree, ast.Call, *_STORES)
+                if _is_set(node, name)
+                or (node in inner and isinstance(node, ast.Call) and last_name(node.func) in by)
+            ]
+        at = next((each for each in found if each[0]), found[-1] if found else None)
+        return at and at[1:]
+
+    def reads(self, name: str) -> bool:
+        """Whether anything reads a variable or an attribute, but for what is printed or logged."""
+        return name in self._names_read
 
     @cached_property
-    def setters_on_modules(self) -> set[str]:
-        """Its functions that change what modules compute with and no state_dict() holds."""
-        return setters_on_modules(self._all)
+    def _names_read(self) -> set[str]:
+        return {each for tree in self._all for each in _read(tree)}
 
     @cached_property
     def allocates(self) -> bool:
@@ -178,21 +185,6 @@ class Text:
     def draws_in_threads(self) -> bool:
         """Whether its threads draw from torch's generator of the whole process."""
         return any(True for tree in self._all for _ in self.threads.draws(tree, ("torch.cpu",)))
-
-    @cached_property
-    def changes_gradients(self) -> bool:
-        """Whether it changes gradients in place, as clipping does, between backward and the
-        optimizer's step."""
-        named = ((name, name.rpartition(".")[2]) for _, name in self._calls)
-        return any(
-            method.startswith(_CLIPS) or (method in _IN_PLACE and ".grad." in name)
-            for name, method in named
-        ) or any(
-            last_name(each) == "grad"
-            for tree in self._all
-            for node in _all(tree, ast.Assign, ast.AugAssign)
-            for each in stored(node)
-        )
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
@@ -428,27 +420,64 @@ def timed_conditions(tree: ast.AST) -> Iterator[Line]:
             yield Line(0, node.lineno, f"`{ast.unparse(node.test)}` is decided by the clock")
 
 
-# Checkpoints
+# What is held
 
 
-def set_on_modules(tree: ast.AST, setters: Collection[str]) -> Iterator[Line]:
-    """Where a loop changes what modules compute with and no state_dict() holds: ``requires_grad``,
-    ``model.body.eval()``, ``model.dropout.p = 0.4``.
-
-    setters  functions of the program's that do
-    """
-    loops = [each for each in _all(tree, *_LOOPS) if not _goes_through_modules(each)]
-    parts = (each for loop in loops for each in _all(loop, ast.Call, *_STORES))
-    for node in dict.fromkeys(parts):
-        called = last_name(node.func) if isinstance(node, ast.Call) else ""
-        if called in setters or _sets_on_module(node):
-            yield Line(0, node.lineno, f"`{ast.unparse(node)}` sets what no state_dict() holds")
+def _is_set(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in _SETTERS_OF.get(name, ())
+    return any(isinstance(each, ast.Attribute) and each.attr == name for each in stored(node))
 
 
-def setters_on_modules(trees: Iterable[ast.AST]) -> set[str]:
-    """Names of functions that change what modules compute with."""
-    functions = (each for tree in trees for each in _all(tree, *_FUNCTIONS))
-    return {each.name for each in functions if any(map(_sets_on_module, ast.walk(each)))}
+def _setting(tree: ast.AST, name: str) -> Iterator[ast.FunctionDef]:
+    """Functions that set an attribute."""
+    functions = _all(tree, *_FUNCTIONS)
+    return (each for each in functions if any(_is_set(node, name) for node in ast.walk(each)))
+
+
+def _lines(scope: ast.AST, target: str) -> list[int]:
+    """Where something of that name is stored or grows."""
+    return sorted({line for name, line in _changes(scope) if name == target})
+
+
+def _scope(tree: ast.Module, like: Held) -> ast.AST:
+    """The class or the function that has it; all of the file for one of its own variables."""
+    kinds = (ast.ClassDef,) if like.is_field else _FUNCTIONS
+    named = (each for each in _all(tree, *kinds) if each.name == like.owner.rpartition(".")[2])
+    return next(named, tree)
+
+
+def _made(scope: ast.AST, like: Held) -> int | None:
+    """Where it is begun: in ``__init__``, in the body of its class, or as an argument."""
+    if isinstance(scope, _FUNCTIONS) and any(
+        each.arg == like.name for each in _all(scope.args, ast.arg)
+    ):
+        return scope.lineno
+    if not isinstance(scope, ast.ClassDef):
+        return next(iter(_lines(scope, like.name)), None)
+    first = [each for each in scope.body if getattr(each, "name", "") == "__init__"]
+    own = [each for each in scope.body if isinstance(each, _STORES)]
+    found = [line for each in first for line in _lines(each, f"self.{like.name}")]
+    found += [line for each in own for line in _lines(each, like.name)]
+    return next(iter(found), None)
+
+
+def _read(tree: ast.AST) -> Iterator[str]:
+    """Names and attributes that are read, but for what is printed or logged, and for what they are
+    computed from themselves."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, own = waiting.pop()
+        if isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Call) and last_name(node.func) in _TELLS
+        ):
+            continue
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            if last_name(node) != own:
+                yield last_name(node)
+        elif isinstance(node, _STORES):
+            own = last_name(stored(node)[0])
+        waiting += [(each, own) for each in ast.iter_child_nodes(node)]
 
 
 def _goes_through_modules(loop: ast.AST) -> bool:
@@ -456,23 +485,7 @@ def _goes_through_modules(loop: ast.AST) -> bool:
     return any(f"{each}(" in source for each in ("parameters", "modules", "children"))
 
 
-def _sets_on_module(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        method = last_name(node.func)
-        return method == "requires_grad_" or (
-            method in ("eval", "train") and _is_of_part(node.func)
-        )
-    return any(
-        last_name(each) == "requires_grad"
-        or (_is_of_part(each) and last_name(each) not in ("data", "grad"))
-        for each in stored(node)
-    )
-
-
-def _is_of_part(node: ast.AST) -> bool:
-    """``model.dropout.p``, ``self.model.dropout.p``: of what a module holds."""
-    path = _dotted(node).split(".")
-    return len(path) - (path[0] == "self") > 2
+# Checkpoints
 
 
 def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
@@ -497,107 +510,6 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
             yield Line(rank, call.lineno, f"{name}(): the checkpoint is {does} here")
 
 
-def unsaved(tree: ast.Module, saved: Collection[str]) -> list[Kept]:
-    """What a file keeps and none of what is saved has the name of; attributes first.
-
-    saved  names that stand where the program saves
-    """
-    found = [*_attributes(tree, saved), *_variables(tree, saved)]
-    return list({(each.name, each.begun): each for each in reversed(found)}.values())[::-1]
-
-
-def saved_names(trees: Collection[ast.Module]) -> set[str] | None:
-    """Names of what a program saves: in the calls that save, and in what these are given.
-
-    None where it saves nothing by itself, but for what a library does.
-    """
-    found: set[str] = set()
-    saves = False
-    functions = {tree: list(_all(tree, *_FUNCTIONS)) for tree in trees}
-    own = {each.name for some in functions.values() for each in some}
-    for tree, inner in functions.items():
-        for function in (tree, *inner):
-            given = [each for each in _all(function, ast.Call) if _is_save(each, own)]
-            saves = saves or bool(given)
-            names = {name for each in given for name in _names([*each.args, *_values(each)])}
-            for _ in range(_DEEP):
-                names |= set(_names(_stored_in(function, names)))
-            found |= names
-        found |= set(_names(each for each in inner if each.name in _STATES))
-    return found if saves else None
-
-
-def _attributes(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
-    """Attributes that a class makes of Python values, changes and reads in other methods."""
-    for owner in _all(tree, ast.ClassDef):
-        methods = [each for each in owner.body if isinstance(each, _FUNCTIONS)]
-        first = [each for each in methods if each.name == "__init__"]
-        made = {
-            target.attr: target.lineno
-            for each in first
-            for target, value in _assigned(each)
-            if isinstance(target, ast.Attribute) and _is_plain(value)
-        }
-        held = (
-            last_name(target)
-            for target, value in _assigned(tree)
-            if isinstance(value, ast.Call) and last_name(value.func) == owner.name
-        )
-        if any(each in saved for each in held):
-            continue
-        for method in (each for each in methods if each not in first):
-            for name, line in _changes(method):
-                start, _, key = name.partition(".")
-                if start == "self" and key in made and key not in saved:
-                    yield Kept(name, line, made[key])
-        yield from _drawn_attributes(owner, first, saved)
-
-
-def _drawn_attributes(
-    owner: ast.ClassDef, first: Collection[ast.AST], saved: Collection[str]
-) -> Iterator[Kept]:
-    """Generators of NumPy's or Python's that a class makes once, and draws from in its methods."""
-    stores = [
-        (target.attr, value, target.lineno)
-        for target, value in _assigned(owner)
-        if isinstance(target, ast.Attribute)
-    ]
-    times = Counter(name for name, _, _ in stores)
-    made = {
-        name: line
-        for name, value, line in stores
-        if times[name] == 1 and isinstance(value, ast.Call) and last_name(value.func) in _GENERATORS
-    }
-    for method in (each for each in owner.body if each not in first):
-        for call, called in calls(method):
-            start, _, rest = called.partition(".")
-            name = rest.partition(".")[0]
-            if start == "self" and name in made and name not in saved:
-                yield Kept(f"self.{name}", call.lineno, made[name], is_drawn=True)
-
-
-def _variables(tree: ast.Module, saved: Collection[str]) -> Iterator[Kept]:
-    """Variables that a loop changes, and that are made before it and read in it."""
-    for function in (tree, *_all(tree, *_FUNCTIONS)):
-        before: dict[str, int] = {}
-        for target, value in _assigned(function):
-            if isinstance(target, ast.Name) and _is_plain(value):
-                before[target.id] = min(target.lineno, before.get(target.id, target.lineno))
-        for loop in _all(function, *_LOOPS):
-            for name, line in _changes(loop):
-                begun = before.get(name, line)
-                if begun < loop.lineno and name not in saved and _decides(loop, name):
-                    yield Kept(name, line, begun)
-
-
-def _decides(loop: ast.AST, name: str) -> bool:
-    """Whether what a loop changes is read there by a condition, or goes into something else."""
-    stores = _all(loop, ast.Assign, ast.AugAssign)
-    others = (each.value for each in stores if name not in map(_dotted, stored(each)))
-    tests = (each.test for each in _all(loop, ast.If, ast.While, ast.IfExp))
-    return any(_dotted(each) == name for part in (*tests, *others) for each in ast.walk(part))
-
-
 def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
     """Names and attributes that grow or are stored anew."""
     for node in _all(part, ast.Call, ast.Assign, ast.AugAssign):
@@ -608,74 +520,6 @@ def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
             inner = each.value if isinstance(each, ast.Subscript) else each
             if name := _dotted(inner):
                 yield name, node.lineno
-
-
-def _is_plain(value: ast.expr) -> bool:
-    """Whether it is a number, a text, None, a collection or an array; or computed of one, as
-    ``[0.0] * classes`` is."""
-    if isinstance(value, ast.UnaryOp):
-        return _is_plain(value.operand)
-    if isinstance(value, ast.BinOp):
-        sides = (value.left, value.right)
-        return any(map(_holds, sides)) or all(map(_is_plain, sides))
-    if isinstance(value, ast.Attribute):
-        return value.attr == "inf"
-    return isinstance(value, ast.Constant) or _holds(value)
-
-
-def _holds(value: ast.expr) -> bool:
-    """Whether it is a collection or an array."""
-    if isinstance(value, ast.Call):
-        return last_name(value.func) in _HOLDING
-    return isinstance(value, _COLLECTIONS)
-
-
-def _assigned(part: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in _all(part, ast.Assign, ast.AnnAssign):
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                yield from zip(target.elts, node.value.elts, strict=False)
-            elif node.value is not None:
-                yield target, node.value
-
-
-def _stored_in(part: ast.AST, names: Collection[str]) -> Iterator[ast.expr]:
-    """Dictionaries that are stored under names, and what is put into them."""
-    for target, value in _assigned(part):
-        is_item = isinstance(target, ast.Subscript)
-        made = value.func if isinstance(value, ast.Call) else value
-        is_dict = isinstance(value, ast.Dict) or last_name(made) == "dict"
-        held = target.value if isinstance(target, ast.Subscript) else target
-        if last_name(held) in names and (is_item or is_dict):
-            yield value
-
-
-def _is_save(call: ast.Call, own: Collection[str]) -> bool:
-    """Whether a call saves; functions of the program's own are looked at themselves."""
-    name = last_name(call.func)
-    if name not in _SAVES:
-        return False
-    if not isinstance(call.func, ast.Attribute):
-        return name not in own
-    return last_name(call.func.value) in _SAVERS or name not in {"save", *own}
-
-
-def _names(parts: Iterable[ast.AST]) -> Iterator[str]:
-    """Names of what is held whole: of ``clip.norms`` norms, of ``model.state_dict()`` none."""
-    for part in parts:
-        inner: Iterable[ast.AST] = ast.iter_child_nodes(part)
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            holder = part.func.value
-            inner = [*([] if isinstance(holder, ast.Name) else [holder]), *part.args]
-            inner += _values(part)
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
-            inner = [] if isinstance(part.value, ast.Name) else [part.value]
-            if part.attr == "__dict__" and isinstance(part.value, ast.Name):
-                yield part.value.id
-        yield from _names(inner)
 
 
 def _values(call: ast.Call) -> list[ast.expr]:

@@ -19,6 +19,7 @@ from programs import clean_environment, write
 
 from guard.commands import verify as command
 from guard.verification import inquiry, sessions
+from guard.verification.runs import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -441,6 +442,31 @@ def test_state_that_is_lost_on_resume(verify: Verify) -> None:
     assert status == 1
     assert found["difference"]["step"] == 4
     assert found["difference"]["cause"] == "STATE"
+
+
+@pytest.mark.parametrize(
+    ("runs", "resumed_at", "said"),
+    [(1, None, "no run had been resumed by then"), (2, 4, "verify was interrupted")],
+)
+def test_an_interruption_of_a_resumption_tells_what_is_known(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch, runs: int, resumed_at: int | None, said: str
+) -> None:
+    run, made = Watch.run, []
+
+    def interrupted(self: Watch) -> object:
+        made.append(run(self))
+        if len(made) == runs:
+            raise KeyboardInterrupt
+        return made[-1]
+
+    monkeypatch.setattr(Watch, "run", interrupted)
+    status, found = verify(resumes(), "--resume-at", "4", "--resume-args", "--resume")
+    assert status == found["verify"]["status"] == 130
+    assert found["verify"]["interrupted"] is True
+    assert found["difference"] is None
+    assert (found["verify"]["resume"] or {}).get("resumed_at") == resumed_at
+    assert found["verify"]["steps"] == 4
+    assert any(said in each for each in found["verify"]["notes"])
 
 
 @pytest.mark.parametrize(

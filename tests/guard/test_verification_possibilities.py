@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from guard.trace import Event
 from guard.verification.attribution import _what
 from guard.verification.statements import Entry, led_by
 from guard.verification.suspects import Asked, advised, with_possibilities
-from guard.verification.texts import Text, set_on_modules, setters_on_modules
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -234,20 +233,3 @@ def test_a_draw_in_a_thread_is_one_from_the_generator_that_differs(tmp_path: Pat
     for generators, lines in ((("python",), [3]), (("numpy",), [5]), (("made at a.py:1",), [])):
         found = lines_of((), Cause.GENERATOR, "none", [path], generators=generators)
         assert [each.line for each in found] == lines
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("for n in range(9):\n    if n == 6:\n        model.body.eval()", [3]),
-        ("while True:\n    net.drop.p = 0.4", [2]),
-        ("while True:\n    self.net.eval()\n    model.train()\n    w.grad.data = 0", []),
-        ("def thaw(m):\n    for p in m.parameters():\n        p.requires_grad = True\n", []),
-        ("def thaw(m):\n    m.w.requires_grad_()\nfor n in range(9):\n    thaw(model)", [4]),
-        ("model.body.eval()", []),
-    ],
-)
-def test_what_a_loop_sets_on_modules(text: str, lines: list[int]) -> None:
-    tree = ast.parse(text)
-    found = set_on_modules(tree, setters_on_modules([tree]))
-    assert [each.line for each in found] == lines

@@ -125,3 +125,24 @@ def test_samples_that_come_in_other_batches_are_an_order(tmp_path: Path) -> None
     found = json.loads(done.stdout)["difference"]
     assert (found["step"], found["cause"]) == (0, "BATCH_ORDER"), found["why"]
     assert "the 5 batches from there on hold the same samples" in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "named", "line"),
+    [
+        ("plan.__init__(optimizer, 2)", "plan (StepLR): last_epoch was 3 and is 0", "plan = "),
+        ("layers[1].p = 0.25", "layers[1].p was 0.5 and is 0.25", "layers = "),
+    ],
+)
+def test_an_object_that_did_not_get_its_state_back_is_named(
+    lost: str, named: str, line: str, tmp_path: Path
+) -> None:
+    text = RESUMED.replace("    while done < 6:", f"        {lost}\n    while done < 6:")
+    path = write(tmp_path / "train.py", text)
+    options = ("--resume-at", "3", "--resume-args", "--resume")
+    done = python("-m", "guard", "verify", "--json", *options, "train.py", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1, done.stdout
+    assert named in found["cause"]["what"]
+    (first, *_) = found["suspects"]
+    assert path.read_text().splitlines()[first["line"] - 1].startswith(line)

@@ -1,0 +1,311 @@
+"""What a program holds as a step begins: everything that its own frames and modules lead to.
+
+A resumed run must hold there what the other one does. Nothing of the program's is called for it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import time
+from collections import deque
+from types import (
+    BuiltinFunctionType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from guard.digests.locations import attributes, of_slots
+from guard.digests.values import Digests
+from guard.observe.places import is_own, outward
+from guard.trace.snapshots import Held, Snapshots, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST = 50_000  # values
+_SECONDS = 5.0
+_ITEMS = 64  # of a container that are told one by one
+_LONGEST = 40  # characters of a value that is told
+_NUMBERS = (int, float, bool, complex, type(None))
+_CODE = (ModuleType, BuiltinFunctionType, FrameType)
+_GENERATORS = {"Generator", "Random", "RandomState"}
+# What an object is by the names of its classes.
+_ROLES = {
+    "Optimizer": "optimizer",
+    **dict.fromkeys(("LRScheduler", "_LRScheduler"), "scheduler"),
+    "GradScaler": "scaler",
+    "Module": "module",
+    **dict.fromkeys(("Sampler", "DataLoader", "Dataset", "_BaseDataLoaderIter"), "data"),
+    **dict.fromkeys(_GENERATORS, "generator"),
+}
+_FROM = ("torch", "numpy", "random")
+# Of whom what they hold says nothing of the program.
+_LEFT_OUT = {
+    *("logging", "threading", "_thread", "concurrent", "multiprocessing", "subprocess", "socket"),
+    *("argparse", "re", "_io", "weakref", "types", "typing", "abc", "inspect", "importlib"),
+}
+_COMPUTED = {"datetime", "pathlib", "uuid", "decimal", "fractions", "builtins", "collections"}
+
+
+class _Found(NamedTuple):
+    """A value, and how it was reached."""
+
+    value: Any
+    held: Held
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a variable, or an attribute of the program's own, is bound to it."""
+        return not self.held.below
+
+
+class Snapshot:
+    """Of one process, as its first step begins and as a later one does."""
+
+    def __init__(self, at: int) -> None:
+        self._at = at
+        self._first: list[Held] | None = None
+        self._is_done = False
+
+    def take(self, number: int, trace: str) -> None:
+        """A training step begins, whose forward has yet to run."""
+        if self._is_done or (self._first is not None and number < self._at):
+            return
+        now = held()
+        self._first = self._first or now
+        if number >= self._at:
+            self._is_done = True
+            write(trace, Snapshots(self._first, now))
+
+
+def held() -> list[Held]:
+    """All that is found, in the order of how near it is."""
+    return list(_Walk().run())
+
+
+class _Walk:
+    """Breadth first: each object is told by its shortest path."""
+
+    def __init__(self) -> None:
+        self._digests = Digests()
+        self._seen: set[int] = set()
+        self._next: deque[_Found] = deque()
+
+    def run(self) -> Iterator[Held]:
+        """Leaves: numbers, texts, arrays, tensors, states of generators."""
+        self._next.extend(_roots())
+        end, count = time.monotonic() + _SECONDS, 0
+        while self._next and count < _MOST and time.monotonic() < end:
+            count += 1
+            found = self._next.popleft()
+            try:
+                yield from self._visit(found)
+            except Exception:  # noqa: BLE001, S112 - an object that is half made
+                continue
+
+    def _visit(self, found: _Found) -> Iterator[Held]:
+        value, kind = found.value, type(found.value)
+        if kind in _NUMBERS or kind in (str, bytes) or self._is_leaf(value):
+            yield self._leaf(found)
+        elif isinstance(value, _CODE) or id(value) in self._seen:
+            return
+        else:
+            self._seen.add(id(value))
+            self._descend(_known(found))
+
+    def _leaf(self, found: _Found) -> Held:
+        value = found.value
+        text = repr(value) if type(value) in (*_NUMBERS, str) else ""
+        text = text if len(text) <= _LONGEST else ""
+        digest = self._digests.of(value)
+        return _known(found).held._replace(digest=digest, text=text)
+
+    def _is_leaf(self, value: Any) -> bool:  # noqa: ANN401
+        """Whether a value is told as a whole, since it is data."""
+        kind = type(value)
+        start = kind.__module__.partition(".")[0]
+        if kind in (list, tuple, deque, set, frozenset):
+            return all(type(each) in (*_NUMBERS, str, bytes) for each in value)
+        if kind.__name__ in _GENERATORS and start in _FROM:
+            return True
+        if start == "numpy" or kind.__module__ in _COMPUTED - {"builtins", "collections"}:
+            return True
+        torch: Any = sys.modules["torch"]
+        return isinstance(value, (torch.Tensor, torch.dtype, torch.device, torch.Size))
+
+    # What a value leads to
+
+    def _descend(self, found: _Found) -> None:  # noqa: C901 - a kind each
+        value, kind = found.value, type(found.value)
+        torch: Any = sys.modules["torch"]
+        if issubclass(kind, dict):
+            self._items(found, list(dict.items(value)))
+        elif kind in (list, tuple, deque, set, frozenset) or issubclass(kind, (list, tuple)):
+            self._items(found, list(enumerate(value)) if kind not in (set, frozenset) else [])
+        elif issubclass(kind, (FunctionType, MethodType)):
+            self._function(found)
+        elif issubclass(kind, GeneratorType):
+            if value.gi_frame is not None and is_own(value.gi_code.co_filename):
+                self._next.extend(_of_frame(value.gi_frame))
+        elif issubclass(kind, type):
+            if self._digests.is_own(value):
+                self._fields(found, _plain(vars(value)), value)
+        elif issubclass(kind, torch.nn.Module):
+            self._module(found)
+        elif issubclass(kind, torch.optim.Optimizer):
+            self._optimizer(found)
+        elif found.held.role == "scaler":
+            self._items(found, list(value.state_dict().items()))
+        elif kind.__module__.partition(".")[0] not in _LEFT_OUT:
+            self._object(found)
+
+    def _items(self, found: _Found, pairs: list[tuple[Any, Any]]) -> None:
+        for key, value in pairs[:_ITEMS]:
+            if type(key) in (int, str, bool):
+                self._go(found, f"[{key!r}]", value)
+
+    def _go(self, found: _Found, part: str, value: Any) -> None:  # noqa: ANN401
+        held = found.held
+        self._next.append(_Found(value, held._replace(below=held.below + part)))
+
+    def _object(self, found: _Found) -> None:
+        value = found.value
+        parts = {**(attributes(value) or {}), **of_slots(value, self._digests.is_own)}
+        if self._digests.is_own(type(value)):
+            self._fields(found, parts, type(value))
+        else:
+            self._parts(found, parts)
+
+    def _parts(self, found: _Found, parts: dict[str, Any]) -> None:
+        for name, value in parts.items():
+            self._go(found, f".{name}", value)
+
+    def _fields(self, found: _Found, parts: dict[str, Any], owner: type) -> None:
+        """Attributes of an object, or of a class, of the program's own."""
+        file = getattr(sys.modules.get(owner.__module__), "__file__", None) or ""
+        start = found.held.path + found.held.below
+        of = Held("", owner=owner.__qualname__, file=file, is_field=True, role=found.held.role)
+        for name, value in parts.items():
+            self._next.append(_Found(value, of._replace(path=f"{start}.{name}", name=name)))
+
+    def _module(self, found: _Found) -> None:
+        """Attributes; parameters and buffers; whether these are trained."""
+        value = found.value
+        inside = attributes(value) or {}
+        parts = {name: each for name, each in inside.items() if name not in _of_modules()}
+        parts |= inside.get("_modules") or {}
+        tensors = {**(inside.get("_parameters") or {}), **(inside.get("_buffers") or {})}
+        parts |= {name: each for name, each in tensors.items() if each is not None}
+        self._object_with(found, parts)
+        for name, each in (inside.get("_parameters") or {}).items():
+            if each is not None:
+                self._go(found, f".{name}.requires_grad", each.requires_grad)
+
+    def _optimizer(self, found: _Found) -> None:
+        """Its state and its groups; of one of the program's own, attributes as well."""
+        value = found.value
+        inside = attributes(value) or {}
+        numbers: dict[int, int] = {}
+        for number, group in enumerate(inside.get("param_groups") or ()):
+            for each in group["params"]:
+                numbers.setdefault(id(each), len(numbers))
+            rest = {name: each for name, each in group.items() if name != "params"}
+            self._go(found, f".param_groups[{number}]", rest)
+        for parameter, state in (inside.get("state") or {}).items():
+            self._go(found, f".state[{numbers.get(id(parameter), 0)}]", state)
+        if self._digests.is_own(type(value)):
+            left_out = {"state", "param_groups", "defaults"}
+            parts = {n: v for n, v in inside.items() if n[0] != "_" and n not in left_out}
+            self._fields(found, parts, type(value))
+
+    def _object_with(self, found: _Found, parts: dict[str, Any]) -> None:
+        if self._digests.is_own(type(found.value)):
+            self._fields(found, parts, type(found.value))
+        else:
+            self._parts(found, parts)
+
+    def _function(self, found: _Found) -> None:
+        """What a function of the program's own holds: its closure, and what it is bound to."""
+        value = found.value
+        if isinstance(value, MethodType):
+            self._go(found, ".__self__", value.__self__)
+            return
+        code = value.__code__
+        if not is_own(code.co_filename):
+            return
+        self._parts(found, vars(value))
+        for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=False):
+            at = Held(name, owner=value.__name__, file=code.co_filename, name=name)
+            self._next.append(_Found(cell.cell_contents, at))
+
+
+def _known(found: _Found) -> _Found:
+    """With the class of what is bound, and with the role of the value, where it has one."""
+    value, kind, held = found.value, type(found.value), found.held
+    if kind in (*_NUMBERS, str, bytes, list, tuple, dict, set, frozenset):
+        return found
+    names = {each.__name__ for each in kind.__mro__ if each.__module__ != "builtins"}
+    role = next((_ROLES[each] for each in names if each in _ROLES), "")
+    if not role and _sets_an_optimizer(value):
+        role = "scheduler"
+    name = _class_of(kind) if found.is_bound else held.kind
+    return found._replace(held=held._replace(role=role or held.role, kind=name))
+
+
+def _class_of(kind: type) -> str:
+    start = kind.__module__.partition(".")[0]
+    is_shared = kind.__name__ in _GENERATORS and start in _FROM  # torch and NumPy have one each
+    return f"{start}.{kind.__name__}" if is_shared else kind.__qualname__
+
+
+def _sets_an_optimizer(value: Any) -> bool:  # noqa: ANN401
+    """Whether an object holds an optimizer and no model: a schedule of the program's own."""
+    torch: Any = sys.modules["torch"]
+    parts = list((attributes(value) or {}).values())
+    has_model = any(isinstance(each, torch.nn.Module) for each in parts)
+    return not has_model and any(isinstance(each, torch.optim.Optimizer) for each in parts)
+
+
+def _of_modules() -> set[str]:
+    """Attributes of each module, of which these are no state of the program's."""
+    torch: Any = sys.modules["torch"]
+    return set(vars(torch.nn.Module())) - {"training"}
+
+
+def _roots() -> Iterator[_Found]:
+    """Variables of the program's own functions that run, the innermost first; those of its modules;
+    attributes of its classes."""
+    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
+        code = frame.f_code
+        if is_own(code.co_filename) and code.co_name != "<module>":
+            yield from _of_frame(frame)
+    for module in list(sys.modules.values()):
+        inside = dict(vars(module)) if isinstance(module, ModuleType) else {}
+        file = inside.get("__file__")
+        if isinstance(file, str) and os.path.isabs(file) and is_own(file):
+            for name, value in inside.items():
+                if not name.startswith("__"):
+                    yield _Found(value, Held(name, owner="<module>", file=file, name=name))
+
+
+def _of_frame(frame: FrameType) -> Iterator[_Found]:
+    code = frame.f_code
+    variables = dict(frame.f_locals)
+    if sys.version_info < (3, 13) and code.co_flags & inspect.CO_OPTIMIZED:
+        frame.f_locals.clear()  # a copy that lives as long as the frame
+    for name, value in variables.items():
+        held = Held(name, owner=code.co_name, file=code.co_filename, name=name)
+        yield _Found(value, held)
+
+
+def _plain(parts: Any) -> dict[str, Any]:  # noqa: ANN401 - of a class
+    """What a class holds, but for its methods and what describes it."""
+    named = (each for each in parts.items() if not each[0].startswith("__"))
+    methods = (FunctionType, property, classmethod, staticmethod)
+    return {name: value for name, value in named if not isinstance(value, methods)}

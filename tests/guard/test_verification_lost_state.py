@@ -1,0 +1,260 @@
+"""What a resumed run did not get back: what both held, where it is made, and how to save it."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from programs import write
+
+from guard.diff import Cause, Difference
+from guard.diff.snapshots import lost
+from guard.recording import snapshots as recording
+from guard.trace import Event, snapshots
+from guard.trace.snapshots import Held, Snapshots
+from guard.verification.lost_state import LOST, losses, with_losses
+from guard.verification.suspects import Asked, advised, with_possibilities
+from guard.verification.texts import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from guard.trace.model import Kind
+
+
+@pytest.fixture(autouse=True)
+def _own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests are the program."""
+    monkeypatch.setattr(recording, "is_own", lambda name: name == __file__)
+
+
+class Clip:
+    limit = 3
+
+    def __init__(self) -> None:
+        self.norms = [1.0]
+        self.rng = np.random.default_rng(3)
+
+
+class Warmup:
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+        self.count = 4
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.25))
+        self.seen = 7
+
+
+def held_here() -> dict[str, Held]:
+    return {each.path + each.below: each for each in recording.held()}
+
+
+def test_everything_that_a_program_holds_is_told() -> None:
+    model, clip = Net(), Clip()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.5)
+    model.body(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    warmup, stream = Warmup(optimizer), random.Random(1)
+    state: dict[str, Any] = {"best": 0.5, "clip": clip}
+    count = 0
+
+    def counting() -> int:
+        nonlocal count
+        count += 1
+        return count
+
+    found = held_here()
+    assert found["model.seen"].text == "7"
+    assert found["model.seen"][4:] == ("Net", __file__, "seen", True, "", "module")
+    assert found["model.body.1.p"].text == "0.25"
+    assert found["model.body.0.weight.requires_grad"].text == "True"
+    assert found["scheduler.last_epoch"].kind == "StepLR"
+    assert found["scheduler.last_epoch"].role == found["warmup.count"].role == "scheduler"
+    assert found["optimizer.param_groups[0]['lr']"].text == "0.5"
+    assert found["optimizer.state[0]['exp_avg']"].role == "optimizer"
+    assert found["state['best']"].name == "state"
+    assert found["clip.rng"].kind == "numpy.Generator"
+    assert found["stream"].role == "generator"
+    assert (found["count"].text, found["count"].owner) == ("0", "counting")
+    before = found["clip.norms"].digest
+    clip.norms.append(2.0)
+    assert held_here()["clip.norms"].digest != before
+    assert counting() == 1
+    assert [warmup.count, stream is None, scheduler.last_epoch, state["best"]] == [4, False, 0, 0.5]
+
+
+def test_holding_is_told_without_drawing_or_changing_anything() -> None:
+    torch.manual_seed(1)
+    stream, generator = np.random.default_rng(1), torch.Generator().manual_seed(4)
+    before = (torch.get_rng_state(), stream.bit_generator.state, generator.get_state())
+    held_here()
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == stream.bit_generator.state
+    assert torch.equal(before[2], generator.get_state())
+
+
+def of(*values: tuple[str, Any], **more: Any) -> list[Held]:
+    """Values, 0 for none that can be told apart."""
+    return [
+        Held(name, digest=hash(value) * 4 + 1, text=repr(value), name=name, **more)
+        for name, value in values
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "resumed", "again", "names"),
+    [
+        ([("n", 0)], [("n", 6)], [("n", 0)], [("n", 6)], ["n"]),
+        ([("n", 0)], [("n", 6)], [("n", 6)], [("n", 6)], []),
+        ([("run", 1)], [("run", 1)], [("run", 2)], [("run", 3)], []),
+        ([("time", 1)], [("time", 5)], [("time", 2)], [("time", 6)], []),
+        ([], [("loss", 3)], [], [("loss", 3)], []),
+        ([("n", 0)], [("n", 6)], [("n", 2)], None, ["n"]),
+    ],
+    ids=["lost", "came back", "of the run", "moves by itself", "unbound", "not asked again"],
+)
+def test_what_moves_and_does_not_come_back_is_lost(
+    first: list[tuple[str, Any]],
+    later: list[tuple[str, Any]],
+    resumed: list[tuple[str, Any]],
+    again: list[tuple[str, Any]] | None,
+    names: list[str],
+) -> None:
+    whole, other = Snapshots(of(*first), of(*later)), Snapshots((), of(*resumed))
+    third = None if again is None else Snapshots((), of(*again))
+    found = lost(whole, other, third)
+    assert [each.name for each in found] == names
+    assert all(each.is_anew is (each.parts[0].found == "0") for each in found)
+
+
+def test_an_entry_that_did_not_come_back_is_lost() -> None:
+    like = Held("opt", "['lr']", 5, "0.1", "main", "a.py", "opt")
+    entry = like._replace(below=".state[0]", digest=9, text="")
+    (found,) = lost(Snapshots([like], [like, entry]), Snapshots([], [like]), None)
+    assert found.words == "opt.state[0] did not come back in the resumed run"
+    assert found.is_anew
+
+
+CLIP = """\
+class Clip:
+    def __init__(self):
+        self.norms = []
+        self.scheduler = StepLR(opt, 2)
+    def __call__(self, parameters):
+        self.norms.append(norm(parameters))
+        clip_grad_norm_(parameters, quantile(self.norms, 0.5))
+"""
+TRAIN = """\
+import helper
+def main(model):
+    clip, shown = helper.Clip(), []
+    for step in range(9):
+        if step == 6:
+            model.thaw()
+        shown.append(step)
+        clip(model.parameters())
+        print(shown)
+"""
+NET = """\
+class Net(Module):
+    def thaw(self):
+        for p in self.body.parameters():
+            p.requires_grad = True
+"""
+
+
+def held(name: str, value: int, **more: Any) -> Held:
+    return Held(f"clip.{name}", digest=4 * value + 1, text=str(value), name=name, **more)
+
+
+def told(
+    folder: Path, difference: Difference, *held_by: tuple[Sequence[Held], Sequence[Held]]
+) -> tuple[Any, ...]:
+    """What was lost, of a whole run and of a resumed one."""
+    paths = [
+        write(folder / name, text)
+        for name, text in (("train.py", TRAIN), ("helper.py", CLIP), ("net.py", NET))
+    ]
+    traces = [str(folder / f"{number}.trace") for number in range(len(held_by))]
+    for trace, (first, later) in zip(traces, held_by, strict=True):
+        snapshots.write(trace, Snapshots(first, later))
+    text = Text(map(str, paths))
+    return losses(traces, text, difference), text
+
+
+def difference_of(kind: Kind, cause: Cause = Cause.KERNEL, **more: Any) -> Difference:
+    event = Event(kind, "head.bias", 0, "", None, b"")
+    return Difference(0, 30, "training", event, None, cause, "It differs. More.", **more)
+
+
+@pytest.mark.parametrize("kind", ["gradient", "loss"])
+def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
+    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+    begun, moved = ([held("norms", n, **of_class)] for n in (0, 5))
+    difference = difference_of(kind)
+    found, text = told(tmp_path, difference, (begun, moved), (begun, begun))
+    refined = with_losses(difference, found)
+    assert refined.cause is Cause.STATE
+    assert refined.why.startswith("It differs.")
+    assert "Clip.norms was 5 and is 0 in the resumed run" in refined.why
+    lines = with_possibilities((), Asked(refined, "", text, losses=found))
+    assert (lines[0].file, lines[0].line) == (str(tmp_path / "helper.py"), 6)
+    assert lines[0].message.endswith("it changes here, and line 3 begins it anew")
+    assert lines[0].fits == LOST
+    assert '`checkpoint["norms"] = clip.norms`' in advised(refined, "", lines)
+
+
+def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_path: Path) -> None:
+    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+    object_ = {"below": ".last_epoch", "kind": "StepLR", "role": "scheduler"}
+    begun, moved = (
+        [held("norms", n, **of_class), held("scheduler", n, **of_class, **object_)] for n in (0, 5)
+    )
+    difference = difference_of("hyperparameter", Cause.STATE, lost=("hyperparameter",))
+    found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
+    assert [each.counts for each in found] == [False, False]  # nothing reads it
+    write(tmp_path / "helper.py", CLIP + "        self.scheduler.step()\n")
+    text = Text([str(tmp_path / "helper.py")])
+    traces = [str(tmp_path / f"{number}.trace") for number in (0, 1)]
+    first, second = losses(traces, text, difference)
+    assert (first.counts, second.counts) == (True, False)
+    assert first.suspect.line == 4
+    assert "Clip.scheduler (StepLR): last_epoch was 5 and is 0" in first.suspect.message
+    assert "clip.scheduler.state_dict()" in first.advice
+    assert 'clip.scheduler.load_state_dict(checkpoint["scheduler"])' in first.advice
+
+
+def test_what_is_only_printed_explains_nothing(tmp_path: Path) -> None:
+    of_main = {"owner": "main", "file": str(tmp_path / "train.py")}
+    begun, moved = ([held("shown", n, **of_main)] for n in (0, 5))
+    difference = difference_of("loss")
+    found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
+    assert [each.counts for each in found] == [False]
+    assert with_losses(difference, found) is difference
+
+
+def test_what_is_trained_is_set_by_a_line_of_the_loop(tmp_path: Path) -> None:
+    of_net = {"owner": "Net", "file": str(tmp_path / "net.py"), "is_field": True}
+    part = {"below": ".0.weight.requires_grad", "kind": "Sequential", "role": "module"}
+    begun, moved = ([held("body", n, **of_net, **part)] for n in (0, 5))
+    difference = difference_of("gradient", Cause.STATE, lost=("requires_grad",))
+    ((found,), _) = told(tmp_path, difference, (begun, moved), (begun, begun))
+    assert (found.suspect.file, found.suspect.line) == (str(tmp_path / "train.py"), 6)
+    assert "Set `clip.body.0.weight.requires_grad` again" in found.advice
+
+
+def test_a_generator_that_was_lost_is_not_explained_by_other_state(tmp_path: Path) -> None:
+    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+    begun, moved = ([held("norms", n, **of_class)] for n in (0, 5))
+    difference = difference_of("batch", Cause.STATE, lost=("generator",), advice="Restore it.")
+    found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
+    assert with_losses(difference, found).advice == "Restore it."
