@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from guard.diff.names import listed
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ class Part(NamedTuple):
     below: str
     was: str
     found: str
-
-    @property
-    def words(self) -> str:
-        """Of both values, as far as they can be told."""
-        if not self.was:
-            return "is another one" if self.found else "did not come back"
-        return f"was {self.was} and is {self.found or 'another one'}"
 
 
 class Lost(NamedTuple):
@@ -54,13 +48,18 @@ class Lost(NamedTuple):
     @property
     def words(self) -> str:
         """What it had, and what it has in the resumed run."""
-        start = f"{self.name} ({self.like.kind}): " if self.like.kind else ""
-        shown = sorted(self.parts, key=lambda each: not each.was)[:_SHOWN]
-        named = [each.below.lstrip(".") if start else self.name + each.below for each in shown]
-        told = [f"{name} {each.words}".strip() for name, each in zip(named, shown, strict=True)]
+        start = f"{self.name} ({self.like.kind})" if self.like.kind else ""
+        told = [each for each in self.parts if each.was and each.found]
+        shown = (told or self.parts)[:_SHOWN]
+        names = [each.below.lstrip(".") if start else self.name + each.below for each in shown]
+        if told:
+            pairs = zip(names, shown, strict=True)
+            names = [f"{name} was {each.was} and is {each.found}".strip() for name, each in pairs]
         if more := len(self.parts) - len(shown):
-            told.append(f"{more} more")
-        return f"{start}{', '.join(told)} in the resumed run"
+            names.append(f"{more} more")
+        start += ": " if start and shown[0].below else " " if start else ""
+        does = "in the resumed run" if told else "did not come back"
+        return f"{start}{listed(names)} {does}".replace("  ", " ")
 
 
 def lost(whole: Snapshots, resumed: Snapshots, again: Snapshots | None) -> list[Lost]:

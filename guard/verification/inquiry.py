@@ -53,6 +53,10 @@ _THREADED = (
     "threads run are not recorded"
 )
 _CUT_SHORT = "verify was interrupted: this is what was known by then, and no more was asked"
+_CLOCKED = (
+    "possibly the number of steps depends on the clock ({}): these runs did as many, and a faster "
+    "or slower one may not"
+)
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
@@ -84,9 +88,21 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
             return cut_short(opened, watch.so_far)
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
-            return with_notes(verdict, *waits(watched), note, *opened.places)
+            timed = _timed(opened.text) if verdict.status == IDENTICAL else ""
+            return with_notes(verdict, timed, *waits(watched), note, *opened.places)
         verdict = explained(opened, watched, verdict, other)
         return with_notes(verdict, note, *opened.places)
+
+
+def _timed(text: Text) -> str:
+    """That runs which agree may yet be of another length, in a program that a clock ends."""
+    ends = [
+        f"{os.path.relpath(path)}:{each.line}, `{each.text}`"
+        for path, found in text.timed_conditions.items()
+        for each in found
+        if each.ends
+    ]
+    return _CLOCKED.format("; ".join(ends)) if ends else ""
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:

@@ -18,7 +18,7 @@ from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
-from guard.verification.texts import Line, Text, setters, states, timed_conditions
+from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -315,7 +315,14 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
     if cause in (Cause.INITIALISATION, *_COMPUTED):
         yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
     if cause is not Cause.STATE:
-        yield from _fit(timed_conditions(tree), Source.CLOCK.value, _SURE)
+        yield from _fit(_timed(path, text, cause), Source.CLOCK.value, _SURE)
+
+
+def _timed(path: str, text: Text, cause: Cause) -> Iterator[Line]:
+    """What the clock decides; first what ends by it, where one run is shorter."""
+    for each in text.timed_conditions[path]:
+        is_late = cause is Cause.LENGTH and not each.ends
+        yield Line(int(is_late), each.line, f"`{each.text}` is decided by the clock")
 
 
 def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:

@@ -13,14 +13,17 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.dataflow.clocks import timed_conditions
 from guard.diff import Source
 from guard.diff.sources import LISTING, leaves_out, source_of, takes_any
 from guard.observe.statements import inner_path
+from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from detlint.dataflow.clocks import Timed
     from guard.trace.snapshots import Held
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
@@ -196,8 +199,13 @@ class Text:
     @cached_property
     def timed(self) -> bool:
         """Whether something may depend on who or what is first."""
-        limits = (each.arg for call, _ in self._calls for each in call.keywords)
-        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or "max_time" in limits
+        limits = any(self.timed_conditions.values())
+        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or limits
+
+    @cached_property
+    def timed_conditions(self) -> dict[str, list[Timed]]:
+        """Of each file, what the clock decides there."""
+        return {path: timed_conditions(path, text_of(path)) for path in self.trees}
 
 
 def _hashes(tree: ast.AST) -> bool:
@@ -405,19 +413,6 @@ def _own(function: ast.FunctionDef) -> set[str]:
     shared = {name for n in _all(function, ast.Global, ast.Nonlocal) for name in n.names}
     names = _all(function, ast.Name)
     return {each.id for each in names if isinstance(each.ctx, ast.Store)} - shared
-
-
-# The clock
-
-
-def timed_conditions(tree: ast.AST) -> Iterator[Line]:
-    """Where the clock decides what is done, but for what only raises an error."""
-    names = imported(tree)
-    for node in _all(tree, ast.While, ast.If):
-        asked = (dotted(call, names) for call, _ in calls(node.test))
-        is_timed = any(source_of(each) is Source.CLOCK for each in asked)
-        if is_timed and not isinstance(node.body[0], ast.Raise):
-            yield Line(0, node.lineno, f"`{ast.unparse(node.test)}` is decided by the clock")
 
 
 # What is held

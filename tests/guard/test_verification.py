@@ -20,6 +20,7 @@ from programs import clean_environment, write
 from guard.commands import verify as command
 from guard.verification import inquiry, sessions
 from guard.verification.runs import Watch
+from guard.verification.statements import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -401,6 +402,40 @@ def test_one_by_one_reads_what_the_one_before_left(verify: Verify) -> None:
 def test_only_so_many_steps_are_compared(verify: Verify) -> None:
     status, found = verify(SETS, "--until", "0")
     assert (status, found["verify"]["steps"]) == (0, 1)
+
+
+BUDGET = """
+import time
+class Limit:
+    def __init__(self, seconds):
+        self.end = time.monotonic() + seconds
+    @property
+    def reached(self):
+        return time.monotonic() > self.end
+limit = Limit(600)
+for n in range(3 + is_longer()):
+    step(batch=n)
+    if limit.reached: break
+"""
+
+
+def test_runs_of_equal_length_may_owe_it_to_the_clock(verify: Verify) -> None:
+    status, found = verify(BUDGET.replace(" + is_longer()", ""))
+    assert (status, found["verify"]["steps"]) == (0, 3)
+    told = found["verify"]["notes"][0]
+    assert "possibly the number of steps depends on the clock" in told
+    assert "train.py:9, `time.monotonic() > self.end`" in told
+
+
+def test_a_run_that_the_clock_ends_earlier_has_the_clock_for_a_possible_cause(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inquiry, "entry", lambda *_: Entry(runs=2, note="it did not come again"))
+    longer = "import os\nis_longer = lambda: '/1/' in os.getcwd()\n"
+    status, found = verify(longer + BUDGET, "--isolate", "--budget", "2")
+    assert status == 1
+    assert (found["cause"]["source"], found["cause"]["confidence"]) == ("CLOCK", "possible")
+    assert found["suspects"][0]["line"] == 11
 
 
 RESUMES = """

@@ -140,8 +140,14 @@ def test_an_entry_that_did_not_come_back_is_lost() -> None:
     like = Held("opt", "['lr']", 5, "0.1", "main", "a.py", "opt")
     entry = like._replace(below=".state[0]", digest=9, text="")
     (found,) = lost(Snapshots([like], [like, entry]), Snapshots([], [like]), None)
-    assert found.words == "opt.state[0] did not come back in the resumed run"
+    assert found.words == "opt.state[0] did not come back"
     assert found.is_anew
+    parts = [entry._replace(below=f".state[{n}]", kind="SGD") for n in range(4)]
+    (found,) = lost(Snapshots([like], [like, *parts]), Snapshots([], [like]), None)
+    assert found.words == "opt (SGD): state[0], state[1] and 2 more did not come back"
+    rng = held("rng", 4, kind="random.Random")._replace(text="")
+    (found,) = lost(Snapshots([], [rng]), Snapshots([], [rng._replace(digest=9)]), None)
+    assert found.words == "rng (random.Random) did not come back"
 
 
 CLIP = """\

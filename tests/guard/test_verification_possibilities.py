@@ -52,6 +52,7 @@ model = Net().share_memory()
 Process(target=work, args=(model, seen))
 """
 CLOCK = """\
+import time
 end = time.monotonic() + 3
 while time.monotonic() < end:
     search()
@@ -65,7 +66,7 @@ if time.monotonic() > end:
     [
         (HOGWILD, Cause.INITIALISATION, [3, 4]),
         (HOGWILD.replace(".share_memory()", ""), Cause.INITIALISATION, []),
-        (CLOCK, Cause.OUTSIDE, [2]),
+        (CLOCK, Cause.OUTSIDE, [3]),
         (CLOCK, Cause.STATE, []),
     ],
     ids=["shared", "not shared", "clock", "resumed"],

@@ -1,6 +1,6 @@
 """Python's, NumPy's and torch's generators are saved; the one of an augmentation is not."""
 # verify: --resume-at 8 --resume-args --resume
-# lost: self\.rng|augment
+# lost: Cutout\.rng
 
 import os
 import random

@@ -1,6 +1,6 @@
 """A mean teacher: the averaged copy of the student is not saved."""
 # verify: --resume-at 10 --resume-args "--resume last.pt"
-# lost: parameter
+# lost: Teacher\.model
 
 import argparse
 import copy

@@ -1,0 +1,84 @@
+"""Where the clock decides how long something goes on."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from detlint.dataflow.clocks import timed_conditions
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (
+            """\
+            import time
+            def train(budget):
+                start = time.time()
+                while time.time() - start < budget:
+                    step()
+            """,
+            [(4, "time.time() - start < budget", True)],
+        ),
+        (
+            """\
+            import time
+            def train(budget):
+                start = time.time()
+                for batch in loader:
+                    elapsed = time.time() - start
+                    if elapsed > budget and budget > 0:
+                        break
+            """,
+            [(6, "elapsed > budget", True)],
+        ),
+        (
+            """\
+            from time import monotonic
+            class Limit:
+                def __init__(self):
+                    self.start = monotonic()
+                def elapsed(self):
+                    return monotonic() - self.start
+                @property
+                def reached(self):
+                    return monotonic() - self.start > 3
+            def train():
+                limit = Limit()
+                for batch in loader:
+                    if limit.elapsed() > 3:
+                        return
+            """,
+            [(9, "monotonic() - self.start > 3", True), (13, "limit.elapsed() > 3", True)],
+        ),
+        (
+            """\
+            import datetime
+            begun = datetime.datetime.now()
+            for batch in loader:
+                self.done = (datetime.datetime.now() - begun).total_seconds() > hours
+            """,
+            [(4, "(datetime.datetime.now() - begun).total_seconds() > hours", True)],
+        ),
+        (
+            """\
+            import time
+            if time.monotonic() > end:
+                raise TimeoutError
+            if time.time() - built > every:
+                rebuild()
+            if loss < best:
+                best = loss
+            """,
+            [(4, "time.time() - built > every", False)],
+        ),
+        ("trainer = Trainer(max_time='00:01')", [(1, "Trainer(max_time='00:01')", True)]),
+        ("trainer = Trainer(max_time=None)", []),
+        ("import time\nprint(time.time())", []),
+    ],
+    ids=["loop", "kept", "methods", "stored", "raised", "given", "not given", "shown"],
+)
+def test_what_the_clock_decides(code: str, found: list[tuple[int, str, bool]]) -> None:
+    assert timed_conditions("train.py", dedent(code)) == found
