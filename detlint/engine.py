@@ -176,7 +176,9 @@ class Engine:
             with closing(Unit(source, whole=whole, models=self._settings.models)) as unit:
                 for rule, triggers in rules.items():
                     active = rule(unit, self._settings)
-                    offsets = alive(source.text, triggers) if active.may_tell() else []
+                    offsets = alive(source.text, triggers)
+                    if not (offsets and active.may_tell()):
+                        continue
                     for some in [[each] for each in offsets] if partly else [offsets]:
                         with (
                             journal.asking(source.path, rule.code),
