@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from detlint.sources.source import Source
     from detlint.syntax.lexer import Span
 
+    _Said = tuple[Program, Finding]
+
 # Files, of which it takes longer to find the programs among them than to wait for their linting.
 _MANY = 5_000
+_SHOWN = 3  # programs that a finding names beside its own
 
 
 class Linker:
@@ -139,14 +142,38 @@ class Linker:
         self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
         for judge in self._judging:
-            for program in judged:
-                for each in self._judgement(judge, program):
-                    # A script may say the same by itself, or of two programs that it starts.
-                    if each.path in names and (each.code, *each[:3]) not in told:
-                        if each.path != program.path:
-                            told.add((each.code, *each[:3]))
-                        named = each._replace(path=names[each.path])
-                        yield from self._shown(*_unsuppressed([named], self.index))
+            for program, each in self._said_once(judge, self._said(judge, judged), starts, names):
+                # A script may say the same by itself, or of two programs that it starts.
+                if each.path in names and (each.code, *each[:3]) not in told:
+                    if each.path != program.path:
+                        told.add((each.code, *each[:3]))
+                    yield each._replace(path=names[each.path])
+
+    def _said(self, judge: type[Rule], programs: Iterable[Program]) -> list[_Said]:
+        """What programs say that is sure enough, each with its program."""
+        found = ((each, self._shown(*self._judgement(judge, each))) for each in programs)
+        return [(each, one) for each, said in found for one in _unsuppressed(said, self.index)]
+
+    def _said_once(
+        self, judge: type[Rule], said: list[_Said], starts: Sequence[str], names: dict[str, str]
+    ) -> Iterator[_Said]:
+        """Findings of programs, each with its program: of those that are about one place, one."""
+        groups: dict[tuple[str, int, int], list[_Said]] = {}
+        for program, finding in said:
+            about = judge.about(finding)
+            if about is None:
+                yield program, finding
+            else:
+                groups.setdefault(about, []).append((program, finding))
+        if groups and any(each not in names for each in starts):
+            # Where it is said must not depend on which files are linted.
+            met, files = {each.path for each, _ in said}, {path for path, *_ in groups}
+            rest = (each for each in self._known(starts, None) if each.path not in met)
+            for program, finding in self._said(judge, (x for x in rest if files & x.members)):
+                about = judge.about(finding)
+                if about in groups:
+                    groups[about].append((program, finding))
+        yield from map(_joined, groups.values())
 
     def _shown(self, *findings: Finding) -> Iterator[Finding]:
         """Those that are sure enough."""
@@ -367,7 +394,27 @@ def _rests_on_others(rule: type[Rule], finding: Finding) -> bool:
     return finding.is_unseen or rule.rests_on_others(finding)
 
 
-def _unsuppressed(findings: Sequence[Finding], index: Index) -> Iterator[Finding]:
+def _joined(group: list[_Said]) -> _Said:
+    """The surest of findings that are about one place: of the program that holds it, or that others
+    import, or the first. It names the others."""
+
+    def rank(said: _Said) -> tuple[int, bool, int, str]:
+        program, finding = said
+        imported = sum(program.path in other for other, _ in group)
+        elsewhere = any(step.path for step in finding.way[-1:])
+        return -finding.confidence, elsewhere, -imported, program.path
+
+    (program, finding), *others = sorted(group, key=rank)
+    if not others:
+        return program, finding
+    shown = sorted(each.title for each, _ in others)
+    if len(shown) > _SHOWN + 1:
+        shown[_SHOWN:] = [f"{len(shown) - _SHOWN} others"]
+    listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return program, finding._replace(message=f"{finding.message}; the same holds for {listed}")
+
+
+def _unsuppressed(findings: Iterable[Finding], index: Index) -> Iterator[Finding]:
     for finding in findings:
         source = index.source(os.path.realpath(finding.path))
         if "etlint:" in source.text or "noqa" in source.text.lower():

@@ -208,6 +208,12 @@ class Rule:
         return cls.judge.__func__ is not Rule.judge.__func__  # type: ignore[attr-defined]
 
     @classmethod
+    def about(cls, finding: Finding) -> tuple[str, int, int] | None:  # noqa: ARG003
+        """The place that a finding of a program is about, if that is said once, at one of several
+        programs."""
+        return None
+
+    @classmethod
     def name(cls) -> str:
         """The kebab-case name: ``CudnnBenchmark`` → ``cudnn-benchmark``."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -300,3 +302,54 @@ def test_a_force_beside_a_step_that_nothing_calls_trains_nothing(
     project({"run.py": run, "trainer.py": TRAINER, "forces.py": FORCE})
     main(["--no-cache", "--select", "DET304", "."])
     assert ("DET304" in capsys.readouterr().out) is trains
+
+
+STEPS = """
+import torch
+
+net = torch.nn.Conv2d(3, 1, 2)
+
+def fit(o):
+    net(3).backward(); o.step()
+"""
+STARTS = """
+import torch
+from steps import fit
+
+if __name__ == "__main__":{}
+    fit(torch.optim.SGD(3))
+"""
+
+
+def test_one_training_of_several_programs_is_said_at_one_that_names_the_others(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*paths: str) -> list[tuple[str, str]]:
+        main(["--no-cache", "--select", "DET304", "--output-format", "json", *paths])
+        found = json.loads(capsys.readouterr().out)
+        return [
+            (os.path.basename(each["filename"]), each["message"].partition("; ")[2])
+            for each in found
+        ]
+
+    names = ("a.py", "b.py", "c.py", "d.py", "e.py")
+    same = "the same holds for b.py, c.py, d.py and e.py"
+    project({"steps.py": STEPS, **dict.fromkeys(names, STARTS.format(""))})
+    assert told(".") == told("a.py") == told("a.py", "b.py") == [("a.py", same)]
+    assert told("b.py") == []
+    silent = STARTS.format("  # detlint: ignore[DET304]")
+    project({"a.py": silent, "c.py": silent})
+    assert told(".") == [("b.py", "the same holds for d.py and e.py")]
+    project({"z.py": STARTS.format(""), "b.py": "from z import fit\n" + STARTS.format("")})
+    assert told(".") == [("z.py", "the same holds for b.py, d.py and e.py")]
+    project({"steps.py": STEPS + "\nif __name__ == '__main__':\n    fit(torch.optim.SGD(3))\n"})
+    assert told(".") == [("steps.py", "the same holds for b.py, d.py, e.py and z.py")]
+
+
+def test_programs_with_a_loop_of_their_own_are_told_each(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = LOOP.format(imports="", before=OPTIMIZER, step="    loss.backward()\n    opt.step()")
+    project({"a.py": text, "b.py": text})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert capsys.readouterr().out.count("DET304") == 2

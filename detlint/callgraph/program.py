@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.callgraph import roles
 from detlint.callgraph.conditions import Conditions
-from detlint.finding import Edit, Finding
+from detlint.finding import Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import (
     DRAWING,
@@ -29,6 +29,7 @@ from detlint.kept import known
 from detlint.models.loading import AT_ONCE
 from detlint.models.varying import BRINGING, PLAIN
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
+from detlint.sources.paths import relative
 from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Program:
         self._launched = list(launched)
         self._images = images
         self._index = project.index
-        self._members = frozenset(self.paths)
+        self.members = frozenset(self.paths)
         self._conditions = Conditions(path, self.paths, project)
         self._ways: dict[str, list[Callable[[str, str], bool]]] = {}
         self._parts_from = cache(self._reached_from)
@@ -127,7 +128,7 @@ class Program:
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""
-        return path in self._members
+        return path in self.members
 
     def only_tries(self, located: Located) -> bool:
         """Whether a fact runs for the main block of a module that others import, which tries it."""
@@ -321,7 +322,7 @@ class Program:
                 yield each, self._parts_from(start)
 
     def _reached_from(self, start: Symbol) -> Mapping[str, Container[str]]:
-        reaches = self._reach.parts_from(start, self._members)
+        reaches = self._reach.parts_from(start, self.members)
         return {path: _Parts(path, reaches) for path in self.paths}
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
@@ -503,12 +504,14 @@ class Program:
         return any(each.fact.what == HASH_SEED and each.fact.text.isdigit() for each in sets)
 
     def varying(self) -> Located | None:
-        """What may differ from run to run on a GPU of what it runs: a layer before an operator."""
-        kinds = [(kind, self._holders.get(kind, ())) for kind in ("layers", "operators")]
+        """What may differ from run to run on a GPU of what it runs: rather a layer than an operator
+        or a library's model, and rather what visibly runs."""
+        kinds = (("layers", "torch"), ("operators", "torch"), ("layers", "a model"))
         hides = not HIDING.isdisjoint(self._holders)
         for anywhere in (False, True) if hides else (False,):
-            for kind, paths in kinds:
-                for path, _, fact in self._standing(kind, "", paths, anywhere=anywhere):
+            for kind, what in kinds:
+                paths = self._holders.get(kind, ())
+                for path, _, fact in self._standing(kind, what, paths, anywhere=anywhere):
                     return Located(path, fact)
         return None
 
@@ -650,7 +653,7 @@ class Program:
         helper = fact.what.removesuffix("()")
         if helper == fact.what:
             return False
-        defining = filter(self._members.__contains__, self._reach.defining(helper))
+        defining = filter(self.members.__contains__, self._reach.defining(helper))
         return all(self._index.hands_on(each, helper) for each in defining)
 
     # Findings
@@ -711,6 +714,7 @@ class Program:
         *,
         safe: bool = False,
         confidence: Confidence | None = None,
+        way: tuple[Step, ...] = (),
     ) -> Finding:
         """A finding in the program's own file, or in a script that starts it: at a fact that stands
         there, or else where the program starts. Edits change the program's file."""
@@ -727,7 +731,17 @@ class Program:
             edits=edits if path == self.path else (),
             safe=safe,
             confidence=rule.confidence if confidence is None else confidence,
+            way=way,
         )
+
+    def step(self, located: Located, text: str) -> Step:
+        """A place on the way of one of its findings."""
+        path = "" if located.path == self.path else relative(located.path, self._folder)
+        return Step(*located.fact[2:6], text, path)
+
+    @property
+    def _folder(self) -> str:
+        return os.path.dirname(self.path)
 
     def _start(self) -> tuple[int, int, int, int]:
         source = self.source

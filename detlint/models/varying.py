@@ -19,7 +19,7 @@ WORDS = (
     *("MultiheadAttention", "Transformer", "multi_head_attention_forward(", "flex_attention"),
     *("dot_product_attention", "AdaptiveLogSoftmaxWithLoss", "LocalResponseNorm"),
     *("cumprod(", "logcumsumexp(", "spmm(", "torch.sparse", "sparse_coo_tensor("),
-    *("from_pretrained(", "from_config(", "hub.load", "jit.load", "create_model(", "models."),
+    *("from_pretrained(", "from_config(", "hub.load(", "jit.load(", "create_model(", "models."),
 )
 # … and by which qualified names they are known.
 VARYING = Names(
@@ -37,7 +37,7 @@ VARYING = Names(
 # Models that are not seen.
 MODELS = Names(
     """
-    torch.hub.load* torch.jit.load timm.**.create_model
+    torch.hub.load torch.jit.load timm.**.create_model
     torchvision.models.**.[a-z]*
     transformers.**.*{Model,Model[A-Z]*,For[A-Z]*}.{from_pretrained,from_config}
     """

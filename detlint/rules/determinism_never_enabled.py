@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.callgraph.program import Located, Program
-    from detlint.finding import Finding
+    from detlint.finding import Finding, Step
     from detlint.settings import Settings
 
 _TORCH = (
@@ -21,6 +21,7 @@ _TORCH = (
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
 _PLAIN = ("torch", "torchvision")
+_TRAINED = "trained here"
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
@@ -35,6 +36,8 @@ class DeterminismNeverEnabled(Rule):
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - one finding for each program, in the program's own file: it names a layer, an operator or a
       library's model that may differ
+    - of programs that train by the same line, one: the program that holds it, or that others
+      import, or the first. It names the others
     - seen to differ (torch 2.11, H200, `benchmarks/ON_GPU.md`): `Conv2d` of images of one or three
       channels, `ConvTranspose1d`, fused attention, small `Embedding` tables, losses of pixels
     - also: `index_select`, `gather` and `index_add` of places that repeat, `scatter_add`, long
@@ -123,7 +126,22 @@ class DeterminismNeverEnabled(Rule):
             advice(program, "torch.use_deterministic_algorithms(True)"),
             enabling(program),
             confidence=sure,
+            way=_way(program, varying, first),
         )
+
+    @classmethod
+    def about(cls, finding: Finding) -> tuple[str, int, int] | None:
+        """What trains, which several programs may share."""
+        for step in finding.way:
+            if step.text == _TRAINED:
+                return finding.file_of(step), step.row, step.column
+        return finding.path, finding.row, finding.column
+
+
+def _way(program: Program, varying: Located | None, first: Located) -> tuple[Step, ...]:
+    steps = [(varying, "may differ from run to run"), (first, _TRAINED)]
+    told = tuple(program.step(each, text) for each, text in steps if each is not None)
+    return told if len(told) > 1 or told[0].path else ()
 
 
 def _with(program: Program, varying: Located | None) -> str:
