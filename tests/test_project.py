@@ -343,6 +343,17 @@ def test_a_configuration_may_turn_determinism_on(
     assert found == ([] if told is None else [told])
 
 
+@pytest.mark.parametrize(("setting", "found"), [("benchmark", True), ("deterministic", False)])
+def test_a_trainer_of_a_namespace(
+    project: Project, lint: Lint, setting: str, *, found: bool
+) -> None:
+    made = f"Namespace(max_epochs=2, precision=16, {setting}=True)"
+    lines = "import lightning as L\nfrom argparse import Namespace\n\ndef main():\n"
+    fit = f"    t = L.Trainer.from_argparse_args({made})\n    t.fit(model, data)\n\n{MAIN}"
+    project({"train.py": lines + fit})
+    assert lint("--select", "DET304") == ["train.py:6 DET304"] * found
+
+
 def test_a_step_of_a_class_that_only_answers_trains_nothing(project: Project, lint: Lint) -> None:
     step = "    def update(self, loss):\n        loss.backward(); o.step()\n"
     buffer = "class Buffer:\n    def update(self, row):\n        pass\n"

@@ -184,6 +184,84 @@ def test_what_a_task_of_a_pool_draws_depends_on_its_worker(
     assert all("which worker runs a task" in each["message"] for each in found)
 
 
+REMOTE = """\
+import numpy as np
+import ray
+import torch
+from dask.distributed import Client
+from flwr.client import ClientApp, NumPyClient
+from flwr.simulation import run_simulation
+
+@ray.remote
+def noise(row):
+    return row + np.random.rand()
+
+@ray.remote(num_cpus=1)
+def own_noise(row):
+    return row + np.random.default_rng(row).random()
+
+def plain(row):
+    return row + np.random.rand()
+
+@ray.remote
+class Actor:
+    def step(self, row):
+        return row + np.random.rand()
+
+class Member(NumPyClient):
+    def fit(self, parameters, config):
+        return parameters, 1, {{"share": np.random.rand()}}
+
+class Still(NumPyClient):
+    def fit(self, parameters, config):
+        return parameters, 1, {{}}
+
+def make_client(cid):
+    return Member().to_client()
+
+def main(rows, server):
+    np.random.seed(0)
+    {}
+    np.save("rows.npy", rows)
+
+if __name__ == "__main__":
+    main(range(9), None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("rows = ray.get([noise.remote(row) for row in rows])", True),
+        ("actor = Actor.remote(); rows = ray.get([actor.step.remote(row) for row in rows])", True),
+        ("rows = ray.get([own_noise.remote(row) for row in rows])", False),
+        ("rows = server.remote(rows)", False),
+        ("rows = Client().map(plain, rows)", True),
+        ("run_simulation(server, ClientApp(client_fn=make_client), 2)", True),
+        ("run_simulation(server, ClientApp(client_fn=lambda cid: Member().to_client()), 2)", True),
+        ("run_simulation(server, ClientApp(client_fn=lambda cid: Still().to_client()), 2)", False),
+    ],
+)
+def test_what_runs_in_processes_of_a_library_has_no_seed_of_the_program(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"make.py": REMOTE.format(line)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["make.py:37"] * is_found
+    assert all("which worker runs a task" in each["message"] for each in found)
+
+
+def test_clients_of_a_program_that_trains_and_seeds_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trains = "loss.backward(); optimizer.step(); run_simulation(server, ClientApp(make_client), 2)"
+    project({"make.py": REMOTE.format(trains).replace("np.random.seed(0)", "pass")})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert any("which worker runs a task" in each["message"] for each in found)
+
+
 def test_a_pool_may_be_an_attribute_and_a_task_a_method(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

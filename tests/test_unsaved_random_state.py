@@ -129,6 +129,29 @@ def test_what_is_no_run_that_goes_on_with_other_numbers(
     assert lint(trainer=changed(trainer, *changes)) == []
 
 
+def test_a_loop_for_so_many_more_epochs(lint: Lint) -> None:
+    more = changed(
+        TRAINER,
+        ('self.start_epoch = checkpoint.get("epoch", 0) + 1', 'self.seen = checkpoint["epoch"]'),
+        ("range(self.start_epoch, 90)", "range(90)"),
+        ('"epoch": epoch}', '"epoch": self.seen}'),
+        ("    torch.save(state, path)", "    torch.save(state, path)\n~self.seen += 1"),
+    ).replace("~", " " * 16)
+    trainer = more.replace("seen", "epoch")
+    assert lint(trainer=trainer) == FOUND
+    assert lint(trainer=more.replace("seen += 1", "seen = self.seen + 1")) == FOUND
+    anew = trainer.replace("self.resume(path)", "self.resume(path); self.epoch = 0")
+    assert lint(trainer=anew) == []
+    assert lint(trainer=trainer.replace("self.epoch += 1", "self.epoch += len(path)")) == []
+
+
+def test_dropout_of_an_unknown_share(lint: Lint) -> None:
+    plain = changed(TRAIN, ("shuffle=True", "shuffle=False"))
+    with_share = changed(plain, ("Net()", "torch.nn.Sequential(torch.nn.Dropout(share))"))
+    assert lint(with_share) == ["train.py:7 possible"]
+    assert lint(with_share.replace("(share)", "(0.0)")) == []
+
+
 def test_what_draws_nothing_in_its_loop(lint: Lint) -> None:
     assert lint(changed(TRAIN, ("shuffle=True", "shuffle=False"))) == []
     split = changed(TRAIN, ("DataLoader(rows, shuffle=True)", "random_split(rows, [9, 1])[0]"))

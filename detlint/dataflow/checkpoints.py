@@ -25,6 +25,7 @@ _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tu
 _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
 TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
+_RANGES = frozenset(("range", "trange"))
 _MOST = 200
 
 
@@ -105,7 +106,33 @@ def started(loop: Region) -> set[str]:
     trains = any(rows.steps(word_of(each)) for each in calls)
     if not trains or any("seed" in word_of(each) and each.args[1:] for each in calls):
         return set()
-    return {name for each in _starts(loop) for name in names_in(each)}
+    return {name for each in _starts(loop) for name in names_in(each)} | _counted(loop)
+
+
+def _counted(loop: Region) -> set[str]:
+    """The attributes that say how many rounds there were, also in runs before: ``self.epoch += 1``
+    in ``for _ in range(more)``, where nothing starts them anew."""
+    head = loop.head
+    over = behind(*head.args, most=_MOST) if head is not None else ()
+    if not any(op.code == "call" and word_of(op) in _RANGES for op in over):
+        return set()
+    stores = loop.function.coded("store_attr")
+    anew = {op.name for op in stores if op.place < loop.start and op.args[1].code == "const"}
+    counting = (op for op in stores if _is_in_rounds(op, loop) and _adds_one(op))
+    return {str(op.name) for op in counting} - anew
+
+
+def _is_in_rounds(op: Op, loop: Region) -> bool:
+    return next((each for each in op.region.around() if each.loops), None) is loop
+
+
+def _adds_one(store: Op) -> bool:
+    """``self.epoch += 1``, ``self.epoch = self.epoch + 1``."""
+    made = store.args[1]
+    if made.code not in ("augment", "binary") or made.name != "Add":
+        return False
+    old = made.node.target if isinstance(made.node, ast.AugAssign) else made.args[0].node
+    return made.args[1].constant == 1 and isinstance(old, ast.Attribute) and old.attr == store.name
 
 
 def _starts(loop: Region) -> Iterator[ast.AST]:
@@ -118,7 +145,7 @@ def _starts(loop: Region) -> Iterator[ast.AST]:
         yield from (each.node for each in ends if each is not None and each is not head)
         return
     for op in behind(*head.args, most=_MOST) if head is not None else ():
-        ranges = op.code == "call" and word_of(op) in ("range", "trange")
+        ranges = op.code == "call" and word_of(op) in _RANGES
         if ranges and op.given("", 1) is not None:
             yield op.given_nodes[0]
     for op in loop.ops():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.order import Orders
+from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.queues import Queues, same
 from detlint.dataflow.shared_models import SHARES, SharedModels
 from detlint.dataflow.slices import ahead
@@ -66,6 +67,19 @@ class Completions:
         """Those of a function, and of the functions in it."""
         for call in function.all_coded("call"):
             yield from self._judged(call)
+        yield from self._of_server(function)
+
+    def _of_server(self, function: Function) -> Iterator[Found]:
+        """``results`` of ``aggregate_fit(self, server_round, results, failures)``."""
+        place = models.COLLECTED.get(function.word)
+        taken = list(function.params.values())[place : place + 1] if place else []
+        if taken and any(map(models.is_strategy, self._bases(function.class_name))):
+            use = surest(self.orders.uses(taken[0]))
+            if use is not None:
+                yield Found(taken[0], models.OF_CLIENTS, use)
+
+    def _bases(self, owner: str) -> list[str]:
+        return Origins.bases(Place(self.unit, owner)) if owner in self.unit.classes else []
 
     def _judged(self, call: Op) -> Iterator[Found]:
         completion = self.completion(call)

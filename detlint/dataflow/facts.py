@@ -512,6 +512,10 @@ class _Reader:
         """What a pool calls for each task: ``f`` of ``pool.map(f, rows)`` and
         ``Parallel(4)(delayed(f)(row) for row in rows)``."""
         method = call.args[0]
+        if not randomness.CLIENT_APPS.isdisjoint(self._values.called(call)):
+            return call.given("client_fn", 0)
+        if method.code == "attr" and method.name == "remote":
+            return self._remote(method.args[0])
         if method.code == "attr" and method.name in randomness.TASKS:
             return call.given("func", 0) if self._is_pool(method.args[0]) else None
         job = (
@@ -521,6 +525,30 @@ class _Reader:
             return None
         delayed = job.args[0]
         return delayed.args[1] if delayed.code == "call" and delayed.args[1:] else None
+
+    def _remote(self, called: Op) -> Op | None:
+        """``f`` of ``f.remote(x)``, and ``actor.step`` of ``actor.step.remote(x)``, if Ray has that
+        run elsewhere."""
+        is_made = called.code == "attr" and any(self._made_by_ray(called.args[0]))
+        names = self._values.qualified(called)
+        return called if is_made or any(map(self._is_remote, names)) else None
+
+    def _is_remote(self, name: str) -> bool:
+        """Whether a function or class of the file is made one that runs elsewhere."""
+        own = name.removeprefix(".")
+        function = self.unit.defined(own)
+        for each in function.decorators if function is not None else ():
+            said = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+            if not randomness.REMOTE.isdisjoint((said, *self.unit.imported.get(said, ()))):
+                return True
+        return False
+
+    def _made_by_ray(self, actor: Op) -> Iterator[str]:
+        """The class of ``Actor.remote()``."""
+        for name in self._training.classes(actor):
+            made, _, method = name.rpartition(".")
+            if method == "remote" and made:
+                yield made
 
     def _is_pool(self, owner: Op) -> bool:
         """Whether a value is a pool, also one of ``multiprocessing.get_context("fork")``."""
@@ -534,12 +562,18 @@ class _Reader:
 
     def _meant(self, given: Op) -> list[str]:
         """The functions that a value may be, or the classes of which it is an object."""
+        if given.code == "function":
+            calls = given.name.coded("call")
+            return [name for each in calls for name in self._values.called(each)]
         if given.code == "call":
             called = self._values.called(given)
             partial = "functools.partial" in called and given.args[1:]
             return self._meant(given.args[1]) if partial else called
         if given.code == "attr" and given.args[0].is_self and given.function.class_name:
             return [f".{given.function.class_name}.{given.name}"]
+        actors = self._made_by_ray(given.args[0]) if given.code == "attr" else ()
+        if of_actors := [f"{each}.{given.name}" for each in actors]:
+            return of_actors
         return self._values.qualified(given)
 
     # Epochs and ranks
@@ -613,7 +647,8 @@ class _Reader:
                 yield Found(op, " ".join(sorted(places)), " ".join(sorted(called)))
 
     def perturbs(self, function: Function) -> Iterator[Found]:
-        """Layers, functions and transforms that draw whenever data come by."""
+        """Layers, functions and transforms that draw whenever data come by; UNSEEN of dropout of
+        which one does not see how much it drops."""
         for op in function.coded("call"):
             library = next(filter(None, map(partial(self._perturbs, op), self._called(op))), "")
             if library:
@@ -623,13 +658,12 @@ class _Reader:
         layer = trainers.DROPOUTS(name)
         if layer or trainers.DROPS(name):
             given = call.given("p", 0 if layer else 1)
-            return "torch" if given is None or self._is_positive(given) else ""
+            share = 1.0 if given is None else self._values.constant(given)
+            if share is ...:
+                return trainers.UNSEEN
+            return "torch" if isinstance(share, float) and share > 0 else ""
         rows = trainers.TRANSFORMS.items()
         return next((library for library, has in rows if has(name)), "")
-
-    def _is_positive(self, value: Op) -> bool:
-        known = self._values.constant(value)
-        return isinstance(known, float) and known > 0
 
     def worker_seeds(self, function: Function) -> Iterator[Found]:
         """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""

@@ -18,6 +18,7 @@ from detlint.dataflow.seeding import is_guard
 from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
 from detlint.models import tf_data
+from detlint.models.configurations import is_in_trainer
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Setting(NamedTuple):
     name     the qualified name of a flag; of an option or a variable, its own
     form     "flag" · "keyword" (of a call) · "key" (of a mapping) · "attribute" · "variable" (at
              the top of a file that never reads it, as in a configuration) · "environment" (of the
-             process) · "child" (of a program that is started)
+             process) · "child" (of a program that is started) · "namespace" (a flag of what seems
+             to be made of these options)
     value    what it is given; None if that is a part of a text
     op       what gives it
     node     where it is said
@@ -325,9 +327,10 @@ def _is_without_cudnn(values: Values, op: Op, called: str) -> bool:
 
 
 def _of_trainer(values: Values, op: Op, called: str) -> Iterator[Setting]:
-    """``Trainer(benchmark=True)``, ``LightningCLI(trainer_defaults={"benchmark": True})``."""
+    """``Trainer(benchmark=True)``, ``LightningCLI(trainer_defaults={"benchmark": True})``, and
+    ``Namespace(benchmark=True, max_epochs=3, precision=16)``, by what else that holds."""
     found: Iterator[Item] = iter(())
-    if rows.is_trainer(called):
+    if rows.is_trainer(called) or (called in rows.NAMESPACES and _is_for_trainer(op)):
         found = keywords(values, op)
     elif rows.is_trainer_cli(called):
         defaults = op.given("trainer_defaults")
@@ -335,7 +338,12 @@ def _of_trainer(values: Values, op: Op, called: str) -> Iterator[Setting]:
     for each in found:
         text = f"{said(op)}({each.name}="
         name = f"{rows.TRAINER}.{each.name}"
-        yield Setting(name, "flag", each.value, op, each.node, each.written, text)
+        form = "namespace" if called in rows.NAMESPACES else "flag"
+        yield Setting(name, form, each.value, op, each.node, each.written, text)
+
+
+def _is_for_trainer(op: Op) -> bool:
+    return is_in_trainer({str(name): None for name, _ in op.arguments()})
 
 
 def _is_setattr(op: Op) -> bool:

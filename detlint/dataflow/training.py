@@ -12,7 +12,7 @@ from detlint.index.facts import TRAINER
 from detlint.index.imports import imports
 from detlint.models import training as rows
 from detlint.models.loading import hands_on
-from detlint.models.settings import is_trainer_cli
+from detlint.models.settings import is_trainer, is_trainer_cli
 from detlint.models.tf_data import plain_name
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class Training:
         word = owner_written(call).lower()
         if self._is_of_rllib(call, word):
             return True
-        if any(name.endswith("Trainer") for name in self.classes(call.args[0].args[0])):
+        made = self.classes(call.args[0].args[0])
+        if any(name.endswith("Trainer") or is_trainer(name) for name in made):
             return True
         if method == "fit":
             return word.endswith("trainer") and self._all_imported.isdisjoint(rows.OF_KERAS)

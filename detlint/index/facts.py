@@ -168,14 +168,20 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "spawns": ("spawn(", "start_processes(", ".Process("),
     "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
     "start_methods": ("set_start_method(",),
-    "tasks": (*_called(f".{each}" for each in randomness.TASKS), "delayed("),
+    "tasks": (
+        *_called(f".{each}" for each in (*randomness.TASKS, "remote")),
+        *("delayed(", "ClientApp(", "start_simulation("),
+    ),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
     "saves": ("state_dict()",),
     "resumes": ("load_state_dict(", *_given("ckpt_path")),
     "replaces": ("load_state_dict(", "load_from_checkpoint("),
-    "continues": ("range(", "while ", "epoch in "),
+    "continues": (
+        *("range(", "while ", "epoch in "),
+        *(f"{each} += 1" for each in sorted(training.PLACES)),
+    ),
     "perturbs": (
         *("Dropout", "dropout", "Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix("),
         *("ElasticTransform(", "GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment("),

@@ -85,8 +85,16 @@ CALLED = re.compile(
 )
 # Of these, what the workers of a loader call.
 IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
-_DRIVEN = re.compile(r"train_\w+|(?:\w+_)?step")
-_DRIVES = re.compile(r"(?:Learner|Model|Module|Trainer|Runner)\s*(?:,|$)")
+# Those of classes that derive from what has such a name: of trainers, and of Flower's clients and
+# strategies.
+_DRIVEN = (
+    (
+        re.compile(r"(?:Learner|Model|Module|Trainer|Runner)\s*(?:,|$)"),
+        re.compile(r"train_\w+|(?:\w+_)?step"),
+    ),
+    (re.compile(r"Client\s*(?:,|$)"), re.compile(r"fit|evaluate|[gs]et_(?:parameters|properties)")),
+    (re.compile(r"(?:Fed\w+|Strategy)\s*(?:,|$)"), re.compile(r"aggregate_\w+|evaluate")),
+)
 
 
 class Uses(NamedTuple):
@@ -378,9 +386,9 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
     ]
     start = block.start
     if indents:
-        drives = _DRIVES.search(block.bases) is not None
+        driven = [names for bases, names in _DRIVEN if bases.search(block.bases)]
         for each in layout.blocks(block.start, block.end, min(indents, key=len)):
-            called = CALLED.fullmatch(each.name) or (drives and _DRIVEN.fullmatch(each.name))
+            called = any(names.fullmatch(each.name) for names in (CALLED, *driven))
             merged = called and each.name not in IN_WORKERS
             if each.kind == "def" and not merged and not _is_registered(layout, each):
                 if each.start > start:

@@ -74,6 +74,16 @@ HOGWILD = Completion(
 # Of ``return_when``: which futures are in the sets differs, too.
 FIRST_SAYS = "returns what happens to have finished first"
 
+# What Flower hands the methods of a strategy: it reads the futures of the clients out of a set
+# (flwr 1.42, server/server.py). The place of the parameter, with ``self``.
+COLLECTED = {"aggregate_fit": 2, "aggregate_evaluate": 2}
+OF_CLIENTS = Completion(
+    "results",
+    "come out of a set of futures, by their addresses",
+    "sort them by a number of each client",
+)
+is_strategy = Names("flwr.server.strategy.**")
+
 # Methods of pools; those of no other class have these names.
 METHODS = {
     name: Completion(f"{name}()", FINISHED, f"use {kept}(), which keeps the order", gives)

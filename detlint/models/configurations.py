@@ -56,6 +56,7 @@ def is_trainers(keys: tuple[str, ...]) -> bool:
 
 
 def is_in_trainer(beside: dict[str, Scalar]) -> bool:
+    """Whether settings stand beside others that only Lightning's Trainer has."""
     return len(TRAINER & beside.keys() - {"benchmark", "deterministic"}) >= 2
 
 

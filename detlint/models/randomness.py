@@ -192,6 +192,8 @@ POOLS = frozenset(
         ),
         *("multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool", "multiprocess.Pool"),
         *("multiprocess.pool.ThreadPool", "pathos.multiprocessing.ProcessingPool"),
+        *("ray.util.multiprocessing.Pool", "dask.distributed.Client", "distributed.Client"),
+        *("loky.get_reusable_executor", "loky.ProcessPoolExecutor"),
         *(f"concurrent.futures.{x}PoolExecutor" for x in ("Process", "Thread")),
     )
 )
@@ -202,6 +204,14 @@ TASKS = frozenset(
         *("starmap", "starmap_async", "submit"),
     )
 )
+# What Flower's simulation makes clients by, which Ray's workers run (flwr 1.42).
+CLIENT_APPS = frozenset(
+    f"flwr.{each}"
+    for each in ("client.ClientApp", "clientapp.ClientApp", "simulation.start_simulation")
+)
+# What makes of a function, or a class, one that runs in such: ``f.remote(x)`` of Ray, whose methods
+# are called likewise.
+REMOTE = frozenset(("ray.remote",))
 # What makes environments for reinforcement learning: each draws from a generator of its own, which
 # starts from the operating system until a reset is given a seed (gym 0.26, gymnasium 1.4).
 ENVIRONMENTS = frozenset(

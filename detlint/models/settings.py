@@ -68,6 +68,8 @@ _MSPROBE = frozenset(("msprobe", "ptdbg_ascend"))
 _LIGHTNING = frozenset(("lightning", "pytorch_lightning", "lightning_fabric"))
 _TRAINERS = frozenset(("Trainer", "Fabric"))
 
+# What holds options as attributes.
+NAMESPACES = frozenset(("argparse.Namespace", "types.SimpleNamespace"))
 # Starts a shell with the text that it is given first.
 SHELLS = frozenset(
     (

@@ -11,6 +11,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
 from detlint.dataflow.shared_models import SHARES
 from detlint.finding import Edit
+from detlint.models.completions import COLLECTED
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import holds
 
@@ -37,6 +38,7 @@ class CompletionOrder(Rule):
     - a queue that several workers fill
     - a dict that is filled as results finish, and then iterated over or written
     - lists in a dict, to which results are added as they finish
+    - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
 
     Lowers the confidence:
@@ -74,11 +76,12 @@ class CompletionOrder(Rule):
         "SimpleQueue(",
         "JoinableQueue(",
         "share_memory(",
+        *COLLECTED,
     )
     needs = (
         *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
         *("uimap", "p_umap", "Queue("),
-        "share_memory(",
+        *("share_memory(", "flwr"),
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
@@ -192,7 +195,8 @@ class CompletionOrder(Rule):
 
     def _fix(self, call: Op) -> tuple[Edit, ...]:
         node, word = call.node, word_of(call)
-        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        if not isinstance(node, ast.Call):  # a parameter
+            return ()
         if word == "imap_unordered" and isinstance(node.func, ast.Attribute):
             _, end = self.unit.span(node.func)
             return (Edit(end - len(word), end, "imap"),)

@@ -33,12 +33,14 @@ class CudnnBenchmark(MayBeUnread, Rule):
     Reported:
     - `torch.backends.cudnn.benchmark = True`, and every other way to say it, as
       `cudnn.flags(benchmark=True)`
-    - `Trainer(benchmark=True)` of Lightning, and `cudnn_benchmark=True` of mmengine
+    - `Trainer(benchmark=True)` of Lightning, also in a `Namespace` of its options, and
+      `cudnn_benchmark=True` of mmengine
     - the same in configurations and on command lines
     - the same left to an option that the project has and that turns it on by default: *likely*
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
+    - a `Namespace` is told to be for a trainer by its other options: *likely*
     - a setting in capitals (yacs) that the project declares, and nothing reads: *possible*
 
     Not reported:
@@ -132,7 +134,8 @@ class CudnnBenchmark(MayBeUnread, Rule):
         message = f"{shown} has cuDNN pick its kernels by timing them"
         if is_turned_on(setting):
             edits = setting.replaced("False")
-            self.report(setting.node, message, advice=_ADVICE, edits=edits)
+            sure = Confidence.LIKELY if setting.form == "namespace" else self.confidence
+            self.report(setting.node, message, advice=_ADVICE, edits=edits, confidence=sure)
         elif setting.value is not None and setting.constant in (True, ...):
             self._check_default(setting, f"{message}, which is on unless an option turns it off")
 

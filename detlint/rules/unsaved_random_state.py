@@ -8,7 +8,7 @@ from detlint.dataflow.checkpoints import ANY, ASKED, TRAINER
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of
-from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES
+from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES, UNSEEN
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class UnsavedRandomState(Rule):
     Reported:
     - a program that saves the state of an optimizer, and loads it with the epoch or step that was
       reached
-    - its loop goes on from there, and something in it draws: a loader that shuffles, a transform,
-      dropout, a data set
+    - its loop goes on from there, or counts more rounds, and something in it draws: a loader that
+      shuffles, a transform, dropout, a data set
     - the same if the `forward` of a model draws, or a function that the loop calls
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
@@ -49,7 +49,8 @@ class UnsavedRandomState(Rule):
     Lowers the confidence:
     - nothing seeds torch, or only an option that is off by default: then runs that nobody
       interrupts differ as well (DET102), reported as *possible*
-    - several files train, as those of several models do, or `ckpt_path` is an option: *possible*
+    - several files train, as those of several models do, or `ckpt_path` is an option, or only
+      dropout draws, whose share is not a literal: *possible*
 
     Not reported:
     - a program that somewhere reads the states of generators, or has `save_state` of Accelerate or
@@ -139,6 +140,7 @@ class UnsavedRandomState(Rule):
         seeds = program.facts("seeds", "torch", runs=True)
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
+        sure = sure and drawn.fact.what != UNSEEN
         yield program.finding(
             cls,
             saved,
@@ -189,4 +191,6 @@ def _drawn(program: Program) -> Located | None:
     sure = (each for each in drawn if each.fact.doubt <= TESTED)
     called = (word for each in program.facts("continues") for word in each.fact.text.split())
     often = {*PER_BATCH, *called}
-    return next((x for x in sure if program.is_in_workers(x) or x.fact.method in often), None)
+    first = next((x for x in sure if program.is_in_workers(x) or x.fact.method in often), None)
+    # Dropout of which one does not see how much it drops.
+    return first or program.first("perturbs", UNSEEN)

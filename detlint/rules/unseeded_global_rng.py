@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import filterfalse, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import training, trains_in_sessions
@@ -17,7 +17,7 @@ from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.layout import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
@@ -88,6 +88,18 @@ _FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's, and tasks
 
 
+class _Task(NamedTuple):
+    """What is shared out to workers, a draw in it, and the parts of files that run there."""
+
+    shared: Located
+    draw: Located
+    within: Callable[[Located], bool]
+
+    def holds(self, drawn: tuple[Located, str]) -> bool:
+        """Whether something is drawn there; first weights may be drawn before."""
+        return drawn[1] == "draws" and self.within(drawn[0])
+
+
 class UnseededGlobalRng(Rule):
     """Why runs differ: The global generators of Python, NumPy and torch start from the operating
     system's entropy in each process. torch takes initial weights, dropout and the order of a
@@ -106,7 +118,8 @@ class UnseededGlobalRng(Rule):
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
-    - tasks of a pool or of joblib that draw, of a program that seeds, unless the task does
+    - tasks of a pool, joblib, Ray, Dask or Flower's simulation that draw and do not seed, of a
+      program that seeds or trains
     - another program that writes something, such as a file, if its own file draws
     - the same if that calls what draws in another file, or names a data set or model of another
       file that draws for each sample
@@ -176,22 +189,32 @@ class UnseededGlobalRng(Rule):
         if not (program.imports(*_NUMERIC) or program.makes_data()):
             return
         trains = cls._trains(program)
-        sure = cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
+        sure = cls._sure(program, trains=trains)
         if sure < settings.bar(cls.code):
             return
         for library in _GENERATORS:
             if library == "tensorflow" and training(program) is not None:
                 continue  # where DET801 asks for the seed
             # Of a program that trains, all files count, and what seeds is found sooner.
-            if trains and _seeds(program, library, settings, trains=True):
+            seeds = partial(_seeds, program, library, settings, trains=trains)
+            shares = program.has("tasks") and (trains or seeds())
+            task = cls._drawn_in_tasks(program, library) if shares else None
+            if trains and seeds():
                 yield from cls._unseeded_process(program, library)
                 yield from cls._drawn_too_soon(program, library)
             else:
-                yield from cls._unseeded(program, library, settings, sure, trains=trains)
-            if program.has("tasks") and _seeds(program, library, settings, trains=trains):
-                yield from cls._drawn_in_tasks(program, library, sure)
+                draws = cls._draws(program, library, trains=trains)
+                if task is not None:
+                    draws = filterfalse(task.holds, draws)
+                yield from cls._unseeded(program, library, settings, draws, trains=trains)
+            if task is not None:
+                yield cls._told_of_task(program, library, task, sure)
         if trains and program.has("environment_steps"):
             yield from cls._unseeded_environment(program)
+
+    @classmethod
+    def _sure(cls, program: Program, *, trains: bool) -> Confidence:
+        return cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
 
     @classmethod
     def _unseeded(
@@ -199,12 +222,12 @@ class UnseededGlobalRng(Rule):
         program: Program,
         library: str,
         settings: Settings,
-        sure: Confidence,
+        draws: Iterator[tuple[Located, str]],
         *,
         trains: bool,
     ) -> Iterator[Finding]:
         """A draw of a program that does not seed, or does with an option alone."""
-        draws = cls._draws(program, library, trains=trains)
+        sure = cls._sure(program, trains=trains)
         if trains and program.has("seeds", library):
             draws = (each for each in draws if program.happens_by_default(each[0]))
         found, all_asked = (
@@ -263,24 +286,29 @@ class UnseededGlobalRng(Rule):
             )
 
     @classmethod
-    def _drawn_in_tasks(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
-        """Tasks of a pool that draw from the generator of whatever worker runs them."""
+    def _drawn_in_tasks(cls, program: Program, library: str) -> _Task | None:
+        """A task that draws from the generator of whatever worker runs it."""
         for task, parts in islice(program.processes("tasks"), _MANY):
             holds = partial(program.is_within, parts=parts)
             draws = filter(holds, program.facts("draws", library, within=parts))
             first = cls._surest(program, ((each, "draws") for each in draws))
-            if first is None or any(map(holds, program.facts("seeds", library))):
-                continue
-            yield program.finding(
-                cls,
-                task,
-                f"{program.shown(first[0])} draws from {_GENERATORS[library]} in tasks that "
-                f"{program.shown(task)} shares out: which worker runs a task, and so what that "
-                "draws, depends on time",
-                f"give each task a generator of its own, as {_OF_TASKS[library]}",
-                confidence=sure,
-            )
-            return
+            if first is not None and not any(map(holds, program.facts("seeds", library))):
+                return _Task(task, first[0], holds)
+        return None
+
+    @classmethod
+    def _told_of_task(
+        cls, program: Program, library: str, task: _Task, sure: Confidence
+    ) -> Finding:
+        return program.finding(
+            cls,
+            task.shared,
+            f"{program.shown(task.draw)} draws from {_GENERATORS[library]} in tasks of "
+            f"{program.shown(task.shared)}: which worker runs a task, and so what that draws, "
+            "depends on time",
+            f"give each task a generator of its own, as {_OF_TASKS[library]}",
+            confidence=sure,
+        )
 
     @classmethod
     def _drawn_too_soon(cls, program: Program, library: str) -> Iterator[Finding]:

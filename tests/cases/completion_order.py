@@ -16,6 +16,7 @@ from threading import Thread
 import numpy as np
 import pandas as pd
 import torch
+from flwr.server.strategy import FedAvg
 from joblib import Parallel, delayed
 from p_tqdm import p_umap
 from torch.utils.data import DataLoader
@@ -935,3 +936,25 @@ def noted_in_a_log(pool, work, items, logw):
 def written_to_a_table(pool, work, items, rows):
     for name, status in pool.imap_unordered(work, items):  # DET205
         rows.writerow([name, status])
+
+
+class Averaging(FedAvg):
+    def aggregate_fit(self, server_round, results, failures):  # DET205
+        return super().aggregate_fit(server_round, results, failures)
+
+
+class AveragingInOrder(FedAvg):
+    def aggregate_fit(self, server_round, results, failures):
+        results = sorted(results, key=lambda pair: pair[1].metrics["number"])
+        return super().aggregate_fit(server_round, results, failures)
+
+
+class Counting(FedAvg):
+    def aggregate_fit(self, server_round, results, failures):
+        print(len(results))
+        return None, {}
+
+
+class OfNoServer:
+    def aggregate_fit(self, server_round, results, failures):
+        return sum(results)

@@ -1,3 +1,4 @@
+import argparse
 import os
 import sys
 from functools import partial
@@ -71,6 +72,11 @@ trainer_options = {
 }
 Trainer(**trainer_options)
 LightningCLI(trainer_defaults={"benchmark": True})  # DET301
+trainer_settings = argparse.Namespace(
+    max_epochs=2,
+    benchmark=True,  # DET301
+    precision=16,
+)
 LightningCLI(trainer_defaults=dict(max_epochs=3, benchmark=True))  # DET301
 
 env_cfg = dict(cudnn_benchmark=True, mp_cfg=dict(mp_start_method="fork"))  # DET301
@@ -157,6 +163,8 @@ with cudnn.flags(True, False):
 with cudnn.flags(enabled=False, benchmark=True):  # nothing to time
     pass
 Trainer(benchmark=False)
+argparse.Namespace(benchmark=True, rows=3)
+argparse.Namespace(benchmark=False, max_epochs=2, precision=16)
 Trainer(benchmark=None)
 env_cfg = dict(cudnn_benchmark=False)
 env_cfg = {"cudnn_benchmark": os.environ.get("FAST")}
