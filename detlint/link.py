@@ -72,15 +72,22 @@ class Linker:
         files = self._context.files
         if len(files) > _MANY or len(files) > len(self._context.names):
             return
+        from detlint.syntax.stack import in_deep_stack
+
         with self.index.beside(share):
-            starts = list(filter(self.index.runs, files))
-            if not starts:
-                return
-            programs = self._programs(starts, None)
-            for judge in self._judging:
-                for program in programs:
-                    self._judgement(judge, program)
-        self._begun = set(starts), programs
+            # Once for all questions, of which there are hundreds.
+            self._begun = in_deep_stack(lambda: self._judged_all(files))
+
+    def _judged_all(self, files: Sequence[str]) -> tuple[set[str], list[Program]] | None:
+        """The programs among some files, with their places; all rules have judged them."""
+        starts = list(filter(self.index.runs, files))
+        if not starts:
+            return None
+        programs = self._programs(starts, None)
+        for judge in self._judging:
+            for program in programs:
+                self._judgement(judge, program)
+        return set(starts), programs
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -90,7 +97,16 @@ class Linker:
         others = (each for each in self._context.files if each not in names)
         starts = [*map(os.path.realpath, entrypoints), *filter(self.index.runs, others)]
         order = {path: place for place, path in enumerate(self._context.paths)}
-        joined = [*self._linked(findings, starts, names), *self._broken(findings, names)]
+
+        def join() -> list[Finding]:
+            return [*self._linked(findings, starts, names), *self._broken(findings, names)]
+
+        if self._begun is None:  # it may start processes yet
+            joined = join()
+        else:
+            from detlint.syntax.stack import in_deep_stack
+
+            joined = in_deep_stack(join)
         self.index.save()
         if self.kept is not None:
             self.kept.save()

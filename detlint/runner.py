@@ -174,7 +174,7 @@ def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
 
 def _here(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:
     for batch in batches:
-        yield [_lint(task, engine) for task in batch]
+        yield _lint_all(batch, engine)
 
 
 def _in_pool(
@@ -274,11 +274,13 @@ def _start_worker(engine: Engine, noted: bool) -> None:
 
 
 def _work(batch: Sequence[Task]) -> tuple[list[Result], Notes | None]:
+    return _lint_all(batch, cast("Engine", _engine)), journal.drained()
+
+
+def _lint_all(batch: Sequence[Task], engine: Engine) -> list[Result]:
     from detlint.syntax.stack import in_deep_stack
 
-    engine = cast("Engine", _engine)
-    results = in_deep_stack(lambda: [_lint(task, engine) for task in batch])
-    return results, journal.drained()
+    return in_deep_stack(lambda: [_lint(task, engine) for task in batch])
 
 
 def _taken(told: tuple[list[Result], Notes | None]) -> list[Result]:
