@@ -459,7 +459,12 @@ def test_a_loop_of_a_library_takes_the_steps_of_a_learner(
     ("line", "found"),
     [
         ("plt.plot(model(x))\n    plt.savefig('x.png')", False),
+        ("visualize(model(x), 'x.png')", False),
+        ("viz.draw(model(x))", False),
+        ("if model(x) > 0:\n        axes[0, 1].plot(x)", False),
         ("plt.plot(model(x))\n    train(x)", True),
+        ("measure(model(x), 'x.png')", True),
+        ("if model(x) > 0:\n        train(x)", True),
     ],
 )
 def test_which_sample_a_figure_shows_is_no_result_of_training(
@@ -471,6 +476,37 @@ def test_which_sample_a_figure_shows_is_no_result_of_training(
         {"go.py": f"import random\nimport torch\nfrom matplotlib import pyplot as plt\n\n{loop}"}
     )
     assert lint() == ["go.py:8"] * found
+
+
+SHOWS = """
+import random
+import torch
+
+def {}(rows):
+    for each in range(3):
+        scale(rows[random.{}], 3)
+
+for each in rows:
+    loss.backward()
+    optimizer.step()
+    {}(rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "draw", "found"),
+    [
+        ("plot_samples", "randint(0, 9)", False),
+        ("visualizeRows", "randint(0, 9)", False),
+        ("train_samples", "randint(0, 9)", True),
+        ("plot_samples", "gauss(0, 9)", True),
+    ],
+)
+def test_what_a_function_picks_that_draws_pictures_is_no_result_of_training(
+    project: Project, lint: Lint, name: str, draw: str, *, found: bool
+) -> None:
+    project({"go.py": SHOWS.format(name, draw, name)})
+    assert lint() == ["go.py:7"] * found
 
 
 LAYERS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import owner_word, parameter_of, word_of
+from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
 from detlint.dataflow.control import is_beside
 from detlint.dataflow.generators import names_given, nearest_names
 from detlint.dataflow.seeding import drawn_from
@@ -35,7 +35,7 @@ _PICKS = frozenset(
     ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
 )
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
-_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot"))
+_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot", "vis", "visualizer", "viz"))
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _TRAINS = ("backward(", ".fit(")
 _MOST = 60  # what is made of one draw
@@ -82,7 +82,8 @@ def is_idle(draw: Op) -> bool:
     if names.only_traces(name, [], "") or any(map(names.is_aside, (name, *_given(draw)))):
         return True
     asked = _is_asked_for(draw) or _is_commanded(draw)
-    return asked or _is_only_shown(draw) or _picks_any(draw)
+    pictured = names.says_picture(name) and word_of(draw) in _PICKS and _is_no_result(draw)
+    return asked or pictured or _is_only_shown(draw) or _picks_any(draw)
 
 
 def _given(draw: Op) -> Iterator[str]:
@@ -134,10 +135,9 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
         joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
         return use.code == "format" or joins
     called, word, owner = use.called, word_of(use), owner_word(use)
-    plots = picks and (owner in _PLOTTING or word == "imshow")
+    plots = picks and _plots(use)
     if use.args[0] is value or plots:
-        text = use.function.unit.text
-        return plots and (not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS))
+        return plots and _is_no_result(use)
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return True
     if picks and names.is_log(called, owner, word):
@@ -157,9 +157,23 @@ def _only_tells(test: Op) -> bool:
     return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
 
 
+def _is_no_result(picture: Op) -> bool:
+    """Whether a picture is no result of its program."""
+    text = picture.function.unit.text
+    return not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS)
+
+
+def _plots(call: Op) -> bool:
+    """``axes[0].imshow(image)``, ``visualize(image)``."""
+    owner = path_of(call.args[0]).partition(".")[0] or owner_written(call)
+    word = word_of(call)
+    return owner in _PLOTTING or word == "imshow" or names.says_picture(word)
+
+
 def _is_told(op: Op) -> bool:
-    called = op.called if op.code == "call" else []
-    return op.code == "call" and names.is_log(called, owner_word(op), word_of(op))
+    if op.code != "call":
+        return False
+    return names.is_log(op.called, owner_word(op), word_of(op)) or _plots(op)
 
 
 def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:

@@ -507,6 +507,10 @@ def is_aside(name: str) -> bool:
     return run or (bool(parts) and (parts[0] in _ASIDE_FIRST or parts[-1] in _ASIDE_LAST))
 
 
+# Whether a function of this name draws a picture.
+says_picture = says("plot visualise visualize visualisation visualization viz")
+
+
 # Whether what is asked holds for most calls, or whenever something is trained.
 says_usual = says("name prob rand random rank shuffle train training")
 

@@ -350,9 +350,10 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _unset(cls, program: Program, library: str) -> tuple[Located, str] | None:
-        """The first draw that an option would turn on which the program does not have."""
+        """The first draw that an option would turn on which the program does not have, or on which
+        nothing seems to depend."""
         draws = islice(cls._draws(program, library, trains=True), _MANY)
-        return next((each for each in draws if each[0].fact.doubt == UNSET), None)
+        return next((each for each in draws if each[0].fact.doubt >= IDLE), None)
 
     @staticmethod
     def _surest(
