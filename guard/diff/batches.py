@@ -134,7 +134,7 @@ def _agreeing(situation: Situation) -> str:
     if not held:
         return "No generator was recorded here. "
     if not situation.generators:
-        return "Every recorded generator agrees, so that no seed explains it. "
+        return "Every recorded generator agrees; those of a loader's workers are not recorded. "
     return f"Not the same either: {named_generators(situation.generators)}. "
 
 

@@ -150,12 +150,12 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
     yield from flows.before(node)
     if node.cause is not None:
         yield node.cause
-    yield from flows.makers(node)
-    if node.within.above is not None:
-        yield node.within.above
     if node.draws:
         moved = (each for nodes in flows.moves.values() for each in nodes)
         yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)
+    yield from flows.makers(node)
+    if node.within.above is not None:
+        yield node.within.above
 
 
 def compare(

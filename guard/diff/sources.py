@@ -45,7 +45,8 @@ VARYING: dict[Source, set[str]] = {
     Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed"},
     Source.PROCESS: {*_of("the process"), "gethostname"},
     Source.COLLECTION: {"gc.collect"},
-    Source.READINESS: {*ASKING, "as_completed", "imap_unordered", "get_nowait"},
+    Source.READINESS: {*ASKING, "get_nowait"},
+    Source.THREAD_ORDER: {"as_completed", "imap_unordered"},
     Source.PROGRAM: {
         *("subprocess.run", "subprocess.Popen", "subprocess.call", "check_output", "check_call"),
         *("getoutput", "getstatusoutput", "os.system", "os.popen", "create_subprocess_exec"),
@@ -92,6 +93,7 @@ DOES = {
     Source.OBJECT_ADDRESS: "is another value in each run",
     Source.STRING_HASH: "gives another value in each process for strings",
     Source.COLLECTION: "has objects freed that nothing holds",
+    Source.THREAD_ORDER: "gives first what is done first",
     Source.READINESS: "tells what another thread or process has done by then",
     Source.PROGRAM: "runs another program, whose results no seed of this one fixes",
     Source.UNWRITTEN_MEMORY: "gives memory that nothing has written",

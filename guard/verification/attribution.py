@@ -57,7 +57,8 @@ class Attribution:
         if self.circumstance == NONE:
             return (
                 "they differ in the same circumstances too: with the same hash seed, the same "
-                "content of unwritten memory and the same order of listings"
+                "content of unwritten memory and the same order of listings; addresses of objects "
+                "are others in each run anyway"
             )
         found = circumstance_named(self.circumstance)
         return f"it takes nothing but another {found.what}: {found.means}"

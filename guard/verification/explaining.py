@@ -66,9 +66,10 @@ _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
+_OF_OTHERS = (Source.READINESS, Source.THREAD_ORDER)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
 _LONGEST = 60  # characters of a statement that are shown
-RAN = "it was given the same in both runs and gave something else"
+RAN = "all that is known of what it reads agrees"
 
 
 class Origin(NamedTuple):
@@ -98,13 +99,15 @@ def _why(node: Node) -> tuple[str, str]:
         source = source_of(name)
         if source in VALUES or source is Source.PROGRAM:
             return f"differs between the runs: {name}() {DOES[source]}", source.value
-        if source is Source.READINESS:
-            return "differs by what another thread or process has done by then", source.value
+        if source in _OF_OTHERS:
+            return (
+                f"differs by what others have done by then: {name}() {DOES[source]}",
+                source.value,
+            )
     if node.draws and node.is_in_thread:
         return "draws at any time: it runs in a thread", FROM_A_THREAD
-    if node.branches:
-        return "was decided otherwise, though all that is known of what it reads agrees", RAN
-    return "gave something else in each run, though all that is known of what it reads agrees", RAN
+    does = "was decided otherwise" if node.branches else "gave something else"
+    return f"{does} in each run", RAN
 
 
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:

@@ -40,7 +40,7 @@ _SHOWN = {
     Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
     Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
     Cause.OUTSIDE: "What {} was given differs, though no operator before it gave another result: "
-    "it comes from outside of torch (a number of Python's, NumPy, a file).",
+    "it is another tensor of these, or comes from outside of torch (a number, NumPy, a file).",
 }
 READ = (
     "What {} was given differs, though no operator before it gave another result: it read what "

@@ -124,6 +124,29 @@ def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
     assert seeded in slice_of(found, next(iter(drawn.origins)), drawn)[0]
 
 
+def test_a_seed_comes_before_other_parts_of_what_holds_it(tmp_path: Path) -> None:
+    text = """\
+    import time, torch
+    class Config:
+        def __init__(self):
+            self.size = 3
+            self.seed = time.time_ns()
+    class Net:
+        def __init__(self, config):
+            self.weight = torch.rand(config.size)
+    def make():
+        config = Config()
+        return config
+    config = make()
+    torch.manual_seed(config.seed)
+    net = Net(config)
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    drawn = next(each for each in found.tainted if each.statement.line == 8)
+    nodes, _ = slice_of(found, next(iter(drawn.origins)), drawn)
+    assert [each.statement.line for each in nodes][-2:] == [13, 8]
+
+
 def test_parts_of_a_module_are_told_apart(tmp_path: Path) -> None:
     text = """\
     import torch
@@ -189,7 +212,7 @@ def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
 def known(
     cause: Cause = Cause.BATCH_CONTENT, generators: tuple[str, ...] = (), **told: Any
 ) -> Known:
-    why = "It holds something else. Every recorded generator agrees, so that no seed explains it."
+    why = "It holds something else. Every recorded generator agrees; more."
     cause = Cause.GENERATOR if generators else cause
     difference = Difference(0, 3, "training", None, None, cause, why, generators=generators)
     given = {"operator": None, "circumstance": "", "suspects": (), "shown": None, **told}
