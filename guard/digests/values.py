@@ -20,6 +20,7 @@ import sys
 import tempfile
 import weakref
 from collections import Counter
+from contextlib import ExitStack
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from guard.digests.hashing import combined, short
 from guard.digests.locations import attributes, of_slots
 from guard.digests.traits import DRAWN
+from guard.observe.patching import around
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,15 +84,15 @@ class Names:
     def follow(self) -> Callable[[], None]:
         """Number each name that is drawn for a file; what this returns, ends it."""
         sequence: Any = tempfile._RandomNameSequence  # type: ignore[attr-defined]  # noqa: SLF001
-        drawn, original = self.drawn, sequence.__next__
+        drawn, stack = self.drawn, ExitStack()
 
-        def following(this: Any) -> str:  # noqa: ANN401
-            name: str = original(this)
+        @around(stack, sequence, "__next__")
+        def _(original: Callable[[Any], str], this: Any) -> str:  # noqa: ANN401
+            name = original(this)
             drawn.setdefault(name, f"#{len(drawn)}")
             return name
 
-        sequence.__next__ = following
-        return lambda: setattr(sequence, "__next__", original)
+        return stack.close
 
 
 def of_tensor(value: Any) -> int:  # noqa: ANN401

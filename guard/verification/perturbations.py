@@ -20,11 +20,11 @@ import random
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from guard.observe.patching import Scan
+from guard.observe.patching import Scan, around
 from guard.program import before_running
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
 _HEAD = sys.getsizeof(b"")
+_forever = ExitStack()  # what is varied stays so
 _held: list[list[bytes]] = []  # for good: what is between them is given out
 
 
@@ -153,11 +154,10 @@ def _disturbing(run: int, process: int) -> None:
 
 def _hold_up_threads(run: int) -> None:
     """Let each thread of ``threading`` wait before it does what it is for."""
-    original: Any = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]  # noqa: SLF001
     draws = random.Random(f"threads {run}")  # noqa: S311 - no secret; not the program's own
 
-    @functools.wraps(original)
-    def begin(thread: threading.Thread) -> None:
+    @around(_forever, threading.Thread, "_bootstrap_inner")
+    def _(original: Callable[..., Any], thread: threading.Thread) -> None:
         run_it, seconds = thread.run, draws.uniform(0, _LATEST)
 
         def late() -> None:
@@ -168,24 +168,19 @@ def _hold_up_threads(run: int) -> None:
         vars(thread)["run"] = late  # who starts it waits until ``original`` begins
         original(thread)
 
-    threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]  # noqa: SLF001
-
 
 def _hold_up_queues(run: int) -> None:
     """Let what is put into a ``queue.Queue`` come late, for some of the times, up to a second."""
-    original = queue.Queue.put
     draws = random.Random(f"queues {run}")  # noqa: S311 - no secret; not the program's own
     left = [1.0]
 
-    @functools.wraps(original)
-    def put(self: Any, *given: Any, **named: Any) -> None:  # noqa: ANN401
+    @around(_forever, queue.Queue, "put")
+    def _(original: Callable[..., Any], *given: Any, **named: Any) -> None:
         seconds = draws.uniform(0, _LATEST_ITEM) if draws.random() < _LATE_ITEMS else 0.0
         if 0 < seconds < left[0]:
             left[0] -= seconds
             time.sleep(seconds)
-        original(self, *given, **named)
-
-    queue.Queue.put = put  # type: ignore[method-assign]
+        original(*given, **named)
 
 
 def _stalling() -> Callable[[int], None] | None:

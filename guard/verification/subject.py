@@ -16,12 +16,13 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from guard.observe.patching import around
 from guard.program import write_whole
 from guard.trace import TraceWriter
 from guard.verification.plan import VARIABLE, told_by_parent, vary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from guard.trace import Status
 
@@ -111,16 +112,14 @@ class _Gate:
     def _watch_saves(self) -> None:
         """``torch.save`` opens its file in C++; torch may not have been imported so far."""
         serialization = sys.modules.get("torch.serialization")
-        opener = getattr(serialization, "_open_zipfile_writer", None)
-        if self._saves or opener is None:
+        if self._saves or not hasattr(serialization, "_open_zipfile_writer"):
             return
         self._saves = True
 
-        def open_(name_or_buffer: Any) -> Any:  # noqa: ANN401
+        @around(ExitStack(), serialization, "_open_zipfile_writer")
+        def _(opener: Callable[[Any], Any], name_or_buffer: Any) -> Any:  # noqa: ANN401
             self.change(name_or_buffer)
             return opener(name_or_buffer)
-
-        serialization._open_zipfile_writer = open_  # type: ignore[union-attr]  # noqa: SLF001
 
 
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
@@ -172,14 +171,12 @@ def leave() -> None:
     Not at the end of the last recorded one: what a program saves of a step, it saves after the
     optimizer has done it. Evaluations in between are part of that, and end nothing.
     """
-    ended = TraceWriter.end
 
-    def end(self: TraceWriter, status: Status, message: str = "") -> None:
-        ended(self, status, message)
+    @around(ExitStack(), TraceWriter, "end")
+    def _(ended: Callable[..., None], writer: TraceWriter, status: Status, *more: str) -> None:
+        ended(writer, status, *more)
         if status == "stopped":
             _leave_at_next_step()
-
-    TraceWriter.end = end  # type: ignore[method-assign]
 
 
 def _leave_at_next_step() -> None:

@@ -1,9 +1,8 @@
 """What the text of a program speaks for: read, never executed.
 
 What threads do in no fixed order: what they put where others take it from, what they add to, and
-what they draw. What is saved and loaded, and what is kept and not saved: Python values beside the
-model and the optimizer, such as a history of norms, the best loss so far, a count. A program that
-is resumed begins with them anew.
+what they draw. Where something is made, changed, read, saved and loaded. What acts on a
+circumstance.
 """
 
 from __future__ import annotations
