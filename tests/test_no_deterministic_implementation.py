@@ -739,3 +739,58 @@ def test_what_only_the_switch_refuses_is_possible_where_it_is_off(
     """
     project({"features.py": features, "train.py": script})
     assert found_rows(capsys) == rows
+
+
+POOLS = """
+    from torch import nn
+
+    def pool_of(dims, *size):
+        if dims == 2:
+            return nn.AvgPool2d(*size)
+        elif dims == 3:
+            return nn.AvgPool3d(*size)
+        raise ValueError(dims)
+
+    class Down(nn.Module):
+        def __init__(self, size=2, dims=2):
+            super().__init__()
+            self.op = pool_of(dims, size)
+
+        def forward(self, x):
+            return self.op(x)
+"""
+TRAINS_POOLS = """
+    import torch
+    from pools import Down, pool_of
+
+    if __name__ == "__main__":
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 3, 1), MADE).cuda()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for x in torch.load("data.pt"):
+            net(x.cuda()).sum().backward()
+            opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("Down()", "possible"),
+        ("Down(3)", "possible"),
+        ("Down(dims=3)", "likely"),
+        ("Down(), pool_of(3, 2)", "likely"),
+        ("Down(dims=args.dims)", "likely"),
+    ],
+)
+def test_a_number_of_dimensions_that_nothing_asks_for_is_possible(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    made: str,
+    found: str,
+) -> None:
+    project({"pools.py": POOLS, "train.py": TRAINS_POOLS.replace("MADE", made)})
+    kept = ["--isolated", "--no-cache", "--select", "DET501", "--min-confidence", "possible"]
+    main([".", *kept, "--output-format", "concise"])
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "DET501" in each]
+    assert line.startswith("pools.py:8:16: DET501 nn.AvgPool3d()")
+    assert line.endswith(f"[{found}]")

@@ -48,6 +48,10 @@ class ByDefault:
                 return False  # without a seed nobody expects runs to agree
         return True
 
+    def may_run(self, op: Op) -> bool:
+        """Whether nothing that is known keeps an operation from running where its function does."""
+        return self._paths_of(op.function).may_run(op)
+
     def _paths_of(self, function: Function) -> Paths:
         if function not in self._paths:
             self._paths[function] = Paths(function, self._assumed)
@@ -76,7 +80,8 @@ class ByDefault:
         return _only(_UNKNOWN if each is None else self.value(each) for each in found)
 
     def _calls_of(self, function: Function) -> list[Op]:
-        if self._everywhere is not None and "." not in function.name:
+        owner, _, name = function.name.rpartition(".")
+        if self._everywhere is not None and (name == "__init__" or not owner):
             return self._everywhere.of(function)
         return list(self._callers.of(function).calls) if function.unit is self._unit else []
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.operators import Match, Operators
     from detlint.finding import Finding
     from detlint.operations import Operation
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 _SAME = "gives the same values in each run"
+
+
+_OF_VOLUMES = "3d("  # what functions choose by a number of dimensions
 
 
 class NoDeterministicImplementation(Rule):
@@ -38,7 +42,8 @@ class NoDeterministicImplementation(Rule):
 
     Lowers the confidence:
     - only the backward is concerned, and no gradient is seen to come, or names speak against one
-    - no program that trains reaches it: nothing imports the file, or nobody builds the class
+    - no program that trains reaches it: nothing imports the file, nobody builds the class, or all
+      ask for another number of dimensions
     - only the switch refuses it, as the values are the same and no program turns that on. Or the
       gradient is, as of `MaxPool3d(2)`
 
@@ -119,8 +124,8 @@ class NoDeterministicImplementation(Rule):
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
-        """Other files may show that a gradient comes."""
-        return finding.confidence is Confidence.POSSIBLE
+        """Other files may show that a gradient comes, and how many dimensions they ask for."""
+        return finding.confidence is Confidence.POSSIBLE or _OF_VOLUMES in finding.message
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
@@ -177,6 +182,8 @@ class NoDeterministicImplementation(Rule):
             if not (others or self.wants(sure)):
                 return
         shown = operators.shown(found)
+        if _OF_VOLUMES in shown and self._is_not_asked_for(found.call):
+            sure = Confidence.POSSIBLE
         if is_same_in_each_run(operators, found):
             # No run differs by it. Values may come with indices that do, where something is
             # trained; a model that answers leaves the switch off.
@@ -190,6 +197,13 @@ class NoDeterministicImplementation(Rule):
             when = f" before torch {row.until}" if row.until else ""
             message = f"{shown} has no deterministic {what}{where}{when}"
         self.report(found.call.node, message, advice=_advice(row), confidence=sure)
+
+    def _is_not_asked_for(self, call: Op) -> bool:
+        """Whether all that the project gives keeps a call from running: ``if dims == 3: …``."""
+        from detlint.dataflow.by_default import ByDefault
+
+        callers = self.all_callers
+        return callers is not None and not ByDefault(self.unit, callers).may_run(call)
 
 
 def _is_replaced(finding: Finding, program: Program) -> bool:
