@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.order import Orders
 from detlint.dataflow.origins import Origins, Place
@@ -12,7 +13,7 @@ from detlint.dataflow.shared_models import SHARES, SharedModels
 from detlint.dataflow.slices import ahead
 from detlint.dataflow.use import Flow, Use, surest
 from detlint.models import completions as models
-from detlint.models import names
+from detlint.models import frames, names
 from detlint.models.loading import hands_on
 
 if TYPE_CHECKING:
@@ -117,9 +118,21 @@ class Completions:
             if (hands_on(name) or models.is_node(name)) and self._is_out_of_order(call):
                 return models.of_loader(name)
         function = call.args[0]
+        if function.code == "attr" and function.name in frames.UNORDERED:
+            return self._of_table(call, function)
         if called or function.code != "attr" or self.values.owner(function.args[0]):
             return None
         return models.METHODS.get(str(function.name))
+
+    def _of_table(self, call: Op, method: Op) -> Completion | None:
+        """Groups and distinct rows of a table of polars, also one of unknown type that is grouped
+        as no other is."""
+        types = self.values.types(method.args[0])
+        grouped = method.name in frames.GROUPING and not lattice.is_known(types)
+        kept = call.given(frames.MAINTAINED)
+        is_table = lattice.may_be_of(types, frames.FRAME) or grouped
+        left = kept is None or self.values.constant(kept) is False
+        return frames.UNORDERED[str(method.name)] if is_table and left else None
 
     def _waited(self, call: Op, completion: Completion) -> Completion:
         when = call.given("return_when", 2) if completion.gives == "done" else None
@@ -159,6 +172,8 @@ class Completions:
     def _uses(self, call: Op, completion: Completion) -> Iterator[Use]:
         if completion.gives == "results":
             yield from self.orders.uses(call)
+        elif completion.gives == "rows":
+            yield from self.orders.uses(call, Flow(table=True))
         elif completion.gives == "one":
             yield from self._of_rounds([call])
         elif completion.gives in ("calls", "done"):

@@ -11,7 +11,7 @@ from detlint.dataflow.imported_orders import may_be_of_project
 from detlint.dataflow.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.slices import closure
 from detlint.dataflow.use import Flow, Use, surest
-from detlint.models import containers, names
+from detlint.models import containers, frames, names
 from detlint.models.libraries import DISTANCES
 from detlint.models.loading import FRAME
 from detlint.models.model import Order
@@ -52,6 +52,12 @@ class GivenOrders:
         """The uses of a value that a call is given by position (None) or under a keyword."""
         if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
             return
+        if flow.table and word_of(call) in ("join", "join_asof"):
+            how = call.given("how")
+            if how is not None and how.constant in frames.OF_BOTH:
+                yield from self._orders.follow(call, flow)
+            return
+        flow = flow._replace(table=False)
         order = self._order_of(call)
         if order is not None:
             yield from self._modelled(call, keyword, value, flow, order)
@@ -227,6 +233,7 @@ class GivenOrders:
             return not lattice.may_be(self._values.types(value), "iterator")  # its neighbours
         return all(
             is_aligned(each, value)
+            or _is_of_table(each, value)
             or set(self._values.called(each)) & {"itertools.repeat", "itertools.count"}
             for each in others
         )
@@ -405,6 +412,11 @@ def _is_computed_of(column: Op, value: Op) -> bool:
     return column.code == "call" and any(
         not ({each} | made_of(each)).isdisjoint(rows) for each in column.args[1:]
     )
+
+
+def _is_of_table(column: Op, value: Op) -> bool:
+    """``zip(table["name"], table["size"])``: columns of one table."""
+    return column.code == value.code == "item" and column.args[0] is value.args[0]
 
 
 def _is_local(value: Op) -> bool:

@@ -22,7 +22,7 @@ from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
 from detlint.journal import ended
-from detlint.models import containers, names
+from detlint.models import containers, frames, names
 from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     _Step: TypeAlias = tuple[Op, Flow, tuple[Op, ...]]
 
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
+_MOST_BEHIND = 100  # operations behind a place
 _NESTED = 3  # lists in lists
 _RANKED = "ranked by most_common(), which leaves equals as they come"
 _HANDED_ON = (
@@ -275,7 +276,7 @@ class Orders:
             return  # `a, b = x, y` makes no tuple
         if flow.keyed:
             yield from self.follow(use, flow.held)
-        elif flow.columns and all("pandas.concat" in self.values.called(x) for x in use.uses):
+        elif (flow.columns or flow.table) and all(map(self._joins_tables, use.uses)):
             for each in use.uses:
                 yield from self.follow(each, flow)
         elif flow.grouped < _NESTED:
@@ -284,6 +285,9 @@ class Orders:
             yield from self.escape(use, "stored", flow)
 
     _in_tuple = _in_set = _in_list
+
+    def _joins_tables(self, call: Op) -> bool:
+        return not {"pandas.concat", "polars.concat"}.isdisjoint(self.values.called(call))
 
     def _in_entry(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[1] is value:
@@ -322,7 +326,7 @@ class Orders:
         container, key, held = use.args
         if value is container:
             yield from self.follow(use, flow)
-        elif value is held:
+        elif value is held and not (flow.table and self._goes_with(key, value)):
             word = key.name if key.code == "const" and isinstance(key.name, str) else ""
             if key.code == "range":
                 yield from self.follow(use, flow._replace(filled=True))
@@ -338,6 +342,11 @@ class Orders:
                     return
                 how = f"assigned to {spoken(container)}[…]"
                 yield from self._kept_by(word, self.escape(use, how, flow))
+
+    def _goes_with(self, key: Op, column: Op) -> bool:
+        """``image[table["x"]] = table["y"]``: a place for each row of one table."""
+        tables = set(column.args[:1])
+        return any(each in tables for each in closure([key], lambda op: op.args, _MOST_BEHIND))
 
     def _is_own(self, container: Op) -> bool:
         """Whether a function makes a dict or list for itself, so that all that reads it is seen."""
@@ -576,6 +585,9 @@ class Orders:
             return
         if use.args[0] is value and flow.columns and not is_column(use):
             return  # by its name
+        if flow.table and lattice.may_be(self.values.types(use.args[1]), "list", "str"):
+            yield from self.follow(use, flow)
+            return
         if use.args[0] is not value and not flow.keyed and use.args[1] is value:
             yield from self._in_columns(use, value, flow)
         if use.args[0] is not value or flow.keyed:
@@ -757,9 +769,11 @@ class Orders:
     # Methods
 
     def _in_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        calls = use.calls
+        calls, table = use.calls, flow.table and not (flow.text or flow.grouped)
         for call in calls:
-            yield from self._method(call, use, flow)
+            yield from (self._of_table if table else self._method)(call, use, flow)
+        if table:
+            return
         array = str(use.name) in containers.OF_ARRAYS or (flow.columns and use.name == "values")
         if not calls and use.uses and array:
             yield Use(use, "read into an array")
@@ -792,6 +806,15 @@ class Orders:
             yield Use(attribute, f"asked for .{word}", assumed=named)
         else:
             yield from self._popped(call, attribute)
+
+    def _of_table(self, call: Op, attribute: Op, flow: Flow) -> Iterator[Use]:
+        word, owner = str(attribute.name), attribute.args[0]
+        if word in frames.KEEPING or word_of(owner) in frames.GROUPING:
+            yield from self.follow(call, flow)
+        elif word in frames.LISTING:
+            yield from self.follow(call, PLAIN)
+        elif word not in frames.FREE:
+            yield Use(attribute, f"asked for .{word}")
 
     def _popped(self, call: Op, attribute: Op) -> Iterator[Use]:
         loop = self.effects.worklist(call)

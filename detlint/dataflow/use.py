@@ -66,6 +66,7 @@ class Flow(NamedTuple):
     grouped   how many containers hold lists or dicts in the order: by key, or one after the other
     columns   a table whose columns have it
     rows      the containers that hold it are sequences, which have no keys
+    table     a table of polars, or one of its columns, whose rows have it
     """
 
     keyed: bool = False
@@ -75,6 +76,7 @@ class Flow(NamedTuple):
     grouped: int = 0
     columns: bool = False
     rows: bool = False
+    table: bool = False
 
     @property
     def inner(self) -> Flow:

@@ -642,7 +642,9 @@ class Values:
         """The types of an object of a class that an annotation or a call names."""
         if word not in self.unit.classes:
             found = self.elsewhere.object_of(word) if self.elsewhere is not None else NOTHING
-            return found or self._alias(word) or self._imported_class(word)
+            return (
+                found or self._alias(word) or self._of_library(word) or self._imported_class(word)
+            )
         bases = set(self.unit.bases(word))
         if bases & _INTEGER_BASES:
             return INTEGER
@@ -658,6 +660,16 @@ class Values:
         made = bound[0].args[0] if bound[0].code == "declared" and bound[0].args else bound[0]
         said = made.node if made.code in _ALIASES else None
         return declared.of(said, self.class_named) if said is not None else NOTHING
+
+    def _of_library(self, word: str) -> Types:
+        """An object of a class of a library that has a row: ``pl.DataFrame``."""
+        first, dot, rest = word.partition(".")
+        for each in self.unit.imported.get(first, ()):
+            row = tables.FUNCTIONS.get(f"{each}{dot}{rest}")
+            kind, _, made = row.returns.partition("[") if row is not None else ("", "", "")
+            if kind == "instance":
+                return frozenset((Type(kind, (), made.rstrip("]")),))
+        return NOTHING
 
     def _imported_class(self, word: str) -> Types:
         """A class of another file, as far as its name says that it is one and no alias."""

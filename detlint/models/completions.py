@@ -16,8 +16,8 @@ class Completion(NamedTuple):
     says    what is true of the order
     advice  what keeps it
     gives   what has the order: "results" (what the call gives), "done" (the first of the two sets
-            that it gives), "one" (one result a call), "calls" (what calling its result gives) or
-            "object" (whatever becomes of it)
+            that it gives), "one" (one result a call), "calls" (what calling its result gives),
+            "rows" (those of a table of polars) or "object" (whatever becomes of it)
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detlint.models import frames
 from detlint.models.model import Model, Order, rows
 
 FUNCTIONS = (
@@ -25,6 +26,13 @@ FUNCTIONS = (
         "instance[pandas.DataFrame]",
     ),
     *rows("pandas", "unique", "array[E0]", Order.KEEPS),
+    *rows(
+        "polars",
+        """DataFrame LazyFrame concat from_dict from_dicts from_pandas from_records read_csv
+        read_database read_excel read_ipc read_json read_ndjson read_parquet scan_csv scan_ipc
+        scan_ndjson scan_parquet""",
+        "instance[polars.DataFrame]",
+    ),
     *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
     *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),
     *rows("tqdm.auto", "tqdm", "iterator[E0]", Order.KEEPS),
@@ -61,6 +69,8 @@ METHODS = (
     *rows("instance[torch.Tensor]", "item", "number"),
     *rows("instance[torch.Tensor]", "tolist", "list[number]"),
     *rows("instance[torch.Tensor]", "numel", "int"),
+    *rows("instance[polars.DataFrame]", " ".join(sorted(frames.KEEPING - frames.COLUMN)), "S"),
+    *rows("instance[polars.DataFrame]", "head sort unique", "S"),
     *rows("array", "tolist", "list[E]", own=Order.KEEPS),
     *rows("array", "copy flatten ravel squeeze", "S", own=Order.KEEPS),
     *rows("instance[transformers.PreTrainedTokenizer]", "get_vocab", "dict[str, int]"),

@@ -40,10 +40,12 @@ class CompletionOrder(Rule):
     - lists in a dict, to which results are added as they finish
     - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
+    - groups and distinct rows of a table of polars without `maintain_order=True`, that are listed,
+      written or cut as they come
 
     Lowers the confidence:
     - a call that is not seen, and only seems to show the order: reported as *possible*. So are
-      lines of a file that is called a log
+      lines of a file that is called a log, and tables that are returned
     - code that no program runs which has its file, functions that nothing names, and an abstract
       class from which nothing derives
 
@@ -77,11 +79,13 @@ class CompletionOrder(Rule):
         "JoinableQueue(",
         "share_memory(",
         *COLLECTED,
+        "group_by(",
+        "unique(",
     )
     needs = (
         *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
         *("uimap", "p_umap", "Queue("),
-        *("share_memory(", "flwr"),
+        *("share_memory(", "flwr", "polars"),
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
@@ -151,6 +155,8 @@ class CompletionOrder(Rule):
         """Of the many queues and waits, those of a file that starts workers or has futures."""
         if text.startswith("wait", offset):
             return holds(text, "concurrent") or holds(text, "asyncio")
+        if text.startswith(("group_by", "unique"), offset):
+            return text.startswith(".", offset - 1) and holds(text, "polars")
         if text.startswith(SHARES, offset):
             return holds(text, "Process") or holds(text, "Thread")
         if "Queue(" in text[offset : offset + 14]:
@@ -189,8 +195,10 @@ class CompletionOrder(Rule):
         )
 
     def _confidence(self, found: Found) -> Confidence:
-        """What is only assumed to show the order may not."""
+        """What is only assumed to show the order may not, nor do most who get a table."""
         assumed = found.use is not None and found.use.assumed
+        if found.completion is not None and found.completion.gives == "rows":
+            assumed = assumed or (found.use is not None and found.use.how.startswith("returned"))
         return Confidence.POSSIBLE if assumed else self.confidence
 
     def _fix(self, call: Op) -> tuple[Edit, ...]:

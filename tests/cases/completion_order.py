@@ -15,6 +15,7 @@ from threading import Thread
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import torch
 from flwr.server.strategy import FedAvg
 from joblib import Parallel, delayed
@@ -958,3 +959,31 @@ class Counting(FedAvg):
 class OfNoServer:
     def aggregate_fit(self, server_round, results, failures):
         return sum(results)
+
+
+def rows_of_polars(out, table: pl.DataFrame, frame):
+    table.group_by("k").agg(pl.len()).write_csv(out)  # DET205
+    table.lazy().group_by("k").len().collect().write_parquet(out)  # DET205
+    frame.group_by("k").mean().filter(pl.col("v") > 0).head(3)  # DET205
+    np.save(out, table.unique().to_numpy())  # DET205
+    return {name: i for i, name in enumerate(table.unique("k")["k"].to_list())}  # DET205
+
+
+def groups_of_polars(out, table: pl.DataFrame):
+    for key, group in table.group_by("k"):  # DET205
+        out.write(f"{key}: {group.height}")
+    return pl.concat([table.group_by("k").len(), table])  # possible DET205
+
+
+def rows_of_polars_in_one_order(out, table: pl.DataFrame, frame):
+    table.group_by("k").agg(pl.len()).sort("k").write_csv(out)
+    table.group_by("k", maintain_order=True).len().write_csv(out)
+    table.join(table.group_by("k").len(), on="k", how="left").write_csv(out)
+    pl.concat([table.group_by("k").len(), table]).sort("k").write_csv(out)
+    print(table.unique().height, len(table.unique()))
+    sizes = table.group_by("k").len()
+    known = set(table.unique("k")["k"].to_list())
+    image = np.zeros(9)
+    image[sizes["k"].to_numpy()] = sizes["len"]
+    frame.unique()
+    return dict(sizes.iter_rows()), dict(zip(sizes["k"], sizes["len"])), "a" in known, image
