@@ -178,3 +178,40 @@ def test_a_generator_whose_seed_is_none_by_default_has_none(
     assert [(each["location"]["row"], each["confidence"]) for each in found] == (
         [(12, "likely")] * is_found
     )
+
+
+HYDRA = """\
+import hydra
+import numpy as np
+
+@hydra.main(config_path="configs", config_name="train")
+def main(cfg):
+    if cfg.get("seed"):
+        np.random.seed(cfg.seed)
+    np.random.shuffle(rows)
+    loss.backward(); optimizer.step()
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "is_found"),
+    [
+        ({"configs/train.yaml": "lr: 0.1\nseed: null\n"}, True),
+        ({"configs/train.yaml": "lr: 0.1\nseed: null  # or 42\n"}, True),
+        ({"configs/train.yaml": "lr: 0.1\nseed: 42\n"}, False),
+        ({"configs/train.yaml": "lr: 0.1\n"}, False),
+        ({"configs/train.yaml": "seed: null\n", "configs/other.yaml": "seed: 1\n"}, False),
+        ({"configs/train.yaml": "seed: null\n", "run.sh": "python train.py seed=1\n"}, False),
+        ({"configs/train.yaml": "seed: null\nname: ${seed}\n", "a.md": "seed=1"}, True),
+    ],
+)
+def test_a_seed_that_configurations_leave_out_seeds_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], *, is_found: bool
+) -> None:
+    project({"train.py": HYDRA, **files})
+    assert found(capsys) == ["train.py:8"] * is_found
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    told = "only with the setting seed, which is off by default"
+    assert (told in capsys.readouterr().out) == is_found

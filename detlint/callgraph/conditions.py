@@ -43,9 +43,11 @@ class Conditions:
         return UNSET if optional else NEVER
 
     def option_unset(self, needs: Sequence[str]) -> str:
-        """The first option that something needs and nothing sets, of what settles a matter."""
+        """The first option that something needs and nothing sets, of what settles a matter, as
+        messages call it."""
         unset = map(option_needed, self._unmet(needs, surely=False))
-        return next(filter(None, unset), "")
+        option = next(filter(None, unset), "")
+        return option and (f"--{option}" if self._has(option) else f"the setting {option}")
 
     def _unmet(self, needs: Sequence[str], *, surely: bool) -> list[str]:
         return [each for each in needs if not self._may_pass(each, surely=surely)]
@@ -151,9 +153,11 @@ class Conditions:
 
     def _may_be_set(self, option: str, *, default: bool) -> bool:
         """Whether an option may be set out of sight of the program's code."""
+        self.configured = True
+        if default and self._project.leaves_unset(option):
+            return False
         if default and not self._has(option):
             return True
-        self.configured = True
         return self._project.configures(option)
 
     def _has(self, option: str) -> bool:

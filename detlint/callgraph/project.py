@@ -15,6 +15,7 @@ from detlint.index.modules import Definitions, Modules, Symbol
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _Call = tuple[str, str, "bool | str"]
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
+_PROSE = (".md", ".rst", ".txt")
+_NULLS = frozenset(("null", "Null", "NULL", "~", "None", ""))
 # It begins with plain text, which sre finds fast.
 _FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
 
@@ -56,6 +59,7 @@ class Project:
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
         self._configured: dict[str, bool] = {}
+        self._unset: dict[str, bool] = {}
         self._flags: dict[str, set[str]] = {}
         self._given: dict[str, dict[str, list[_Call]]] = {}
         self._names = Counter(map(os.path.basename, files))
@@ -119,6 +123,15 @@ class Project:
                 option in text or flag in text for text in self._configurations
             )
         return self._configured[option]
+
+    def leaves_unset(self, option: str) -> bool:
+        """Whether configurations have an option, and all of them as ``null``."""
+        if option not in self._unset:
+            read = (each for each in self._configured_by if not each.endswith(_PROSE))
+            lines = (line for each in read for line in self.index.source(each).text.splitlines())
+            told = [_sets(line, option) for line in lines if option in line]
+            self._unset[option] = False in told and True not in told
+        return self._unset[option]
 
     @cached_property
     def deterministic(self) -> list[str]:
@@ -255,3 +268,13 @@ def _is_data(path: str) -> bool:
         return is_data(path, os.stat(path).st_size)
     except OSError:
         return False
+
+
+def _sets(line: str, option: str) -> bool | None:
+    """Whether a line of a configuration or a script sets an option: False of ``seed: null``; None
+    of one that is about something else, or reads it as ``${seed}``."""
+    bare = line.partition("#")[0]
+    if not mentions(bare, option) or "${" in bare:
+        return None
+    key, _, value = bare.partition(":")
+    return key.strip(" -\"'{") != option or value.strip(" ,}") not in _NULLS

@@ -108,7 +108,8 @@ class UnseededGlobalRng(Rule):
 
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
-    - the same where only an option seeds that is off by default, as `--seed` without a default
+    - the same where only an option seeds that is off by default, as `--seed` without a default, or
+      `seed: null` in a configuration
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
@@ -447,7 +448,7 @@ class UnseededGlobalRng(Rule):
 def _only(program: Program, seed: Located) -> str:
     """How a message says that only an option seeds."""
     option = program.option_unset(seed)
-    only = f"only with {f'--{option}, which is' if option else 'an option that is'}"
+    only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
 
 
