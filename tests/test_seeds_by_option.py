@@ -215,3 +215,11 @@ def test_a_seed_that_configurations_leave_out_seeds_nothing(
     main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
     told = "only with the setting seed, which is off by default"
     assert (told in capsys.readouterr().out) == is_found
+
+
+def test_what_runs_where_a_setting_is_null_seeds(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = HYDRA.replace('cfg.get("seed")', "cfg.resume is None")
+    project({"train.py": train, "configs/train.yaml": "seed: 1\nresume: null\n"})
+    assert found(capsys) == []

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.index.facts import NEVER, UNSET, is_by_default, is_never_met, option_needed
+from detlint.index.facts import (
+    NEVER,
+    UNSET,
+    is_by_default,
+    is_never_met,
+    option_needed,
+    runs_on_none,
+)
 from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
 
@@ -135,7 +142,7 @@ class Conditions:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
             option = option_needed(need)
             self._passed[asked] = (
-                bool(option) and self._may_be_set(option, default=is_by_default(need))
+                bool(option) and self._may_be_set(option, need)
             ) or self._is_given(need, surely=surely)
         return self._passed[asked]
 
@@ -151,13 +158,11 @@ class Conditions:
             for _, _, given in running
         )
 
-    def _may_be_set(self, option: str, *, default: bool) -> bool:
+    def _may_be_set(self, option: str, need: str) -> bool:
         """Whether an option may be set out of sight of the program's code."""
         self.configured = True
-        if default and self._project.leaves_unset(option):
-            return False
-        if default and not self._has(option):
-            return True
+        if is_by_default(need) and not self._has(option):
+            return not self._project.leaves_unset(option) or runs_on_none(need)
         return self._project.configures(option)
 
     def _has(self, option: str) -> bool:

@@ -99,6 +99,12 @@ def is_by_default(need: str) -> bool:
     return default is True
 
 
+def runs_on_none(need: str) -> bool:
+    """Whether what has a need runs where that is None."""
+    _, _, _, stops, others, _, runs, *_ = json.loads(need)
+    return "None" in runs or (others and "None" not in stops)
+
+
 def _called(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(f"{each}(" for each in names))
 
