@@ -174,21 +174,22 @@ class Linker:
         self, judge: type[Rule], said: list[_Said], starts: Sequence[str], names: dict[str, str]
     ) -> Iterator[_Said]:
         """Findings of programs, each with its program: of those that are about one place, one."""
-        groups: dict[tuple[str, int, int], list[_Said]] = {}
+        groups: dict[object, list[_Said]] = {}
+        files: set[str] = set()
         for program, finding in said:
             about = judge.about(finding)
             if about is None:
                 yield program, finding
             else:
-                groups.setdefault(about, []).append((program, finding))
+                groups.setdefault((about, finding.confidence), []).append((program, finding))
+                files.add(about[0])
         if groups and any(each not in names for each in starts):
             # Where it is said must not depend on which files are linted.
-            met, files = {each.path for each, _ in said}, {path for path, *_ in groups}
+            met = {each.path for each, _ in said}
             rest = (each for each in self._known(starts, None) if each.path not in met)
             for program, finding in self._said(judge, (x for x in rest if files & x.members)):
-                about = judge.about(finding)
-                if about in groups:
-                    groups[about].append((program, finding))
+                group = groups.get((judge.about(finding), finding.confidence), [])
+                group.append((program, finding))
         yield from map(_joined, groups.values())
 
     def _shown(self, *findings: Finding) -> Iterator[Finding]:
@@ -411,14 +412,14 @@ def _rests_on_others(rule: type[Rule], finding: Finding) -> bool:
 
 
 def _joined(group: list[_Said]) -> _Said:
-    """The surest of findings that are about one place: of the program that holds it, or that others
-    import, or the first. It names the others."""
+    """Of findings that are about one place, that of the program that holds it, or that is there to
+    train, or that others import, or the first. It names the others."""
 
-    def rank(said: _Said) -> tuple[int, bool, int, str]:
+    def rank(said: _Said) -> tuple[bool, bool, int, str]:
         program, finding = said
         imported = sum(program.path in other for other, _ in group)
         elsewhere = any(step.path for step in finding.way[-1:])
-        return -finding.confidence, elsewhere, -imported, program.path
+        return elsewhere, not program.is_to_train, -imported, program.path
 
     (program, finding), *others = sorted(group, key=rank)
     if not others:

@@ -353,3 +353,98 @@ def test_programs_with_a_loop_of_their_own_are_told_each(
     project({"a.py": text, "b.py": text})
     main(["--no-cache", "--select", "DET304", "."])
     assert capsys.readouterr().out.count("DET304") == 2
+
+
+PROBE = """
+import torch
+from torch import nn
+from parts import Encoder, Head, Images, blur, smooth
+from transformers import ViTModel
+
+def main(width, kind, rows):
+    encoder = {encoder}
+    head = {head}
+    optimizer = torch.optim.AdamW({weights}, lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+    criterion = nn.CrossEntropyLoss()
+    for x, y in rows:
+        with torch.no_grad():
+            features = encoder(x)
+        loss = criterion({output}, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+
+main(4, nn.Linear, torch.load("rows.pt"))
+"""
+PARTS = """
+import torch
+import escnn
+from torch import nn
+from torch.nn import functional as F
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3)
+        self.second = escnn.Layer(4)
+
+class Head(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.out = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 2))
+
+    def forward(self, x):
+        return self.out(x)
+
+class Images(Head):
+    def forward(self, x):
+        return self.out(F.grid_sample(x, x))
+
+def smooth(x):
+    return x.softmax(-1)
+
+def blur(x):
+    return F.conv2d(x, x)
+"""
+FROZEN = {
+    "encoder": "ViTModel.from_pretrained('a/b')",
+    "head": "Head(4).to('cuda')",
+    "weights": "head.parameters()",
+    "output": "head(features)",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "sure"),
+    [
+        ({}, "possible"),
+        ({"encoder": "Encoder().to('cuda').eval()"}, "possible"),
+        ({"weights": "[p for p in head.parameters() if p.requires_grad]"}, "possible"),
+        ({"weights": "[{'params': head.parameters(), 'lr': 0.1}]"}, "possible"),
+        ({"output": "smooth(head(features))"}, "possible"),
+        ({"head": "nn.Sequential(nn.Linear(4, 4), Head(4))"}, "possible"),
+        ({"head": "Head(len(rows))"}, "possible"),
+        ({"weights": "list(head.parameters()) + list(encoder.parameters())"}, "likely"),
+        ({"weights": "weights_of(head)"}, "likely"),
+        ({"head": "Head(width)"}, "likely"),  # which may be a class, for all that one sees
+        ({"head": "Head(kind)"}, "likely"),
+        ({"head": "Head(Encoder)"}, "likely"),
+        ({"head": "nn.Sequential(Head(4), Encoder())"}, "likely"),
+        ({"head": "Images(4)"}, "likely"),
+        ({"head": "nn.Sequential(nn.Linear(4, 4), nn.Conv2d(4, 4, 1))"}, "likely"),
+        ({"output": "blur(head(features))"}, "likely"),
+        ({"output": "encoder(head(features))"}, "likely"),
+        ({"output": "other(head(features))"}, "likely"),
+    ],
+)
+def test_a_head_that_repeats_on_what_is_frozen_is_possible(
+    change: dict[str, str],
+    sure: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"probe.py": PROBE.format(**{**FROZEN, **change}), "parts.py": PARTS})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert f"[{sure}]" in capsys.readouterr().out

@@ -21,13 +21,14 @@ from detlint.index.facts import (
     REPAIRED,
     SEEDING,
     TRAINER,
+    UNSEEN_NAMES,
     Fact,
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
-from detlint.models.varying import BRINGING, PLAIN
+from detlint.models.varying import BRINGING, brings, is_varying
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.sources.paths import relative
 from detlint.syntax.mentions import places
@@ -186,7 +187,7 @@ class Program:
             outline, home = self._index.outline(path), frozenset((path,))
             functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
             self._ways[path] = [
-                self._reach.parts_from(Symbol(path, each), home)
+                self._reach.parts_from(Symbol(path, each), files=home)
                 for each in sorted(functions & places(self.source.text).keys())
             ]
         return self._ways[path]
@@ -322,7 +323,7 @@ class Program:
                 yield each, self._parts_from(start)
 
     def _reached_from(self, start: Symbol) -> Mapping[str, Container[str]]:
-        reaches = self._reach.parts_from(start, self.members)
+        reaches = self._reach.parts_from(start, files=self.members)
         return {path: _Parts(path, reaches) for path in self.paths}
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
@@ -521,16 +522,66 @@ class Program:
             return False
         return not any(map(self._brings_models, self.paths))
 
-    def _brings_models(self, path: str) -> bool:
-        foreign = self._index.libraries(path) - PLAIN
-        named = [
-            f"{each.module}.{name}" for each in self._index.imports(path) for name in each.names
-        ]
-        return (
-            any(not self._project.holds(path, each) for each in foreign)
-            or any(each.startswith(BRINGING) for each in named)
-            or self._index.holds(path, BRINGING)
+    def trains_what_repeats(self) -> bool:
+        """Whether each of its optimizers stands where it trains, gets layers that are all seen, and
+        nothing of these, nor of what computes with them, may differ from run to run on a GPU."""
+        steps = {(each.path, _owner(each.fact.place)) for each in self.facts("trains", apart=True)}
+        for path in {path for path, _ in steps}:
+            near = set(map(_owner, self._index.parts_with(path, "optimizes")))
+            if any(each == path and owner not in near for each, owner in steps):
+                return False
+        paths = self._holders.get("optimizes", ())
+        trained = list(self._standing("optimizes", "", paths, anywhere=False))
+        made = {(path, _owner(fact.place)) for path, _, fact in trained}
+        return bool(steps) and steps <= made and all(itertools.starmap(self._repeats, trained))
+
+    def _repeats(self, path: str, part: str, fact: Fact) -> bool:
+        """Whether nothing that an optimizer trains may differ."""
+        if fact.what == UNSEEN_NAMES:
+            return False
+        starts: list[Symbol] = []
+        for name in fact.what.split():
+            found = self._project.defined(path, name)
+            if not found and (brings(name) or is_varying(name)):
+                return False
+            starts += self._whole(found)
+        reaches = self._reach.parts_from(*starts, files=self.members)
+        parts = {each: _Parts(each, reaches) for each in self.paths}
+        own: dict[str, Container[str]] = {path: (part,)}
+        places: tuple[Mapping[str, Container[str]], ...] = (parts, own)
+        for kind, where in itertools.product(("layers", "operators"), places):
+            holders = [each for each in self._holders.get(kind, ()) if each in where]
+            if any(self._standing(kind, "torch", holders, where, anywhere=False)):
+                return False
+        return not any(
+            reaches(each, one) and any(map(partial(self._is_foreign, each), uses.origins))
+            for each in self.paths
+            for one, uses in self._index.outline(each).uses.items()
+            if one
         )
+
+    def _whole(self, found: Iterable[Symbol]) -> Iterator[Symbol]:
+        """Functions, and classes with all their methods and those of their bases."""
+        for symbol in found:
+            for each in self._project.lineage(symbol):
+                for part in self._index.outline(each.path).uses:
+                    if part == each.part or part.startswith(f"{each.part}."):
+                        yield Symbol(each.path, part)
+
+    def _is_foreign(self, path: str, origin: str) -> bool:
+        """Whether a part of a file names something of a library that may bring models."""
+        name = origin.replace(":", ".")
+        library = name.partition(".")[0]
+        return bool(library) and brings(name) and not self._project.holds(path, library)
+
+    def _brings_models(self, path: str) -> bool:
+        named = [
+            f"{each.module}.{name}"
+            for each in self._index.imports(path)
+            if not each.level
+            for name in each.names or ("",)
+        ]
+        return any(map(partial(self._is_foreign, path), named)) or self._index.holds(path, BRINGING)
 
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""
@@ -571,7 +622,7 @@ class Program:
         tries = roles.measures(self.name) or roles.is_test(shown)
         if not trains and not tries and roles.is_other_tool(self.name, shown):
             return not self.has("trains")
-        return "trains" not in self._holders and not self._is_to_train
+        return "trains" not in self._holders and not self.is_to_train
 
     @property
     def learns(self) -> bool:
@@ -581,14 +632,14 @@ class Program:
 
     def _learns(self) -> bool:
         step = self.first("trains", "torch")
-        return step is not None and (step.path == self.path or self._is_to_train)
+        return step is not None and (step.path == self.path or self.is_to_train)
 
     @property
     def may_train(self) -> bool:
         """Whether its name or what it calls says that it trains, or a step of it visibly runs."""
         return self.known(
             "may train",
-            lambda: self._is_to_train or self.first("trains", apart=True) is not None,
+            lambda: self.is_to_train or self.first("trains", apart=True) is not None,
         )
 
     @property
@@ -600,7 +651,8 @@ class Program:
         )
 
     @property
-    def _is_to_train(self) -> bool:
+    def is_to_train(self) -> bool:
+        """Whether its name or what it calls says that it trains."""
         return roles.trains(self.name) or self._calls_training
 
     @cached_property
@@ -749,6 +801,11 @@ class Program:
         if row == 1:
             row = self._project.starts(self.path) or row
         return row, column, row, len(source.line(row)) + 1
+
+
+def _owner(place: str) -> str:
+    """The class of a method, or the function itself."""
+    return place.rpartition(".")[0] or place
 
 
 def _short(text: str) -> str:

@@ -246,6 +246,10 @@ class Project:
             for each in self.index.imports(path):
                 yield self._modules.lacking(path, each)
 
+    def lineage(self, symbol: Symbol) -> list[Symbol]:
+        """A class and its bases, as far as they are seen; of a function, itself."""
+        return [each for each in self._definitions.lineage(symbol) if each is not None]
+
     def holds(self, importer: str, library: str) -> bool:
         """Whether what a file imports by a name is of the project."""
         return self._modules.holds(importer, library)

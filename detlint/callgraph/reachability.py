@@ -100,11 +100,11 @@ class Reachability:
         """The files that have classes which derive from one of a name."""
         return self._derived.get(name, ())
 
-    def parts_from(self, start: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
-        """Whether a function that runs alone reaches a part of some files, or what runs when they
+    def parts_from(self, *starts: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
+        """Whether functions that run alone reach a part of some files, or what runs when they
         are imported."""
-        node = self._calls.known(*start) if start.path in files else None
-        reached = self._calls.reached_from([] if node is None else [node], files)
+        known = (self._calls.known(*each) for each in starts if each.path in files)
+        reached = self._calls.reached_from([each for each in known if each is not None], files)
         return lambda path, part: not part or self._calls.known(path, part) in reached
 
     def precedence(self, paths: list[str]) -> Precedence:

@@ -18,9 +18,10 @@ from detlint.dataflow.required_arguments import Needs
 from detlint.dataflow.rng_states import States
 from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
+from detlint.dataflow.trained import Trained
 from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError, opened
-from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, VARIABLES, Fact
+from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, UNSEEN_NAMES, VARIABLES, Fact
 from detlint.models import names, randomness, varying
 from detlint.models import settings as rows
 from detlint.models import training as trainers
@@ -181,6 +182,7 @@ class _Reader:
         self._states = States(unit)
         self._training = Training(unit)
         self._generators = Generators(unit)
+        self._trained = Trained(unit)
         self._tables: dict[str, Operators] = {}
 
     def read(self, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Fact]]:
@@ -352,6 +354,15 @@ class _Reader:
         return any(each.startswith(("torch.func.", "functorch.")) for each in names_)
 
     # What differs from run to run on a GPU
+
+    def optimizes(self, function: Function) -> Iterator[Found]:
+        """Optimizers that are made, each with the names of what it trains and what computes with
+        that; "?" where not all of it is seen."""
+        for op in function.coded("call"):
+            called = self._called(op)
+            if any(map(trainers.OPTIMIZERS, called)) and not any("lr_sched" in x for x in called):
+                told = self._trained.by(op)
+                yield Found(op, UNSEEN_NAMES if told is None else " ".join(told))
 
     def layers(self, function: Function) -> Iterator[Found]:
         """Layers and models that may, where code names them."""

@@ -272,6 +272,13 @@ class Layers:
             yield from (read for call in read.calls if _says_false(call))
 
 
+def moved(op: Op) -> list[Op]:
+    """``x`` of ``x.cuda()``."""
+    method = op.args[0] if op.code == "call" else op
+    moves = op.code == "call" and method.code == "attr" and method.name in rows.MOVES
+    return method.args if moves else []
+
+
 def _goes_through(use: Op) -> bool:
     return use.code in _PARTS or (use.code == "call" and function_of(use) in _ITERATES)
 

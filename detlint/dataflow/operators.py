@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.choices import Choices
 from detlint.dataflow.gradients import Files, Gradients
+from detlint.dataflow.layers import moved
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.settings import keywords
 from detlint.dataflow.sizes import Sizes
@@ -18,7 +19,6 @@ from detlint.dataflow.slices import alternatives, closure
 from detlint.dataflow.tensors import INTEGER, Tensors
 from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
 from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
-from detlint.models import layers
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.switched_operations import SWITCHED
 
@@ -430,15 +430,8 @@ def _public(name: str) -> str:
 
 def _makers(function: Op) -> Iterator[Op]:
     """The calls that may have made what another calls: ``loss = nn.NLLLoss().cuda()``."""
-    made = closure([function], lambda op: _moved(op) or alternatives(op), _MOST)
-    return (each for each in made if each.code == "call" and not _moved(each))
-
-
-def _moved(op: Op) -> list[Op]:
-    """``x`` of ``x.cuda()``."""
-    method = op.args[0] if op.code == "call" else op
-    moves = op.code == "call" and method.code == "attr" and method.name in layers.MOVES
-    return method.args if moves else []
+    made = closure([function], lambda op: moved(op) or alternatives(op), _MOST)
+    return (each for each in made if each.code == "call" and not moved(each))
 
 
 def _base_calls(function: Function) -> Iterator[Op]:

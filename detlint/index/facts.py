@@ -23,6 +23,7 @@ UNSET = 5  # … about one that an option turns on which the program does not ha
 NEVER = 6  # … that it takes place at all
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
+UNSEEN_NAMES = "?"  # of what an optimizer trains
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
@@ -146,6 +147,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI("),
     ),
+    "optimizes": ("optim.", *_called(("Adam", "AdamW", "LBFGS", "RMSprop", "SGD"))),
     "layers": varying.WORDS,
     "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (

@@ -141,6 +141,7 @@ _NO_LAYERS = (
     )
 )
 UNSEEN = "torch?"  # the library of what seems to have weights
+OPTIMIZERS = Names("torch.optim.{[A-Z]*,[a-z]*.[A-Z]*}")
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")

@@ -66,3 +66,15 @@ PLAIN = sys.stdlib_module_names | words(
 )
 # Parts of libraries that bring none that do.
 BRINGING = ("torchvision.models", "torchvision.ops", "torchvision.prototype")
+
+
+def brings(name: str) -> bool:
+    """Whether what has a qualified name is of a library that may bring layers and models."""
+    own = name.startswith(".")
+    return not own and (name.partition(".")[0] not in PLAIN or name.startswith(BRINGING))
+
+
+def is_varying(name: str) -> bool:
+    """Whether what has a qualified name may differ from run to run on a GPU, or is a model that is
+    not seen."""
+    return VARYING(name) or MODELS(name)

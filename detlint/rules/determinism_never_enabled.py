@@ -36,8 +36,8 @@ class DeterminismNeverEnabled(Rule):
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - one finding for each program, in the program's own file: it names a layer, an operator or a
       library's model that may differ
-    - of programs that train by the same line, one: the program that holds it, or that others
-      import, or the first. It names the others
+    - of programs that train by the same line, one, which names the others: the program that holds
+      it, or that is called so, or that others import, or the first
     - seen to differ (torch 2.11, H200, `benchmarks/ON_GPU.md`): `Conv2d` of images of one or three
       channels, `ConvTranspose1d`, fused attention, small `Embedding` tables, losses of pixels
     - also: `index_select`, `gather` and `index_add` of places that repeat, `scatter_add`, long
@@ -46,7 +46,8 @@ class DeterminismNeverEnabled(Rule):
       sums, `x[index]`, `linalg`, Adam. For other shapes and cards that is no promise
 
     Lowers the confidence:
-    - all layers that it makes are seen, and are such as repeat: reported as *possible*
+    - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
+      head on a frozen encoder. Reported as *possible*
     - the program is for something else by its name, such as a benchmark: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
@@ -116,7 +117,9 @@ class DeterminismNeverEnabled(Rule):
         if _stays_on_cpu(program):
             sure = Confidence.POSSIBLE
         varying = program.varying()
-        if varying is None and program.shows_its_models():
+        if program.trains_what_repeats():
+            varying, sure = None, Confidence.POSSIBLE
+        elif varying is None and program.shows_its_models():
             sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
