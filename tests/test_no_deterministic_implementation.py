@@ -794,3 +794,55 @@ def test_a_number_of_dimensions_that_nothing_asks_for_is_possible(
     (line,) = [each for each in capsys.readouterr().out.splitlines() if "DET501" in each]
     assert line.startswith("pools.py:8:16: DET501 nn.AvgPool3d()")
     assert line.endswith(f"[{found}]")
+
+
+COMMON = """
+    import abc
+
+    from torchaudio.transforms import Spectrogram
+
+    class Base(abc.ABC):
+        def __init__(self):
+            self.spec = Spectrogram(n_fft=512).cuda()
+
+        def check(self, x):
+            return self.spec(x.detach())
+"""
+FITTER = """
+    import torch
+    from common import Base
+
+    class Fitter(Base):
+        def fit(self, net, rows, optimizer):
+            loss = self.spec(net(rows)).mean()
+            loss.backward()
+            optimizer.step()
+
+    Fitter().fit(torch.nn.Linear(4, 4).cuda(), rows, optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        ("", "", [8]),
+        ("net(rows)", "net(rows).detach()", []),
+        ("Fitter(Base)", "Fitter", []),
+        ("self.spec(net", "self.other(net", []),
+    ],
+)
+def test_what_a_base_keeps_is_fed_by_classes_that_derive_from_it(
+    old: str,
+    new: str,
+    rows: list[int],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"common.py": COMMON, "train.py": FITTER.replace(old, new)})
+    assert found_rows(capsys) == rows
+
+
+def test_the_same_in_one_file(findings: Callable[..., list[Finding]]) -> None:
+    text = f"{COMMON}\n{FITTER.replace('from common import Base', '')}"
+    (found,) = findings(text, "DET501")
+    assert found.confidence is Confidence.LIKELY

@@ -67,6 +67,21 @@ def roles(text: str) -> list[str]:
         pytest.param(
             "def ask(x):\n    net.predict(x)\ndef load():\n    HERE\n", [], id="beside what asks"
         ),
+        pytest.param(
+            "import torch\nfound = []\nnet.eval()\nHERE\ntorch.save(found, 'a.pt')\n",
+            [],
+            id="a gallery of what a model answers",
+        ),
+        pytest.param(
+            "import numpy as np\nfound = []\nnet.eval()\nHERE\nnp.save('a', np.stack(found))\n",
+            [],
+            id="an array of what a model answers",
+        ),
+        pytest.param(
+            "import torch\nnet.eval()\nHERE\ntorch.save(net(x), path)\n",
+            ["inference"],
+            id="each answer in a file",
+        ),
         pytest.param("model.eval()\nloss.backward()\nHERE\n", [], id="training and evaluation"),
     ],
 )

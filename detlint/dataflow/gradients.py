@@ -22,7 +22,7 @@ from detlint.models import layers, memory, tensors, training
 from detlint.models.names import is_network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
@@ -59,6 +59,17 @@ class Files:
                 *other.later(other.calls.partials_of_imported(full)),
             )
         ]
+
+    def calls_below(
+        self, gradients: Gradients, owner: str, name: str
+    ) -> Iterator[tuple[Gradients, Op]]:
+        """The calls, in classes of other files that derive from one, of what it has in an
+        attribute, and the gradients of these files."""
+        self._known.setdefault(gradients.unit, gradients)
+        for unit, word, _ in self._others.importing(gradients.unit, owner)[:_FEW]:
+            other = self._of(unit)
+            for each in unit.deriving(word):
+                yield from ((other, call) for call in other.layers.calls_of(each, name))
 
     def _of(self, unit: Unit) -> Gradients:
         if unit not in self._known:
@@ -112,7 +123,20 @@ class Gradients(Backwards[Facts]):
             return _NEEDED
         found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
         found += map(self._fed_elsewhere, way.given)
+        if NEEDED not in self.join(found):
+            found += (self._fed_below(*each) for each in way.kept if each[0])
         return self.join(found) or _UNKNOWN
+
+    def _fed_below(self, owner: str, name: str) -> Facts:
+        """What the classes of other files that derive from one call a layer with that it keeps."""
+        if not all(map(layers.is_no_module, self.unit.bases(owner))):
+            return _NOTHING  # a module is called by what has it
+        if self._files is None:
+            return _UNOPENED
+        return self.join(
+            other.joined(value for _, value in call.arguments())
+            for other, call in self._files.calls_below(self, owner, name)
+        )
 
     def _fed_elsewhere(self, builder: Function) -> Facts:
         """What other files call a layer with that a function gives them."""

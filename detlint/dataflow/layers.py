@@ -30,6 +30,7 @@ class Way:
     calls   the calls of it
     handed  the calls that it is handed to
     given   the functions that return it
+    kept    the attributes that keep it, with their class
     after   it is one of several that follow each other, and weights come before it
     is_read  anything is done with what holds it
     """
@@ -38,6 +39,7 @@ class Way:
         self.calls: list[Op] = []
         self.handed: list[Op] = []
         self.given: list[Function] = []
+        self.kept: list[tuple[str, str]] = []
         self.after = False
         self.is_read = False
 
@@ -96,6 +98,7 @@ class Layers:
     def _elsewhere(self, way: Way, use: Op) -> Iterator[Op]:
         """Where it is read again that a name, an attribute or a caller has."""
         if use.code == "store_attr":
+            way.kept.append((use.function.class_name, str(use.name)))
             yield from self.kept(use)
         elif use.code == "store_global":
             yield from self._named(use, str(use.name))
@@ -172,6 +175,8 @@ class Layers:
         owner, name = store.function.class_name, str(store.name)
         if store.args[0].is_self:
             yield from self._read(owner, name)
+            for each in self._unit.derived(owner):
+                yield from self._read(each, name)
 
     def _read(self, owner: str, name: str) -> Iterator[Op]:
         for function in self._unit.methods_naming(owner, name):
@@ -179,6 +184,13 @@ class Layers:
                 for read in inner.reads("attr", name):
                     if read.args[0].is_self:
                         yield read
+
+    def calls_of(self, owner: str, name: str) -> Iterator[Op]:
+        """The calls of what a class of the file, or one that derives from it, has in an
+        attribute."""
+        for each in (owner, *self._unit.derived(owner)):
+            for read in self._read(each, name):
+                yield from read.calls
 
     def _named(self, store: Op, name: str) -> Iterator[Op]:
         reads = self._unit.reads("global", name)

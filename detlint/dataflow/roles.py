@@ -9,6 +9,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow import lattice
 from detlint.dataflow.slices import closure
 from detlint.models import roles as words
 from detlint.syntax.layout import layout_of, says_in_code
@@ -55,6 +56,8 @@ class Roles:
         text = self._unit.text
         if _trains(text) or not says_in_code(text, words.ANSWERS):
             return set()
+        if any(map(_keeps_rows, self._stores())):
+            return set()
         parts: dict[str, str] = {}
         for each in self._unit.pieces:
             own = layout_of(text).code_text(each.start, each.end)
@@ -68,6 +71,12 @@ class Roles:
             for other in called if not self._unit.defines("__getitem__", name) else ():
                 callers[other].add(name)
         return _closure(_closure(asking, callers), calls)
+
+    def _stores(self) -> Iterator[Op]:
+        for word in sorted({each.rpartition(".")[2] for each in words.STORES}):
+            for call in self._unit.ops_naming(word):
+                if call.code == "call" and not words.STORES.isdisjoint(call.called):
+                    yield call
 
     def _has(self, role: str) -> bool:
         if role not in self._answers:
@@ -93,6 +102,17 @@ def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
     wanted = {each for each in libraries if each in unit.text}
     for names in unit.imported.values() if wanted else ():
         yield from (each for each in names if each.partition(".")[0] in wanted)
+
+
+def _keeps_rows(store: Op) -> bool:
+    """``np.save("labels", labels)``, ``torch.save(torch.cat(features), path)``."""
+    return any(_is_of_rows(value) for _, value in store.arguments())
+
+
+def _is_of_rows(value: Op) -> bool:
+    if value.code == "call" and not words.JOINS.isdisjoint(value.called):
+        return any(_is_of_rows(each) for each in value.args[1:2])
+    return lattice.are(value.values.types(value), "list")
 
 
 def _part(piece: Piece) -> str:

@@ -39,6 +39,17 @@ ANSWERS = (
     *(".predict(", ".eval()", "no_grad(", "inference_mode", "Interpreter(", "sess.run("),
     ".generate(",
 )
+# What keeps answers for other programs, as features or a gallery, if it is given a list of them …
+STORES = frozenset(
+    ("torch.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "pickle.dump")
+)
+# … or what one of these makes of such a list.
+JOINS = frozenset(
+    (
+        *(f"torch.{each}" for each in ("cat", "concat", "stack", "tensor", "vstack")),
+        *(f"numpy.{each}" for each in ("array", "asarray", "concatenate", "stack", "vstack")),
+    )
+)
 TRAINS = (
     *(".backward(", ".fit(", ".fit_generator(", ".train_on_batch(", ".train()", ".step("),
     *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
