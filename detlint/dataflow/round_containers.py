@@ -375,6 +375,8 @@ class Containers:
             yield from looped(op)
         else:
             yield from self._filled(op)
+            if self._round.may_meet_again(key, value) and self._keeps_one(container, key, value):
+                yield from looped(op, assumed=True)  # the last stays
 
     def _is_first(self, op: Op, key: Op) -> bool:
         """Whether a dict keeps the first of equal keys: ``if key not in found: found[key] = x``,

@@ -247,6 +247,15 @@ class Round:
         at_dot = bool(parted) and whole.args[1].name == "."
         return at_dot or not _STEMS.isdisjoint(self.values.called(whole))
 
+    def may_meet_again(self, key: Op, value: Op) -> bool:
+        """``for line in open(name): found[line] = name``: several elements may hold a key."""
+        inner = {
+            each
+            for each in closure([key], self._own_parts)
+            if each.code == "iter" and each not in self.elements and each.within(self.region)
+        }
+        return bool(inner) and inner.isdisjoint(closure([value], self._own_parts))
+
     def tells_more(self, value: Op, key: Op) -> bool:
         """Whether a value is made of the element by more than what a key holds of it."""
         parts = closure([value], lambda op: () if is_same(op, key) else self._own_parts(op))

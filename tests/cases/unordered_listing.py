@@ -4811,3 +4811,30 @@ def rows_of_a_data_base(root, engine, db):
         db.execute("UPDATE rows SET seen = 1 WHERE name = ?", (path.name,))
     for path in Path(root).glob("*.csv"):
         pandas.read_csv(path).to_csv(path.with_suffix(".tsv"), mode="a")
+
+
+def category_of_each_name(root):
+    found = {}
+    for category in listdir(root):  # possible DET203
+        with open(os.path.join(root, category)) as lines:
+            for line in lines:
+                found[line.split()[0]] = category
+    return found
+
+
+def category_of_each_name_in_order(root):
+    found = {}
+    for category in sorted(listdir(root)):
+        with open(os.path.join(root, category)) as lines:
+            for line in lines:
+                found[line.split()[0]] = category
+    return found
+
+
+def of_each_pair(root, wanted):
+    found = {}
+    for category in listdir(root):
+        with open(os.path.join(root, category)) as lines:
+            for line in lines:
+                found[category, line] = category
+    return [found[each] for each in wanted]
