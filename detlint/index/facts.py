@@ -241,7 +241,10 @@ def hints(text: str) -> dict[str, list[int]]:
         followed = _FOLLOWED.get(word)
         before = text[start - 1 : start]
         # The name of the builtin, which no "model.eval(" is, nor "zero_grad(" torch's function.
-        if word == "eval(" and f"a{before}".replace(".", "_").isidentifier():
+        if word == "eval(" and (
+            f"a{before}".replace(".", "_").isidentifier()
+            or text[max(0, start - 4) : start] == "def "
+        ):
             continue
         if word in ("grad(", "locate(") and f"a{before}".isidentifier() and before:
             continue
