@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import main
 from detlint.finding import Confidence
 from detlint.fixes.applying import fix
 from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from detlint.engine import Engine
     from detlint.finding import Finding
@@ -384,3 +387,41 @@ def test_what_is_called_may_be_imported_where_the_loop_stands(
     text = f"{head}import os\nfor name in os.listdir('.'):\n    {called}(batch=name)\n"
     (found,) = findings(text, "DET203")
     assert found.confidence is Confidence.LIKELY
+
+
+ROWS = """
+    import os
+
+    class Photos:
+        def __init__(self, folder, table=None):
+            if table is not None:
+                self.names = read(table)
+            else:
+                self.names = os.listdir(folder)
+
+        def __getitem__(self, i):
+            return self.names[i]
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "confidence"),
+    [
+        ("Photos('a', table='a.csv')\nPhotos('b', 'b.csv')", "possible"),
+        ("Photos('a', table='a.csv')\nPhotos('b')", "likely"),
+        ("table = None if one else 'a.csv'\nPhotos('a', table)", "likely"),
+    ],
+)
+def test_what_stands_in_for_something_that_all_calls_pass(
+    calls: str,
+    confidence: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script = f"from rows import Photos\n\n{calls}\nloss.backward()\n"
+    project({"rows.py": ROWS, "train.py": script})
+    options = ("--select", "DET203", "--output-format", "json", "--min-confidence", "possible")
+    main(["--no-cache", *options, "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["confidence"] == confidence
+    assert found["message"].endswith(", where callers pass no `table`")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.callers import given
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import ahead
+from detlint.dataflow.slices import ahead, alternatives, closure
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers | None
 
 def _is_something(value: Op) -> bool:
     """Whether a value is not None or -1, nor a parameter that may be left out and is these then."""
-    found = [value, *value.args] if value.code == "param" else [value]
+    found = closure([value], lambda op: op.args if op.code == "param" else alternatives(op), _MOST)
     told = [each.constant for each in found]
     return not any(x is None or (isinstance(x, int) and x < 0) for x in told)
 

@@ -249,12 +249,13 @@ class Round:
 
     def may_meet_again(self, key: Op, value: Op) -> bool:
         """``for line in open(name): found[line] = name``: several elements may hold a key."""
-        inner = {
+        parts = list(closure([value], self._own_parts))
+        inner = [
             each
             for each in closure([key], self._own_parts)
             if each.code == "iter" and each not in self.elements and each.within(self.region)
-        }
-        return bool(inner) and inner.isdisjoint(closure([value], self._own_parts))
+        ]
+        return bool(inner) and not any(each in parts for each in inner)
 
     def tells_more(self, value: Op, key: Op) -> bool:
         """Whether a value is made of the element by more than what a key holds of it."""

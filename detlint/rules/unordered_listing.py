@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.expected import is_installed
+from detlint.dataflow.fallbacks import fallback, is_always_given
 from detlint.dataflow.imported_orders import rests_on_others, says_so
 from detlint.dataflow.listings import Listings, Walk
 from detlint.dataflow.roles import are_shards, are_sources
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _SORT = "sort it: sorted(…)"
 _SORT_WALK = "sort dirs in place, and files where they are used"
 _SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are used"
+_STANDS_IN = ", where callers pass no `"
 
 
 class UnorderedListing(Rule):
@@ -41,9 +43,10 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
-    - sources to compile, shards with an index, and `glob("*.json")[0]`: reported as *possible*.
-      So are sums of floats that are only printed, tables that are sorted later, lines of a log, and
-      digests that are only compared
+    - sources to compile, shards with an index, `glob("*.json")[0]`, and what stands in for an
+      argument that all calls of the project pass: reported as *possible*. So are sums of floats
+      that are only printed, tables that are sorted later, lines of a log, and digests that are
+      only compared
     - code that belongs to what asks a model for answers, in a file that trains none. Code
       that no program runs which has its file
 
@@ -141,8 +144,8 @@ class UnorderedListing(Rule):
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
-        """What it is passed to may be of another file."""
-        return says_so(finding.message)
+        """What it is passed to may be of another file, and who passes what it stands in for."""
+        return says_so(finding.message) or _STANDS_IN in finding.message
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()
@@ -163,6 +166,8 @@ class UnorderedListing(Rule):
             return Confidence.POSSIBLE
         if are_sources(found.op) or are_shards(found.op):
             return Confidence.POSSIBLE
+        if is_always_given(found.op, fallback(found.op), self.all_callers):
+            return Confidence.POSSIBLE
         return self.lowered(found.op.node)
 
     def _tell(self, found: Found, sure: Confidence) -> None:
@@ -172,7 +177,7 @@ class UnorderedListing(Rule):
         self.report(
             found.op.node,
             f"{found.listing.name}() lists in the file system's order, and here "
-            f"{_said(found.op, _most_telling(found.uses))}",
+            f"{_said(found.op, _most_telling(found.uses))}{_if_missing(found.op)}",
             advice=_advice(found.uses, _SORT),
             edits=self._fix(found),
             confidence=sure,
@@ -260,6 +265,11 @@ class UnorderedListing(Rule):
             return ()
         text = f"{dirs.node.id}.sort()"
         return (self.unit.insert_before(first, f"{text}{source.newline}{indent}"),)
+
+
+def _if_missing(op: Op) -> str:
+    missing = fallback(op)
+    return f"{_STANDS_IN}{missing.subject}`" if missing is not None and missing.optional else ""
 
 
 def _uses_of(found: Found) -> list[Use]:
