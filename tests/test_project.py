@@ -1816,6 +1816,28 @@ def test_a_configuration_that_chooses_the_attention_of_torch_is_left_to_its_swit
     assert lint("--select", "DET601") == ["configs/train.yaml:2 DET601"] * found
 
 
+@pytest.mark.parametrize(
+    ("uses", "matters"),
+    [
+        ("rows = sorted(rows); reset(rows); options.set(1)", False),
+        ("names = set(rows)", True),
+        ("names = {'a', 'b'}", True),
+        ("names = {each for each in rows}", True),
+        ("bucket = hash(name) % 8", True),
+        ("table = {'a': 1}", False),
+    ],
+)
+def test_a_hash_seed_that_comes_too_late_where_nothing_is_hashed(
+    project: Project, lint: Lint, uses: str, *, matters: bool
+) -> None:
+    seeds = "import os\n\ndef fix(seed):\n    os.environ['PYTHONHASHSEED'] = str(seed)\n"
+    train = f"from seeds import fix\n\nfix(0)\n{uses}\nloss.backward()\noptimizer.step()\n{MAIN}"
+    project({"seeds.py": seeds, "train.py": train})
+    assert lint("--select", "DET106") == ["seeds.py:4 DET106"] * matters
+    possible = lint("--select", "DET106", "--min-confidence", "possible")
+    assert possible == ["seeds.py:4 DET106"]
+
+
 def test_turning_determinism_on_clears_what_inductor_would_time(
     project: Project, lint: Lint
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,14 +19,21 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Function
     from detlint.documents import Document
     from detlint.documents.document import Command, Text, Variable
     from detlint.documents.entropy import Entropy
-    from detlint.finding import Edit
+    from detlint.finding import Edit, Finding
+    from detlint.settings import Settings
 
 _VARIABLE = "PYTHONHASHSEED"
 _EXPORT = "export it before Python starts"
+_KEEPS = "this process keeps its hashes"
+# Sets and hashes, but for keywords that end a word: ``reset(x)``, ``x.set(y)``.
+_HASHES = re.compile(
+    r"(?<![\w.])(?:frozenset|hash|set)\(|(?:[=(,]|\b(?:in|return))\s*\{\s*[\w.\"']+\s*(?:,|for\b)"
+)
 
 
 class HashSeedTooLate(Rule):
@@ -40,6 +48,7 @@ class HashSeedTooLate(Rule):
 
     Lowers the confidence:
     - all programs of a script are tests, benchmarks or servers by their names
+    - no file of the programs that set it has a set or calls `hash`: *possible*
 
     Not reported:
     - a file that starts itself anew with `os.exec…`
@@ -104,6 +113,12 @@ class HashSeedTooLate(Rule):
         ),
     )
 
+    @classmethod
+    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """Where the program's files have nothing that hashes decide about."""
+        texts = (program.source_of(each).text for each in program.paths)
+        return finding.message.endswith(_KEEPS) and not any(map(_HASHES.search, texts))
+
     def visit_Text(self, _node: Text) -> None:
         doubtful = all(runs_tests(launch) for _, launch in launches(self.document))
         sure = Confidence.POSSIBLE if doubtful else None
@@ -133,7 +148,7 @@ class HashSeedTooLate(Rule):
     def _report(self, node: ast.AST | Variable) -> None:
         self.report(
             node,
-            f"{_VARIABLE} is set here after Python has read it: this process keeps its hashes",
+            f"{_VARIABLE} is set here after Python has read it: {_KEEPS}",
             advice="set it before Python starts, or start the program with python -m guard run",
         )
 
