@@ -8,6 +8,7 @@ import pytest
 from linted_places import places
 
 from detlint.index.imports import imports
+from detlint.index.index import Index
 from detlint.index.scan import outline
 
 if TYPE_CHECKING:
@@ -188,3 +189,23 @@ def test_a_string_may_go_on_in_the_next_line(newline: str) -> None:
 
 def test_lists_of_imports_that_are_not_closed_take_no_time() -> None:
     assert len(imports("from aaaaaaaaaaaaaaaaaaaa import (b\n" * 20_000)) == 20_000
+
+
+def test_first_weights_are_looked_for_only_where_a_library_may_draw_them(
+    project: Project, lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    facts = Index.facts
+
+    def noting(index: Index, path: str, kind: str, chosen: object = None) -> object:
+        asked.append(kind)
+        return facts(index, path, kind, chosen)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Index, "facts", noting)
+    net = "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+    project({"net.py": f"{net}        self.layer = nn.Linear(2, 3)\n"})
+    seeded = "import random, torch, net\n\ntorch.manual_seed(0)\nmodel = net.Net()\n"
+    project({"train.py": f"{seeded}{TRAINS}"})
+    assert lint() == []
+    # For torch, whether something is made before its seed, and what DET304 asks about models.
+    assert asked.count("builds") == 2

@@ -13,6 +13,7 @@ from detlint.callgraph.conditions import Conditions
 from detlint.finding import Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import (
+    ABOUT,
     DRAWING,
     EVERY,
     HASH_SEED,
@@ -463,6 +464,8 @@ class Program:
     ) -> Iterator[tuple[str, str, Fact]]:
         """Such facts in some files with the parts that they stand in, whatever they need."""
         what, _, value = what.partition("=")
+        if what and what not in ABOUT.get(kind, (what,)):
+            return
         may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
         for path in paths:
 

@@ -28,6 +28,11 @@ TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
 DRAWING = frozenset(("draws", "perturbs", "orders", "builds", "environments", "spaces", "resumes"))
+# Of some kinds the libraries that they are about: for others no operation has to be looked at.
+ABOUT = {
+    "builds": frozenset(("torch", "tensorflow", training.UNSEEN)),
+    "orders": frozenset(("torch",)),
+}
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),

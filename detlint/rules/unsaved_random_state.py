@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.checkpoints import ANY, ASKED, TRAINER
@@ -156,11 +157,14 @@ class UnsavedRandomState(Rule):
 
 def _resumed(program: Program) -> Iterator[Located]:
     """Where it gets the state of an optimizer and a place in training at which a loop begins."""
+    may_run = (each for each in program.facts("resumes") if each.fact.doubt < UNSET)
+    first = next(may_run, None)
+    if first is None:
+        return
     starts = {name for each in program.facts("continues") for name in each.fact.what.split()}
-    for each in program.facts("resumes"):
+    for each in chain([first], may_run) if starts else ():
         places = each.fact.what.split()
-        may_run = each.fact.doubt < UNSET
-        if may_run and starts and (ANY in places or not starts.isdisjoint(places)):
+        if ANY in places or not starts.isdisjoint(places):
             yield each
 
 
@@ -179,10 +183,10 @@ def _has_one_loop(program: Program, resumed: Located) -> bool:
 
 def _drawn(program: Program) -> Located | None:
     """Something that the loop draws."""
-    found = (
+    found = chain(
         # What is drawn at once is drawn before the loop.
-        *(each for each in program.facts("orders", "torch") if each.fact.text not in AT_ONCE),
-        *(each for library in _LIBRARIES for each in program.facts("perturbs", library)),
+        (each for each in program.facts("orders", "torch") if each.fact.text not in AT_ONCE),
+        (each for library in _LIBRARIES for each in program.facts("perturbs", library)),
     )
     first = next((each for each in found if each.fact.doubt <= TESTED), None)
     if first is not None:

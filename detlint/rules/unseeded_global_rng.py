@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import filterfalse, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
@@ -194,8 +195,8 @@ class UnseededGlobalRng(Rule):
         if sure < settings.bar(cls.code):
             return
         for library in _GENERATORS:
-            if library == "tensorflow" and training(program) is not None:
-                continue  # where DET801 asks for the seed
+            if library == "tensorflow" and not cls._asks_of_tensorflow(program):
+                continue
             # Of a program that trains, all files count, and what seeds is found sooner.
             seeds = partial(_seeds, program, library, settings, trains=trains)
             shares = program.has("tasks") and (trains or seeds())
@@ -212,6 +213,11 @@ class UnseededGlobalRng(Rule):
                 yield cls._told_of_task(program, library, task, sure)
         if trains and program.has("environment_steps"):
             yield from cls._unseeded_environment(program)
+
+    @staticmethod
+    def _asks_of_tensorflow(program: Program) -> bool:
+        """Not where DET801 asks for the seed, nor, as that takes long, where nothing names it."""
+        return any(program.holding("tensorflow")) and training(program) is None
 
     @classmethod
     def _sure(cls, program: Program, *, trains: bool) -> Confidence:
@@ -433,16 +439,17 @@ class UnseededGlobalRng(Rule):
                 yield each
 
     @staticmethod
-    def _weights(program: Program, library: str) -> list[Located]:
+    def _weights(program: Program, library: str) -> Iterator[Located]:
         """What draws initial weights: first what no checkpoint is made for."""
-        builds = list(islice(program.facts("builds", library), _MANY))
-        return sorted(
-            builds,
-            key=lambda each: (
-                _FILLED.search(code_of(program.text_of(each))) is not None,
-                _IN_PLACE.search(each.fact.text) is not None,
-            ),
-        )
+        later: list[tuple[bool, bool, Located]] = []
+        for each in islice(program.facts("builds", library), _MANY):
+            filled = _FILLED.search(code_of(program.text_of(each))) is not None
+            in_place = _IN_PLACE.search(each.fact.text) is not None
+            if filled or in_place:
+                later.append((filled, in_place, each))
+            else:
+                yield each
+        yield from (each for *_, each in sorted(later, key=itemgetter(0, 1)))
 
 
 def _only(program: Program, seed: Located) -> str:
