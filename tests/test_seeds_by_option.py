@@ -70,6 +70,8 @@ def found(capsys: pytest.CaptureFixture[str]) -> list[str]:
     [
         ("'--seed', type=int", IF, True),
         ("'--seed', type=int, default=None", IF, True),
+        ("'--seed', type=int", f"config.seed = args.seed\n    {IF}", True),
+        ("'--seed', type=int", f"config.seed = 3\n    {IF}", False),
         ("'--seed', type=int, required=True", IF, False),
         ("'--eval', default=3, help='evaluate with this seed'); add('--seed'", IF, False),
         ("'--seed', help='a seed'); warn('You choose to seed training.'", IF, True),

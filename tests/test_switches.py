@@ -85,6 +85,13 @@ def test_cudnn_flags_turn_cudnn_off_unless_told_otherwise() -> None:
             assert cudnn.enabled
 
 
+CONFIG = """class Config:
+    def __init__(self, args):
+        self.deterministic = getattr(args, "deterministic", False)
+        self.fast = args.fast
+        self.slow = not args.fast
+
+"""
 SEED = """
     import torch
 
@@ -148,6 +155,9 @@ def test_benchmark_that_an_option_turns_on_by_default_is_found(
         ("if not args.other:\n    cudnn.benchmark = True", False),
         ("L.Trainer(benchmark=args.fast)", True),
         ("args.fast = False\ncudnn.benchmark = args.fast", False),
+        (f"{CONFIG}config = Config(args)\ncudnn.benchmark = not config.deterministic", True),
+        (f"{CONFIG}config = Config(args)\ncudnn.benchmark = config.fast", True),
+        (f"{CONFIG}config = Config(args)\ncudnn.benchmark = config.slow", False),
     ],
 )
 def test_benchmark_may_be_what_an_option_is_by_default(

@@ -112,12 +112,32 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
                 yield _default(use)
             elif not _only_reads(use, op):
                 yield ...
-    elif op.code == "store_attr" and op.name == option and _holds_options(op.args[0]):
-        yield constant(op.args[1])
+    elif op.code == "store_attr" and op.name == option and _keeps_options(op):
+        if not _hands_on(op.args[1], option):
+            yield constant(op.args[1])
     elif op.code == "call" and word_of(op) in _SETS:
         yield from (constant(value) for name, value in op.arguments() if name == option)
     else:
         yield from _item_set_by(op, option)
+
+
+def _keeps_options(stored: Op) -> bool:
+    """Whether an object that gets an attribute holds options, also as one of ``class Config``."""
+    owner = stored.args[0]
+    return _holds_options(owner) or (
+        owner.is_self and names.holds_options(stored.function.class_name.lower())
+    )
+
+
+def _hands_on(value: Op, option: str) -> bool:
+    """``args.seed``, ``getattr(args, "seed", 0)``: the same option, by what else holds it."""
+    asked = value.code == "call" and any(_asks(value, x) for x in value.args if _text(x) == option)
+    return asked or option_of(value) == option
+
+
+def _asks(call: Op, key: Op) -> bool:
+    """``getattr(args, key, 0)``."""
+    return word_of(call) == "getattr" and call.args[2:3] == [key]
 
 
 def _default(call: Op) -> object:
@@ -155,7 +175,7 @@ def _only_reads(use: Op, key: Op) -> bool:
         return use.args[1] is key
     if use.code == "call":
         method = use.args[0].name if use.args[0].code == "attr" else ""
-        return method in _READS and len(use.args) == 2
+        return (method in _READS and len(use.args) == 2) or _asks(use, key)
     return use.code in ("entry", "compare", "drop", "change")
 
 
