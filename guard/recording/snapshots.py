@@ -111,13 +111,16 @@ class _Walk:
 
     def _visit(self, found: _Found) -> Iterator[Held]:
         value, kind = found.value, type(found.value)
-        if kind in _NUMBERS or kind in (str, bytes) or self._is_leaf(value):
+        if kind in _NUMBERS or kind in (str, bytes):
             yield self._leaf(found)
         elif isinstance(value, _CODE) or id(value) in self._seen:
             return
         else:
             self._seen.add(id(value))
-            self._descend(_known(found))
+            if self._is_leaf(value):
+                yield self._leaf(found)
+            else:
+                self._descend(_known(found))
 
     def _leaf(self, found: _Found) -> Held:
         value = found.value
@@ -130,6 +133,8 @@ class _Walk:
         """Whether a value is told as a whole, since it is data."""
         kind = type(value)
         start = kind.__module__.partition(".")[0]
+        if kind in (list, tuple, deque, set, frozenset, dict) and not value:
+            return True
         if kind in (list, tuple, deque, set, frozenset):
             return all(type(each) in (*_NUMBERS, str, bytes) for each in value)
         if kind.__name__ in _GENERATORS and start in _FROM:
@@ -285,7 +290,7 @@ def _roots() -> Iterator[_Found]:
         code = frame.f_code
         if is_own(code.co_filename) and code.co_name != "<module>":
             yield from _of_frame(frame)
-    for module in list(sys.modules.values()):
+    for module in {id(each): each for each in list(sys.modules.values())}.values():
         inside = dict(vars(module)) if isinstance(module, ModuleType) else {}
         file = inside.get("__file__")
         if isinstance(file, str) and os.path.isabs(file) and is_own(file):

@@ -110,7 +110,7 @@ def _told(thing: Lost, text: Text, *, fits: bool) -> Loss:
         more = "; it is made here"
     file, number = line or (like.file, 1)
     suspect = Suspect("", thing.words + more, file, number, LOST)
-    return Loss(suspect, _advice(thing), fits=fits, is_read=text.reads(like.name))
+    return Loss(suspect, _advice(thing), fits=fits, is_read=text.reads(like))
 
 
 def _advice(thing: Lost) -> str:

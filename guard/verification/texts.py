@@ -125,7 +125,7 @@ class Text:
         """File and line where what is held is made, and where it changes later; None for none."""
         trees = sorted(self.trees.items(), key=lambda each: each[0] != like.file)
         made: tuple[str, int] | None = None
-        for path, tree in trees if like.is_field else trees[:1]:
+        for path, tree in trees if like.is_field or like.owner == "<module>" else trees[:1]:
             scope = _scope(tree, like)
             begun = _made(scope, like)
             made = made or (None if begun is None else (path, begun))
@@ -151,9 +151,12 @@ class Text:
         at = next((each for each in found if each[0]), found[-1] if found else None)
         return at and at[1:]
 
-    def reads(self, name: str) -> bool:
-        """Whether anything reads a variable or an attribute, but for what is printed or logged."""
-        return name in self._names_read
+    def reads(self, like: Held) -> bool:
+        """Whether anything reads a variable or an attribute, but to print or log it. What is made
+        anew in each round of a loop is not kept, whatever reads it."""
+        tree = None if like.is_field else self.trees.get(like.file)
+        is_kept = tree is None or not _is_of_round(_scope(tree, like), like)
+        return is_kept and like.name in self._names_read
 
     @cached_property
     def _names_read(self) -> set[str]:
@@ -453,7 +456,25 @@ def _made(scope: ast.AST, like: Held) -> int | None:
     own = [each for each in scope.body if isinstance(each, _STORES)]
     found = [line for each in first for line in _lines(each, f"self.{like.name}")]
     found += [line for each in own for line in _lines(each, like.name)]
+    found += [each.lineno for each in _all(scope, ast.Call) if _is_given(each, like.name)]
     return next(iter(found), None)
+
+
+def _is_given(call: ast.Call, name: str) -> bool:
+    """Whether a call is given a name first: ``self.register_buffer("scale", ones)``."""
+    return (
+        bool(call.args) and isinstance(first := call.args[0], ast.Constant) and first.value == name
+    )
+
+
+def _is_of_round(scope: ast.AST, like: Held) -> bool:
+    """Whether a variable is made in a loop, and no loop within that goes on with it."""
+    made = _made(scope, like)
+    around = [each for each in _all(scope, *_LOOPS) if made in _lines(each, like.name)]
+    if not around:
+        return False
+    inner = [each for each in _all(around[-1], *_LOOPS) if each is not around[-1]]
+    return not any(_lines(each, like.name) for each in inner)
 
 
 def _read(tree: ast.AST) -> Iterator[str]:
@@ -506,7 +527,7 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
 
 def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
     """Names and attributes that grow or are stored anew."""
-    for node in _all(part, ast.Call, ast.Assign, ast.AugAssign):
+    for node in _all(part, ast.Call, *_STORES):
         targets = stored(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             targets = [node.func.value] if node.func.attr in _GROWS else []

@@ -65,6 +65,7 @@ def test_everything_that_a_program_holds_is_told() -> None:
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
     warmup, stream = Warmup(optimizer), random.Random(1)
     state: dict[str, Any] = {"best": 0.5, "clip": clip}
+    nothing: dict[str, int] = {}
     count = 0
 
     def counting() -> int:
@@ -84,12 +85,13 @@ def test_everything_that_a_program_holds_is_told() -> None:
     assert found["state['best']"].name == "state"
     assert found["clip.rng"].kind == "numpy.Generator"
     assert found["stream"].role == "generator"
+    assert found["nothing"].kind == ""
     assert (found["count"].text, found["count"].owner) == ("0", "counting")
     before = found["clip.norms"].digest
     clip.norms.append(2.0)
     assert held_here()["clip.norms"].digest != before
     assert counting() == 1
-    assert [warmup.count, stream is None, scheduler.last_epoch, state["best"]] == [4, False, 0, 0.5]
+    assert [warmup.count, stream is None, scheduler.last_epoch, nothing] == [4, False, 0, {}]
 
 
 def test_holding_is_told_without_drawing_or_changing_anything() -> None:
@@ -246,6 +248,54 @@ def test_what_is_only_printed_explains_nothing(tmp_path: Path) -> None:
     found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
     assert [each.counts for each in found] == [False]
     assert with_losses(difference, found) is difference
+
+
+PLACES = """\
+import torch
+seen = 0
+def count():
+    global seen
+    seen += 1
+    return seen
+class Net(torch.nn.Module):
+    rate: float = 0.5
+    def __init__(self):
+        self.register_buffer("scale", ones)
+    def forward(self, x):
+        self.scale.mul_(self.rate)
+        self.rate -= 0.1
+        return x * self.scale
+def main(best):
+    for epoch in range(3):
+        mean = 0
+        for x in loader:
+            y = net(x)
+            mean += y
+            best = min(best, mean)
+        if mean < best + seen:
+            print(y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("like", "made", "changed", "is_read"),
+    [
+        (Held("", owner="<module>", name="seen"), 2, 5, True),
+        (Held("", owner="Net", name="rate", is_field=True), 8, 13, True),
+        (Held("", owner="Net", name="scale", is_field=True), 10, None, True),
+        (Held("", owner="main", name="best"), 15, 21, True),
+        (Held("", owner="main", name="mean"), 17, 20, True),
+        (Held("", owner="main", name="y"), 19, None, False),
+    ],
+)
+def test_where_something_is_made_and_changed(
+    like: Held, made: int, changed: int | None, is_read: object, tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", PLACES))
+    text, named = Text([path]), like._replace(file=path)
+    found = [each and each[1] for each in text.stores(named)]
+    assert found == [made, changed]
+    assert text.reads(named) is is_read
 
 
 def test_what_is_trained_is_set_by_a_line_of_the_loop(tmp_path: Path) -> None:
