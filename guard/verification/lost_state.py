@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guard.verification.texts import Text
 
 LOST = "its state did not come back"
-_TOLD = 5  # names
+_TOLD = 8  # names
 _BESIDE = (
     "{} agree, so that it is computed with something that the program keeps beside the model and "
     "the optimizer, which the resumed run did not get back."
@@ -131,8 +131,8 @@ def with_losses(difference: Difference, found: Sequence[Loss]) -> Difference:
 
     Before the interruption the program has agreed with itself, so that a kernel is unlikely.
     """
-    read = [each for each in found if each.counts]
-    if not read or difference.cause not in (Cause.KERNEL, Cause.STATE):
+    read = [each for each in found if each.is_read]  # what fits comes first
+    if not any(each.counts for each in read) or difference.cause not in (Cause.KERNEL, Cause.STATE):
         return difference
     why = difference.why
     if difference.cause is Cause.KERNEL:

@@ -64,8 +64,7 @@ def test_everything_that_a_program_holds_is_told() -> None:
     optimizer.step()
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
     warmup, stream = Warmup(optimizer), random.Random(1)
-    state: dict[str, Any] = {"best": 0.5, "clip": clip}
-    nothing: dict[str, int] = {}
+    state: dict[str, Any] = {"best": 0.5, "clip": clip, "nothing": {}}
     count = 0
 
     def counting() -> int:
@@ -85,13 +84,13 @@ def test_everything_that_a_program_holds_is_told() -> None:
     assert found["state['best']"].name == "state"
     assert found["clip.rng"].kind == "numpy.Generator"
     assert found["stream"].role == "generator"
-    assert found["nothing"].kind == ""
+    assert found["state['nothing']"].kind == ""
     assert (found["count"].text, found["count"].owner) == ("0", "counting")
     before = found["clip.norms"].digest
     clip.norms.append(2.0)
     assert held_here()["clip.norms"].digest != before
     assert counting() == 1
-    assert [warmup.count, stream is None, scheduler.last_epoch, nothing] == [4, False, 0, {}]
+    assert [warmup.count, stream is None, scheduler.last_epoch, state["best"]] == [4, False, 0, 0.5]
 
 
 def test_holding_is_told_without_drawing_or_changing_anything() -> None:
@@ -239,6 +238,19 @@ def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_p
     assert "Clip.scheduler (StepLR): last_epoch was 5 and is 0" in first.suspect.message
     assert "clip.scheduler.state_dict()" in first.advice
     assert 'clip.scheduler.load_state_dict(checkpoint["scheduler"])' in first.advice
+
+
+def test_what_fits_comes_first_and_all_that_was_lost_is_named(tmp_path: Path) -> None:
+    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+    names = (("norms", "data"), ("0.5", ""), ("model", ""))
+    begun, moved = (
+        [held(name, n, role=role, **of_class) for name, role in reversed(names)] for n in (0, 5)
+    )
+    difference = difference_of("batch", Cause.STATE, lost=("batch",))
+    found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
+    refined = with_losses(difference, found)
+    assert refined.advice == found[0].advice
+    assert "Clip.norms was 5 and is 0 in the resumed run and Clip.model was 5" in refined.why
 
 
 def test_what_is_only_printed_explains_nothing(tmp_path: Path) -> None:
