@@ -514,10 +514,21 @@ class Program:
         hides = not HIDING.isdisjoint(self._holders)
         for anywhere in (False, True) if hides else (False,):
             for kind, what in kinds:
-                paths = self._holders.get(kind, ())
-                for path, _, fact in self._standing(kind, what, paths, anywhere=anywhere):
+                for path, _, fact in self._each(kind, what, anywhere=anywhere):
                     return Located(path, fact)
         return None
+
+    def _each(self, kind: str, what: str, *, anywhere: bool) -> Iterator[tuple[str, str, Fact]]:
+        """Facts, of which mostly the first will do: parts are read one after the other, first those
+        of files that train."""
+        train = self._holders.get("trains", ())
+        for path in sorted(self._holders.get(kind, ()), key=lambda each: each not in train):
+            if anywhere:
+                yield from self._standing(kind, what, (path,), anywhere=True)
+            else:
+                for part in self._index.parts_with(path, kind):
+                    within = {path: (part,)}
+                    yield from self._standing(kind, what, (path,), within, anywhere=False)
 
     def shows_its_models(self) -> bool:
         """Whether it makes layers of torch, and imports nothing that may bring others."""
@@ -695,8 +706,12 @@ class Program:
     def _takes_steps(self, *, hidden: bool = False) -> bool:
         """Whether something that it runs takes a step, or may by a name that the text hides."""
         hides = hidden and not HIDING.isdisjoint(self._holders)
-        steps = self._standing("steps", "", self._holders.get("steps", ()), anywhere=hides)
-        return any(self._conditions.may_be_called(path, part) for path, part, _ in steps)
+        ways = (False, True) if hides else (False,)
+        return any(
+            self._conditions.may_be_called(path, part)
+            for anywhere in ways
+            for path, part, _ in self._each("steps", "", anywhere=anywhere)
+        )
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what in (what, EVERY):

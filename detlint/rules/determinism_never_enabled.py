@@ -36,8 +36,8 @@ class DeterminismNeverEnabled(Rule):
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - one finding for each program, in the program's own file: it names a layer, an operator or a
       library's model that may differ
-    - of programs that train by the same line, one, which names the others: the one that holds it,
-      or rather a `train.py`, or what others import
+    - of programs that train by the same line, one, which names the others: rather the one that
+      holds it, or a `train.py`
     - seen to differ (torch 2.11, H200, `benchmarks/ON_GPU.md`): `Conv2d` of images of one or three
       channels, `ConvTranspose1d`, fused attention, small `Embedding` tables, losses of pixels
     - also: `index_select`, `gather` and `index_add` of places that repeat, `scatter_add`, long
