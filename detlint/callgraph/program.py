@@ -520,9 +520,10 @@ class Program:
 
     def _each(self, kind: str, what: str, *, anywhere: bool) -> Iterator[tuple[str, str, Fact]]:
         """Facts, of which mostly the first will do: parts are read one after the other, first those
-        of files that train."""
+        of files that train. Else it is the same order for all programs, which share what they
+        read."""
         train = self._holders.get("trains", ())
-        for path in sorted(self._holders.get(kind, ()), key=lambda each: each not in train):
+        for path in sorted(self._holders.get(kind, ()), key=lambda each: (each not in train, each)):
             if anywhere:
                 yield from self._standing(kind, what, (path,), anywhere=True)
             else:
