@@ -63,19 +63,34 @@ def _parts(function: str) -> tuple[str, ...]:
     return (function, function.removesuffix(".__init__")) if function else ("", MAIN)
 
 
+class Units:
+    """The files of a project, each opened once for all of its programs."""
+
+    def __init__(self, index: Index, definitions: Definitions) -> None:
+        self.index = index
+        self.definitions = definitions
+        self.of: Callable[[str], Unit] = cache(self._opened)
+
+    def _opened(self, path: str) -> Unit:
+        return Unit(self.index.source(path), find=self.find)
+
+    def find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
+        """The files, and their parts, that a file means by a qualified name."""
+        found = self.definitions.meant(unit.source.path, name) or ()
+        return [(self.of(each.path), each.part) for each in found]
+
+
 class Precedence:
     """Answers for one program: the file that is run, and those that it imports."""
 
-    def __init__(
-        self, paths: list[str], graph: Graph, index: Index, definitions: Definitions
-    ) -> None:
+    def __init__(self, paths: list[str], graph: Graph, units: Units) -> None:
         self._start, *self._imported = paths
         self._files = frozenset(paths)
         self._graph = graph
-        self._index = index
-        self._definitions = definitions
-        self._unit: Callable[[str], Unit] = cache(self._opened)
-        self._origins = Origins(self._find)
+        self._index = units.index
+        self._definitions = units.definitions
+        self._unit = units.of
+        self._origins = Origins(units.find)
         # One function seeds several libraries.
         self._leading_to = cache(lambda nodes: graph.leading_to(nodes, self._files))
 
@@ -222,13 +237,6 @@ class Precedence:
         if None in places or len(places) < len(found):
             return []
         return [Symbol(each.unit.source.path, each.name) for each in places if each is not None]
-
-    def _opened(self, path: str) -> Unit:
-        return Unit(self._index.source(path), find=self._find)
-
-    def _find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
-        found = self._definitions.meant(unit.source.path, name) or ()
-        return [(self._unit(each.path), each.part) for each in found]
 
     def _inner(self, symbol: Symbol) -> tuple[Unit, Function] | None:
         """The function that is called, of a class its constructor."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
-from detlint.callgraph.precedence import Precedence
+from detlint.callgraph.precedence import Precedence, Units
 from detlint.index.scan import MAIN
 from detlint.syntax.stack import in_deep_stack
 
@@ -109,7 +109,11 @@ class Reachability:
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""
-        return Precedence(paths, self._calls, self._index, self._definitions)
+        return Precedence(paths, self._calls, self._units)
+
+    @cached_property
+    def _units(self) -> Units:
+        return Units(self._index, self._definitions)
 
     # The graphs, and what is reached in them
 
