@@ -249,6 +249,33 @@ def test_fields_of_dataclasses_that_all_calls_turn_off(
     assert bool(found(capsys)) is is_found
 
 
+STREAMS = """\
+import random
+
+class Uniform:
+    def get(self, x):
+        return random.choice(x)
+
+class Fuzzy:
+    def get(self, x):
+        return random.choices(x)
+
+def stream(args):
+    if args.stream == "uniform":
+        return Uniform()
+    return Fuzzy()
+"""
+
+
+@pytest.mark.parametrize(("default", "row"), [("fuzzy", 9), ("uniform", 5)])
+def test_a_draw_that_happens_by_default_is_rather_named(
+    project: Project, capsys: pytest.CaptureFixture[str], default: str, row: int
+) -> None:
+    line = f'parser.add_argument("--stream", default="{default}")\ngraph.stream(args).get(x)'
+    project({"graph.py": STREAMS, "train.py": TRAIN.format(line)})
+    assert found(capsys) == [f"graph.py:{row}"]
+
+
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [

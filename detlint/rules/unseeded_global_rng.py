@@ -373,6 +373,8 @@ class UnseededGlobalRng(Rule):
             # Of the branches of the program's own file, one is taken.
             own = at.path == program.path and at.fact.doubt <= TESTED
             found = 0 if own else at.fact.doubt
+            if not found and not program.happens_by_default(at):
+                found = TESTED
             if program.leaves_uncalled(at) or _EXAMPLE.fullmatch(at.fact.text):
                 found = HANDLES
             if found < least:
