@@ -210,12 +210,12 @@ class Linker:
         asked: dict[tuple[str, str], list[Finding]] = {}
         for finding in findings:
             rule = self._crossing.get(finding.code)
-            if rule is not None and _rests_on_others(rule, finding):
+            if rule is not None and rests_on_others(rule, finding):
                 asked.setdefault((finding.path, finding.code), []).append(finding)
         seen = {key: self._seen_once(*key, several) for key, several in asked.items()}
         for finding in findings:
             again = seen.get((finding.path, finding.code))
-            if again is None or not _rests_on_others(self._crossing[finding.code], finding):
+            if again is None or not rests_on_others(self._crossing[finding.code], finding):
                 if not finding.is_unseen:
                     yield from self._shown(finding)
             elif finding[1:5] in again:
@@ -268,7 +268,7 @@ class Linker:
 
     def _may_rest_on_others(self, findings: Sequence[Finding]) -> bool:
         crossing = ((self._crossing.get(each.code), each) for each in findings)
-        return any(rule is not None and _rests_on_others(rule, each) for rule, each in crossing)
+        return any(rule is not None and rests_on_others(rule, each) for rule, each in crossing)
 
     @cached_property
     def _clearing(self) -> dict[str, type[Rule]]:
@@ -407,7 +407,8 @@ class Linker:
         return PythonFiles(self._context.files, self.index)
 
 
-def _rests_on_others(rule: type[Rule], finding: Finding) -> bool:
+def rests_on_others(rule: type[Rule], finding: Finding) -> bool:
+    """Whether other files may change a finding, or show it."""
     return finding.is_unseen or rule.rests_on_others(finding)
 
 

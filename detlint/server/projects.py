@@ -106,7 +106,7 @@ class Project:
         self._part = parts.Part(options, settings, [path])
         self._engine = self._part.engine
         self._cleared = {x.code: x for x in self._engine.rules if x.may_be_cleared()}
-        self._crossing = {each.code for each in self._engine.rules if each.crosses_files}
+        self._crossing = {x.code: x for x in self._engine.rules if x.crosses_files}
         self._files: _Files | None = None
 
     def holds(self, path: str) -> bool:
@@ -128,10 +128,11 @@ class Project:
     def is_open(self, finding: Finding) -> bool:
         """Whether other files may have a say in it."""
         from detlint.callgraph.callers import are_asked
+        from detlint.link import rests_on_others
 
-        cleared = self._cleared.get(finding.code)
+        cleared, crossing = self._cleared.get(finding.code), self._crossing.get(finding.code)
         return (
-            finding.code in self._crossing
+            (crossing is not None and rests_on_others(class_of(crossing), finding))
             or (cleared is not None and class_of(cleared).awaits_programs(finding))
             or are_asked([finding])
         )
