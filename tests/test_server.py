@@ -191,7 +191,7 @@ PROGRAM = """\
 import torch
 from data import batches
 
-model = torch.nn.Linear(2, 2)
+model = torch.nn.Conv1d(4, 2, 1)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 if __name__ == "__main__":
     for batch in batches():
