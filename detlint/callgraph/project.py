@@ -128,7 +128,8 @@ class Project:
         """Whether configurations have an option, and all of them as ``null``."""
         if option not in self._unset:
             read = (each for each in self._configured_by if not each.endswith(_PROSE))
-            lines = (line for each in read for line in self.index.source(each).text.splitlines())
+            texts = (self.index.source(each).text for each in read)
+            lines = (x for text in texts if option in text for x in text.splitlines())
             told = [_sets(line, option) for line in lines if option in line]
             self._unset[option] = False in told and True not in told
         return self._unset[option]
