@@ -205,7 +205,7 @@ def test_a_project_says_what_its_functions_do_with_an_order(
     [
         "from mylib import boot\n\nboot()",
         "import mylib\n\nmylib.boot(3)",
-        "from .mylib import boot as start\n\ndef main():\n    start()",
+        "from .mylib import boot as start\n\ndef main():\n    start()\n\nmain()",
     ],
 )
 def test_a_project_says_which_of_its_functions_seed(says: str, found: int, boot: str) -> None:

@@ -59,14 +59,23 @@ def _described(op: Op) -> str:
         return f"{_described(op.args[0]) or 'a function'}(…)"
     if op.code == "item":
         return f"{_described(op.args[0]) or 'a list'}[…]"
-    return spoken(op).rpartition(".")[2]
+    return last_word(op)
+
+
+def last_word(op: Op) -> str:
+    """The last of the words by which a message names a value, however many there are."""
+    node = _written_as(op)
+    return node.attr if isinstance(node, ast.Attribute) else spoken(op).rpartition(".")[2]
+
+
+def _written_as(op: Op) -> ast.AST | None:
+    node = op.node
+    return node.func if isinstance(node, ast.Call) and op.code != "call" else node
 
 
 def spoken(op: Op) -> str:
     """A value as a message names it."""
-    node = op.node
-    if isinstance(node, ast.Call) and op.code != "call":
-        node = node.func
+    node = _written_as(op)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return ast.unparse(node)
     if op.code == "param":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import spoken, word_of
+from detlint.dataflow.calls import last_word, word_of
 from detlint.models import names
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _text(op: Op) -> str:
 
 def _holds_options(op: Op) -> bool:
     for _ in range(_DEEPEST):
-        said = (spoken(op).rpartition(".")[2], *op.function.names_of(op))
+        said = (last_word(op), *op.function.names_of(op))
         if any(map(names.holds_options, said)):
             return True
         if op.code not in ("attr", "item"):

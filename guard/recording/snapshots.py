@@ -255,7 +255,7 @@ def _known(found: _Found) -> _Found:
     value, kind, held = found.value, type(found.value), found.held
     if kind in (*_NUMBERS, str, bytes, list, tuple, dict, set, frozenset):
         return found
-    names = {each.__name__ for each in kind.__mro__ if each.__module__ != "builtins"}
+    names = [each.__name__ for each in kind.__mro__ if each.__module__ != "builtins"]
     role = next((_ROLES[each] for each in names if each in _ROLES), "")
     if not role and _sets_an_optimizer(value):
         role = "scheduler"
