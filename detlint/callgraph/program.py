@@ -323,8 +323,8 @@ class Program:
             for start in self._project.defined(each.path, each.fact.what):
                 yield each, self._parts_from(start)
 
-    def _reached_from(self, start: Symbol) -> Mapping[str, Container[str]]:
-        reaches = self._reach.parts_from(start, files=self.members)
+    def _reached_from(self, *starts: Symbol) -> Mapping[str, Container[str]]:
+        reaches = self._reach.parts_from(*starts, files=self.members)
         return {path: _Parts(path, reaches) for path in self.paths}
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
@@ -560,8 +560,7 @@ class Program:
             if not found and (brings(name) or is_varying(name)):
                 return False
             starts += self._whole(found)
-        reaches = self._reach.parts_from(*starts, files=self.members)
-        parts = {each: _Parts(each, reaches) for each in self.paths}
+        parts = self._parts_from(*starts)
         own: dict[str, Container[str]] = {path: (part,)}
         places: tuple[Mapping[str, Container[str]], ...] = (parts, own)
         for kind, where in itertools.product(("layers", "operators"), places):
@@ -569,7 +568,7 @@ class Program:
             if any(self._standing(kind, "torch", holders, where, anywhere=False)):
                 return False
         return not any(
-            reaches(each, one) and any(map(partial(self._is_foreign, each), uses.origins))
+            one in parts[each] and any(map(partial(self._is_foreign, each), uses.origins))
             for each in self.paths
             for one, uses in self._index.outline(each).uses.items()
             if one

@@ -69,11 +69,9 @@ def is_only_asked(text: str, offset: int) -> bool:
     found = _WHOLE.match(text, offset)
     if found is None:
         return False
-    if _COMPARES.match(text, found.end()) or _COMPARED.search(before):
-        return True
-    if _AMONG.search(before):
-        return _asks_for_members(text, offset, before)
-    return _TAKEN.search(before) is not None and _ENDS_CALL.match(text, found.end()) is not None
+    end = found.end()
+    taken = _TAKEN.search(before) is not None and _ENDS_CALL.match(text, end) is not None
+    return taken or _is_asked(text, offset, end, before)
 
 
 def is_kept_to_ask(text: str, offset: int) -> bool:
@@ -104,20 +102,18 @@ def _only_asks(text: str, start: int, end: int) -> bool:
     if binds is not None:
         whole = _WHOLE.match(text, binds.end())
         return whole is not None and _ENDS_LINE.match(text, whole.end()) is not None
-    return _GOES_ON.match(text, end) is None and _is_asked(text, start, end, before)
+    if _GOES_ON.match(text, end) is not None:
+        return False
+    tested = _TRUTH.search(before) is not None and _ENDS_TRUTH.match(text, end) is not None
+    return tested or _is_asked(text, start, end, before)
 
 
 def _is_asked(text: str, start: int, end: int, before: str) -> bool:
+    """Whether what stands at a place is compared, or searched by an ``in`` that is no loop's."""
     if _COMPARES.match(text, end) or _COMPARED.search(before):
         return True
-    if _AMONG.search(before):
-        return _asks_for_members(text, start, before)
-    return _TRUTH.search(before) is not None and _ENDS_TRUTH.match(text, end) is not None
-
-
-def _asks_for_members(text: str, start: int, before: str) -> bool:
-    """Whether the ``in`` that ends what stands before a place is no loop's."""
-    return not is_loop(text, start - (len(before) - len(before.rstrip())) - len("in"))
+    among = _AMONG.search(before)
+    return among is not None and not is_loop(text, start - (len(before) - among.start()))
 
 
 def _function_around(text: str, line: int, indent: int) -> int:

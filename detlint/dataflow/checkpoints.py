@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.epochs import names_in
+from detlint.dataflow.layers import moved
 from detlint.dataflow.options import option_of
 from detlint.dataflow.slices import ahead, alternatives, behind, closure
 from detlint.models import layers
@@ -75,9 +76,8 @@ def _parts(module: Op) -> Sequence[Op]:
         kept = unit.stored(owner, name) if module.args[0].is_self and owner in unit.classes else []
         return kept[0].args[1:] if [each.function for each in kept] == [function] else ()
     if module.code == "call":
-        method = module.args[0]
-        if method.code == "attr" and method.name in layers.MOVES:
-            return method.args
+        if held := moved(module):
+            return held
         holds = word_of(module) in (*layers.CONTAINERS, *rows.PARALLEL)
         return module.args[1:] if holds else ()
     return module.args if module.code in _PARTS else alternatives(module)

@@ -58,6 +58,7 @@ _FUNCTIONS = frozenset(("free", "function", "global"))
 _UPDATES = frozenset(("add_", "addcdiv_", "copy_", "sub_"))
 _GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
 _FEW = 50  # operations behind an update
+_GROUPS = ("tuple", "list", "set")
 _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
 
@@ -770,11 +771,8 @@ def _is_frozen(named: Op) -> bool:
 
 def _only_compares(named: Op) -> bool:
     """Whether a class is named to compare others with it: ``isinstance(layer, nn.Conv2d)``."""
-    uses = named.uses
-    for each in named.uses:
-        if each.code in ("tuple", "list", "set"):
-            uses = [*uses, *each.uses]
-    asked = [each for each in uses if each.code not in ("tuple", "list", "set")]
+    held = [each for each in named.uses if each.code in _GROUPS]
+    asked = [use for op in (named, *held) for use in op.uses if use.code not in _GROUPS]
     return bool(asked) and all(
         each.code == "compare" or not _SORTING.isdisjoint(each.called) for each in asked
     )

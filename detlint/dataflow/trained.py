@@ -113,7 +113,7 @@ class Trained:
         for each in closure([model], self._before):
             if each.code == "call" and not moved(each):
                 found.append(each)
-            elif not (moved(each) or alternatives(each) or self._kept(each)):
+            elif not self._before(each):
                 raise _UnseenError
         return found
 

@@ -141,7 +141,7 @@ class UnsavedRandomState(Rule):
         seeds = program.facts("seeds", "torch", runs=True)
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
-        sure = sure and drawn.fact.what != UNSEEN
+        sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED
         yield program.finding(
             cls,
             saved,
@@ -149,9 +149,7 @@ class UnsavedRandomState(Rule):
             f"states of generators: {program.shown(drawn)} then draws other numbers than in a run "
             "that was not interrupted",
             _OWN_ADVICE if program.has_own_guard else advice,
-            confidence=cls.confidence
-            if sure and resumed.fact.what != ASKED
-            else Confidence.POSSIBLE,
+            confidence=cls.confidence if sure else Confidence.POSSIBLE,
         )
 
 

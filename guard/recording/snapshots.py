@@ -182,10 +182,7 @@ class _Walk:
     def _object(self, found: _Found) -> None:
         value = found.value
         parts = {**(attributes(value) or {}), **of_slots(value, self._digests.is_own)}
-        if self._digests.is_own(type(value)):
-            self._fields(found, parts, type(value))
-        else:
-            self._parts(found, parts)
+        self._object_with(found, parts)
 
     def _parts(self, found: _Found, parts: dict[str, Any]) -> None:
         for name, value in parts.items():
