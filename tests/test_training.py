@@ -222,6 +222,7 @@ for x, y in torch.load("data.pt"):
     loss.backward()
     opt.step()
 """
+_COVERED = "torch.backends.cudnn.deterministic = True"
 
 
 @pytest.mark.parametrize(
@@ -245,6 +246,17 @@ for x, y in torch.load("data.pt"):
         ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", ""),
         ("make(4, 2)", "model(x)", "", ""),
         ("torch.hub.load('a', 'b')", "model(x)", "", "a model that is not seen here"),
+        ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Conv2d(3, 2, 1))", "model(x)", "", "`nn.Conv2d`"),
+        ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Embedding(9, 2))", "model(x)", "", "`nn.Embedding`"),
+        ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED, None),
+        ("nn.Sequential(nn.ConvTranspose1d(3, 2, 1))", "model(x)", _COVERED, None),
+        ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED.replace("True", "False"), "`nn.Conv2d`"),
+        (
+            "nn.Sequential(nn.Conv2d(3, 2, 1), nn.Embedding(9, 2))",
+            "model(x)",
+            _COVERED,
+            "Embedding`",
+        ),
     ],
 )
 def test_what_repeats_on_a_gpu_is_possible_and_what_may_differ_is_named(  # noqa: PLR0913

@@ -29,7 +29,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
-from detlint.models.varying import BRINGING, brings, is_varying
+from detlint.models.varying import BRINGING, brings, kind_of, ranked
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.sources.paths import relative
 from detlint.syntax.mentions import places
@@ -508,15 +508,18 @@ class Program:
         return any(each.fact.what == HASH_SEED and each.fact.text.isdigit() for each in sets)
 
     def varying(self) -> Located | None:
-        """What may differ from run to run on a GPU of what it runs: rather a layer than an operator
-        or a library's model, and rather what visibly runs."""
-        kinds = (("layers", "torch"), ("operators", "torch"), ("layers", "a model"))
+        """What may differ from run to run on a GPU of what it runs: rather what was seen to, and
+        rather what visibly runs."""
         hides = not HIDING.isdisjoint(self._holders)
         for anywhere in (False, True) if hides else (False,):
-            for kind, what in kinds:
+            for kind, what in self._varying_kinds:
                 for path, _, fact in self._each(kind, what, anywhere=anywhere):
                     return Located(path, fact)
         return None
+
+    @cached_property
+    def _varying_kinds(self) -> list[tuple[str, str]]:
+        return list(ranked(convolutions=not self.has("enables", "cudnn")))
 
     def _each(self, kind: str, what: str, *, anywhere: bool) -> Iterator[tuple[str, str, Fact]]:
         """Facts, of which mostly the first will do: parts are read one after the other, first those
@@ -555,17 +558,18 @@ class Program:
         if fact.what == UNSEEN_NAMES:
             return False
         starts: list[Symbol] = []
+        kinds = self._varying_kinds
         for name in fact.what.split():
             found = self._project.defined(path, name)
-            if not found and (brings(name) or is_varying(name)):
+            if not found and (brings(name) or ("layers", kind_of([name])) in kinds):
                 return False
             starts += self._whole(found)
         parts = self._parts_from(*starts)
         own: dict[str, Container[str]] = {path: (part,)}
         places: tuple[Mapping[str, Container[str]], ...] = (parts, own)
-        for kind, where in itertools.product(("layers", "operators"), places):
+        for (kind, what), where in itertools.product(kinds, places):
             holders = [each for each in self._holders.get(kind, ()) if each in where]
-            if any(self._standing(kind, "torch", holders, where, anywhere=False)):
+            if any(self._standing(kind, what, holders, where, anywhere=False)):
                 return False
         return not any(
             one in parts[each] and any(map(partial(self._is_foreign, each), uses.origins))

@@ -48,7 +48,7 @@ _CONFIGURING = ("Args", "Arguments", "Config", "Fabric", "Trainer")
 _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes are called
 _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
 _STRATEGY = f"{rows.TRAINER}.strategy"
-_DETERMINISTIC = f"{rows.TRAINER}.deterministic"
+_SWITCHED_ON = {f"{rows.TRAINER}.deterministic": "torch", rows.DETERMINISTIC: "cudnn"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
 _TABLES: tuple[Table, ...] = ("refused", "switched")
@@ -370,15 +370,18 @@ class _Reader:
         for op in function.ops:
             if op.code in _NAMING and op.uses:
                 names_ = self._values.qualified(op) or _as_of_torch(op)
-                if any(map(varying.MODELS, names_)) and not _is_frozen(op):
-                    yield Found(op, "a model")
-                elif any(map(varying.VARYING, names_)) and not _only_compares(op):
+                kind = varying.kind_of(names_)
+                if varying.is_model(kind):
+                    if not _is_frozen(op):
+                        yield Found(op, kind)
+                elif kind and not _only_compares(op):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
-                    yield Found(op, "torch", node=node)
+                    yield Found(op, kind, node=node)
 
     def operators(self, function: Function) -> Iterator[Found]:
-        """Calls of operators that differ, where a gradient may come to them."""
+        """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
+        those that are layers."""
         from detlint.dataflow.operators import Operators  # which reads long tables
         from detlint.dataflow.repeats import differs
 
@@ -387,7 +390,7 @@ class _Reader:
                 self._tables[name] = Operators(self.unit, name, _RELEASE)
             operators = self._tables[name]
             for match in operators.matches_in([function]):
-                if differs(operators, match):
+                if differs(operators, match) and not varying.kind_of([match.row.name]):
                     yield Found(match.call, "torch", operators.shown(match))
 
     @staticmethod
@@ -412,8 +415,8 @@ class _Reader:
                 if library:
                     yield Found(op, library)
         for each in settings.flags(function):
-            if each.name == _DETERMINISTIC and each.constant is not False:
-                yield Found(each.op, "torch")
+            if each.name in _SWITCHED_ON and each.constant is not False:
+                yield Found(each.op, _SWITCHED_ON[each.name])
 
     def _repaired(self, op: Op) -> str:
         """Of which operators guard runs replacements: names, or EVERY."""

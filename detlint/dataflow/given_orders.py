@@ -306,6 +306,8 @@ class GivenOrders:
             return
         joins = flow.rows and names.joins(word)
         gives_back = joins or (not self._orders.distinct and names.filters(word))
+        shown = [use for use in call.uses if use.code != "store_global"]
+        sorts = bool(shown) and all(self._orders.sorts(use, call) for use in shown)
         given = flow.inner if joins else flow
         if gives_back and self._is_used(call) and not list(self._orders.follow(call, given)):
             return
@@ -315,7 +317,7 @@ class GivenOrders:
             names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
         )
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
-            yield use._replace(assumed=not seems)
+            yield use._replace(assumed=sorts or not seems)
 
     def _sorts_keys(self, call: Op) -> bool:
         """``json.dump(found, file, sort_keys=True)``; PyYAML does so unless told not to."""

@@ -213,15 +213,17 @@ class Orders:
     # What hands an order on
 
     def _in_phi(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if not any(self._sorts(each, value) for each in use.args):
+        if not any(self.sorts(each, value) for each in use.args):
             yield from self.follow(use, flow)
 
-    def _sorts(self, op: Op, value: Op) -> bool:
-        """Whether one branch sorts a value, so that it is meant to be so where that matters."""
+    def sorts(self, op: Op, value: Op) -> bool:
+        """Whether one operation sorts a value, so that it is meant to be so where that matters."""
         while op.code in ("slice", "item", "declared") and op.args:
             op = op.args[0]
-        if op.code == "change":
+        if op.code in ("attr", "change"):
             return op.name == "sort" and op.args[0] is value
+        if (op.code, op.args[:1]) == ("store_item", [value]) and _is_whole(op.args[1]):
+            return self.sorts(op.args[2], value)  # `names[:] = sorted(names)`
         if "builtins.sorted" not in self.values.called(op) or op.args[1:2] != [value]:
             return False
         key = op.given("key")
@@ -325,7 +327,8 @@ class Orders:
     def _in_store_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         container, key, held = use.args
         if value is container:
-            yield from self.follow(use, flow)
+            if not self.sorts(use, value):
+                yield from self.follow(use, flow)
         elif value is held and not (flow.table and self._goes_with(key, value)):
             word = key.name if key.code == "const" and isinstance(key.name, str) else ""
             if key.code == "range":
@@ -426,7 +429,7 @@ class Orders:
             each.code == "change" and each.name == "sort" and each.place > use.place
             for each in use.args[1].uses
         ) or any(
-            each.place > use.place and self._sorts(each.args[1], use.args[1])
+            each.place > use.place and self.sorts(each.args[1], use.args[1])
             for each in use.function.stores.get(name, ())
         )
 
@@ -865,3 +868,7 @@ def _takes_end(use: Op) -> bool:
     key = use.args[1]
     value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
     return value in (0, 1) and (value == 0 or key.code == "unary")
+
+
+def _is_whole(key: Op) -> bool:
+    return key.code == "range" and not key.args

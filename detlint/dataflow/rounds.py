@@ -139,12 +139,19 @@ class Round:
             found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}
         for op in self.ops:
             if op.code == "augment" and op.args[1] not in self.own:
-                before = op.args[0]
-                if self.is_joint(before) or (before.code == "attr" and self.outlives(before)):
-                    found |= {op, before}
+                # Also what a loop in the round counts on.
+                before = list(closure(op.args[:1], self._joined_within))
+                if any(map(self.is_joint, before)) or self._is_kept_attribute(before[0]):
+                    found |= {op, *(each for each in before if each.code in ("attr", "phi"))}
             elif op.code == "call" and op not in self.elements and self._takes_next(op):
                 found.add(op)
         return found
+
+    def _joined_within(self, op: Op) -> Sequence[Op]:
+        return op.args if op.code == "phi" and not self.is_joint(op) else ()
+
+    def _is_kept_attribute(self, op: Op) -> bool:
+        return op.code == "attr" and self.outlives(op)
 
     def _takes_next(self, call: Op) -> bool:
         """``next(numbers)``, ``rows.pop()``: it gives another value each time."""

@@ -397,10 +397,10 @@ class Values:
         return None
 
     def method_row(self, call: Op) -> Model | None:
-        """The model of a method that is called."""
+        """The model of a method that is called; of an object itself, its ``__call__``."""
         function = call.args[0]
         if function.code != "attr":
-            return None
+            return self._of_type(tables.METHODS, "__call__", function)
         return self._of_type(tables.METHODS, str(function.name), function.args[0])
 
     def function_row(self, call: Op) -> Model | None:

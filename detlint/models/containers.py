@@ -42,7 +42,7 @@ OF_ARRAYS = words(
 BY_COLUMN = words("drop get groupby pop query set_index")
 # Methods of several types: alone, they say nothing of an object of unknown type.
 SHARED = words(
-    """count find format get group groups index read readline replace title translate partition
-    most_common elements fromkeys update decode union item name parent parts path hex resolve
-    popitem setdefault difference intersection symmetric_difference"""
+    """__call__ count find format get group groups index read readline replace title translate
+    partition most_common elements fromkeys update decode union item name parent parts path hex
+    resolve popitem setdefault difference intersection symmetric_difference"""
 )

@@ -14,6 +14,14 @@ FUNCTIONS = (
     *rows("numpy", "amax amin max min", "E0", Order.FREE),
     Model("xarray.open_mfdataset", order=Order.FREE, unless="combine=nested"),
     *rows("numpy", "sort", "array[E0]", Order.SORTS),
+    *rows("numpy", "frompyfunc vectorize", "instance[numpy.vectorize]"),
+    *rows(
+        "numpy.char",
+        """add capitalize center decode encode ljust lower lstrip mod multiply replace rjust rstrip
+        strip swapcase title translate upper zfill""",
+        "array[str]",
+        Order.KEEPS,
+    ),
     *rows("numpy", "all any count_nonzero isin", "", Order.FREE),
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
     *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
@@ -71,6 +79,7 @@ METHODS = (
     *rows("instance[torch.Tensor]", "numel", "int"),
     *rows("instance[polars.DataFrame]", " ".join(sorted(frames.KEEPING - frames.COLUMN)), "S"),
     *rows("instance[polars.DataFrame]", "head sort unique", "S"),
+    *rows("instance[numpy.vectorize]", "__call__", "array", Order.KEEPS),
     *rows("array", "tolist", "list[E]", own=Order.KEEPS),
     *rows("array", "copy flatten ravel squeeze", "S", own=Order.KEEPS),
     *rows("instance[transformers.PreTrainedTokenizer]", "get_vocab", "dict[str, int]"),

@@ -9,8 +9,12 @@ What did not differ there is no promise: cuDNN chooses kernels by shape and card
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from detlint.models.model import Names, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # How a text names them …
 WORDS = (
@@ -21,27 +25,45 @@ WORDS = (
     *("cumprod(", "logcumsumexp(", "spmm(", "torch.sparse", "sparse_coo_tensor("),
     *("from_pretrained(", "from_config(", "hub.load(", "jit.load(", "create_model(", "models."),
 )
-# … and by which qualified names they are known.
-VARYING = Names(
-    """
-    torch.nn.**.{Lazy,}Conv{Transpose,}{1d,2d,3d}
-    torch.nn.**.{Embedding,EmbeddingBag,MultiheadAttention,Transformer*,LocalResponseNorm}
-    torch.nn.**.AdaptiveLogSoftmaxWithLoss
-    torch.{nn.functional.,}{conv1d,conv2d,conv3d,conv_transpose*,embedding,embedding_bag}
-    torch.convolution
-    torch.nn.functional.{scaled_dot_product_attention,multi_head_attention_forward}
-    torch.nn.attention.**.flex_attention
-    torch.{cumprod,logcumsumexp,spmm,hspmm,sparse_coo_tensor,sparse.*}
-    """
-)
-# Models that are not seen.
-MODELS = Names(
-    """
-    torch.hub.load torch.jit.load timm.**.create_model
-    torchvision.models.**.[a-z]*
-    transformers.**.*{Model,Model[A-Z]*,For[A-Z]*}.{from_pretrained,from_config}
-    """
-)
+# … and by which qualified names they are known, the surest first: "seen" differed on a GPU, a
+# "model" is one that is not seen. `cudnn.deterministic = True` has what is of convolutions repeat.
+_OF_CONVOLUTIONS = "of convolutions"
+KINDS = {
+    f"seen {_OF_CONVOLUTIONS}": Names("torch.nn.**.{Lazy,}Conv2d torch.{nn.functional.,}conv2d"),
+    "seen": Names(
+        """
+        torch.nn.**.{Embedding,MultiheadAttention,Transformer*}
+        torch.nn.functional.{embedding,scaled_dot_product_attention,multi_head_attention_forward}
+        torch.{embedding,cumprod,logcumsumexp,spmm,hspmm,sparse_coo_tensor,sparse.*}
+        torch.nn.attention.**.flex_attention
+        """
+    ),
+    _OF_CONVOLUTIONS: Names(
+        """
+        torch.nn.**.{Lazy,}Conv{Transpose,}{1d,3d} torch.nn.**.{Lazy,}ConvTranspose2d
+        torch.{nn.functional.,}{conv1d,conv3d,conv_transpose*} torch.convolution
+        """
+    ),
+    "others": Names(
+        """
+        torch.nn.**.{EmbeddingBag,LocalResponseNorm,AdaptiveLogSoftmaxWithLoss}
+        torch.{nn.functional.,}embedding_bag
+        """
+    ),
+    f"model {_OF_CONVOLUTIONS}": Names(
+        """
+        torchvision.models.{resnet,resnext,wide_resnet,densenet,mobilenet,efficientnet,mnasnet}*
+        torchvision.models.{shufflenet,squeezenet,regnet,convnext,googlenet,inception}*
+        """
+    ),
+    "model": Names(
+        """
+        torch.hub.load torch.jit.load timm.**.create_model
+        torchvision.models.**.[a-z]*
+        transformers.**.*{Model,Model[A-Z]*,For[A-Z]*}.{from_pretrained,from_config}
+        """
+    ),
+}
 # Libraries that bring no layers, models and operators of torch.
 PLAIN = sys.stdlib_module_names | words(
     """
@@ -74,7 +96,21 @@ def brings(name: str) -> bool:
     return not own and (name.partition(".")[0] not in PLAIN or name.startswith(BRINGING))
 
 
-def is_varying(name: str) -> bool:
-    """Whether what has a qualified name may differ from run to run on a GPU, or is a model that is
-    not seen."""
-    return VARYING(name) or MODELS(name)
+def kind_of(names: Iterable[str]) -> str:
+    """Which of ``KINDS`` has one of some qualified names; "" of what repeats."""
+    return next((kind for kind, known in KINDS.items() if any(map(known, names))), "")
+
+
+def is_model(kind: str) -> bool:
+    """Whether it is a model that is not seen."""
+    return kind.startswith("model")
+
+
+def ranked(*, convolutions: bool) -> Iterator[tuple[str, str]]:
+    """The kinds of facts that tell of what may differ, and what these are about, the surest first;
+    of convolutions only where these may."""
+    for each in KINDS:
+        if each == _OF_CONVOLUTIONS:
+            yield "operators", "torch"
+        if convolutions or not each.endswith(_OF_CONVOLUTIONS):
+            yield "layers", each

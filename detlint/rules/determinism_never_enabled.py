@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
 from detlint.models.training import DEVICES
+from detlint.models.varying import is_model
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class DeterminismNeverEnabled(Rule):
 
     Lowers the confidence:
     - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
-      head on a frozen encoder. Reported as *possible*
+      head on a frozen encoder. `cudnn.deterministic = True` has convolutions repeat: *possible*
     - the program is for something else by its name, such as a benchmark: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
@@ -152,7 +153,7 @@ def _with(program: Program, varying: Located | None) -> str:
     if varying is None:
         return ""
     what = f"`{varying.fact.text}` at {program.place_of(varying)}"
-    if varying.fact.what == "a model":
+    if is_model(varying.fact.what):
         return f", with a model that is not seen here: {what}"
     return f", with what may differ from run to run on a GPU: {what}"
 

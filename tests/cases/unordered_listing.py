@@ -4838,3 +4838,63 @@ def of_each_pair(root, wanted):
             for line in lines:
                 found[category, line] = category
     return [found[each] for each in wanted]
+
+
+# What works on each element keeps the order, and sorting in place ends it
+
+
+def named_and_sorted_in_place(d):
+    names = np.array([name for name in os.listdir(d) if name])
+    paths = np.vectorize(lambda name: f"{d}/{name}")(names)
+    paths.sort()
+    return paths
+
+
+def named_by_a_kept_function(d):
+    named = np.frompyfunc(os.path.basename, 1, 1)
+    return np.char.add("x", named(os.listdir(d)))  # DET203
+
+
+def sorted_over_itself(d):
+    names = os.listdir(d)
+    names[:] = sorted(names)
+    for number, name in enumerate(names):
+        save(number, name)
+
+
+def a_part_sorted_over(d):
+    names = os.listdir(d)  # DET203
+    names[1:] = sorted(names)
+    for number, name in enumerate(names):
+        save(number, name)
+
+
+def given_back_and_sorted(d):
+    found = brought_in(os.listdir(d))  # possible DET203
+    found.sort()
+    for number, name in enumerate(sorted(brought_in(os.listdir(d)))):  # possible DET203
+        save(number, name, found)
+
+
+def given_back_and_shown_before_it_is_sorted(d):
+    found = brought_in(os.listdir(d))  # DET203
+    first = found[0]
+    found.sort()
+    return first, found
+
+
+def parts_numbered_through_all(d):
+    count = 0
+    for name in os.listdir(d):  # DET203
+        image = load(os.path.join(d, name))
+        for row in range(image.height):
+            image[row].save(f"{count}.png")
+            count += 1
+
+
+def parts_numbered_in_each(d):
+    for name in os.listdir(d):
+        image, count = load(os.path.join(d, name)), 0
+        for row in range(image.height):
+            image[row].save(f"{name}{count}.png")
+            count += 1
