@@ -232,6 +232,8 @@ _COVERED = "torch.backends.cudnn.deterministic = True"
         ("nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2), nn.GELU())", "model(x)", "", None),
         ("nn.LSTM(4, 2)", "model(x)[0]", "import numpy, tqdm", None),
         ("nn.Linear(4, 2)", "model(x).gather(1, y[:, None])", "", None),
+        ("nn.Linear(4, 2)", "model(x).gather(1, y).squeeze(1)", "", None),
+        ("nn.Linear(4, 2)", "model(x).gather(1, y).squeeze(0)", "", "gather()` at train.py:9"),
         ("nn.Linear(4, 2)", "model(x)", "def is_image(x):\n    isinstance(x, nn.Conv2d)", None),
         ("nn.Conv2d(3, 2, 1)", "model(x)", "", "`nn.Conv2d` at train.py:6"),
         ("nn.Sequential(nn.Embedding(9, 2))", "model(x)", "", "`nn.Embedding` at train.py:6"),

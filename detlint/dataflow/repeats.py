@@ -131,7 +131,7 @@ def adds_whole_numbers(operators: Operators, found: Match) -> bool:
 def reaches_each_once(found: Match) -> bool:
     """Whether an operator that takes an index can reach no place twice, so that nothing is added
     up, in no order, and no value is written over another: ``x.gather(1, label.unsqueeze(1))``,
-    ``x.index_select(0, order.argsort())``."""
+    ``x.gather(1, label).squeeze(1)``, ``x.index_select(0, order.argsort())``."""
     word = found.form.rpartition(".")[2].removesuffix("_")
     if word not in rows.INDEXED:
         return False
@@ -141,7 +141,17 @@ def reaches_each_once(found: Match) -> bool:
     if _is_distinct(index):
         return True
     axis = dim.constant if dim is not None else ...
-    return word == "gather" and type(axis) is int and _has_length_one(index, axis)
+    if word != "gather" or type(axis) is not int:
+        return False
+    return _has_length_one(index, axis) or _is_squeezed(found.call, axis)
+
+
+def _is_squeezed(result: Op, axis: int) -> bool:
+    """Whether all that reads a result drops an axis of it, which so is to have one place."""
+    calls = [call for use in result.uses for call in use.calls if use.name == "squeeze"]
+    dims = [call.given("dim", 0) for call in calls]
+    dropped = all(each is None or each.constant == axis for each in dims)
+    return 0 < len(calls) == len(result.uses) and dropped
 
 
 def _is_distinct(index: Op) -> bool:

@@ -67,23 +67,23 @@ KINDS = {
 # Libraries that bring no layers, models and operators of torch.
 PLAIN = sys.stdlib_module_names | words(
     """
-    Cython IPython PIL SimpleITK absl accelerate addict aim albumentations attr attrs beartype
-    braceexpand bs4 catboost chex clearml click cloudpickle colorama coloredlogs comet_ml
-    configargparse cupy cv2 cython dask datasets dill dm_control docopt dotenv einops envpool
-    evaluate fire flax fsspec ftfy gdown git google gpustat guard gym gymnasium h5pickle h5py
-    haiku hdbscan huggingface_hub hydra icecream ignite igraph imageio imblearn imgaug ipdb
-    ipywidgets jax jaxtyping jiwer joblib jsonlines librosa lightgbm lightning lmdb logging
-    loguru lxml lz4 matplotlib medpy mido minari mlflow more_itertools moviepy mpi4py
-    mpl_toolkits msgpack mujoco music21 natsort neptune networkx nibabel nltk nni numba numexpr
-    numpy nvidia_smi omegaconf openpyxl openslide optax optuna orbax orjson overrides packaging
-    pandas patsy pettingzoo pickle5 plotly polars pretty_midi prettytable psutil pudb pyarrow
-    pycocotools pydantic pydicom pygame pylab pynvml pytest pytorch_lightning ray rdkit regex
-    requests rich sacrebleu sacred scipy seaborn sentencepiece setproctitle setuptools shapely
-    simple_parsing simplejson six skimage sklearn soundfile statsmodels structlog swanlab sympy
-    tables tabulate tblib tenacity tensorboard tensorboardX tensorboard_logger termcolor
+    Cython IPython PIL SimpleITK absl accelerate addict aim albumentations ale_py attr attrs
+    beartype braceexpand bs4 catboost chex clearml click cloudpickle colorama coloredlogs comet_ml
+    configargparse cupy cv2 cython dask datasets dill distutils dm_control docopt dotenv einops
+    envpool evaluate face_recognition fire flax fsspec ftfy gdown geopy git google gpustat guard gym
+    gymnasium h5pickle h5py haiku hdbscan huggingface_hub hydra icecream ignite igraph imageio
+    imblearn imgaug ipdb ipywidgets jax jaxtyping jiwer joblib jsonlines keplergl librosa lightgbm
+    lightning lmdb logging loguru lxml lz4 matplotlib medpy mido minari mlflow more_itertools
+    moviepy mpi4py mpl_toolkits msgpack mujoco music21 natsort neptune networkx nibabel nltk nni
+    numba numexpr numpy nvidia_smi omegaconf openpyxl openslide optax optuna orbax orjson overrides
+    packaging pandas patsy pettingzoo pickle5 plotly polars pretty_midi prettytable procgen psutil
+    pudb pyarrow pycocotools pydantic pydicom pygame pylab pynvml pytest pytorch_lightning ray rdkit
+    regex requests rich sacrebleu sacred scipy seaborn sentencepiece setproctitle setuptools shapely
+    simple_parsing simplejson six skimage sklearn soundfile statsmodels structlog supersuit swanlab
+    sympy tables tabulate tblib tenacity tensorboard tensorboardX tensorboard_logger termcolor
     test_tube thop tifffile tokenizers toml toolz torch torchdata torchinfo torchmetrics
-    torchsummary torchvision torchviz tqdm trimesh typer typing_extensions tyro ujson umap
-    unidecode visdom wandb xarray xgboost xlrd yacs yaml yapf zarr zstandard
+    torchsummary torchvision torchviz tqdm trimesh typer typing_extensions tyro ujson umap unidecode
+    visdom wandb xarray xgboost xlrd yacs yaml yapf zarr zstandard
     """
 )
 # Parts of libraries that bring none that do.
