@@ -52,7 +52,7 @@ import guard
 from guard.refusals import silence
 from guard.repairs import installation
 from guard.repairs.table import REPAIRS
-from guard.setup.seeders import seed_everything
+from guard.setup.seeding import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

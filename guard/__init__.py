@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from guard.settings import Settings
     from guard.setup.activation import active, deterministic, disable, enable
     from guard.setup.rng_states import restore, rng_state
-    from guard.setup.sampler import EpochSampler
     from guard.setup.seeding import seed_worker
-    from guard.setup.streams import generator, loader_options
+    from guard.setup.streams import EpochSampler, generator, loader_options
 
 __all__ = [
     "EpochSampler",
@@ -85,9 +84,8 @@ _HOMES = {
     "replicas.watch": ("watch_replicas",),
     "settings": ("Settings",),
     "setup.rng_states": ("restore", "rng_state"),
-    "setup.sampler": ("EpochSampler",),
     "setup.seeding": ("seed_worker",),
-    "setup.streams": ("generator", "loader_options"),
+    "setup.streams": ("EpochSampler", "generator", "loader_options"),
     "refusals.surveys": ("survey",),
 }
 

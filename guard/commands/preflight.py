@@ -14,7 +14,7 @@ from guard.commands.options import FAILED, FOUND, add_program, at_least, parser_
 from guard.errors import GuardError
 from guard.program import Program, beside_guard, flags
 from guard.rehearsal.findings import UNKNOWN
-from guard.rehearsal.switches import GPUS
+from guard.rehearsal.kernels import GPUS
 from guard.terminal import write
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:
 
 
 def _explain(name: str) -> int:
-    from guard.rehearsal.explaining import explanation
+    from guard.rehearsal.verdicts import explanation
 
     try:
         write(explanation(name))

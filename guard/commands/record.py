@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from guard.commands.options import FAILED, add_program, add_replicas, at_least, parser_of
 from guard.errors import GuardError
-from guard.observe.arrival import when_imported
+from guard.observe.patching import when_imported
 from guard.program import Program
 from guard.recording.recording import running
 from guard.recording.session import Options

@@ -16,7 +16,7 @@ from guard.repairs.accounts import at_the_end
 from guard.repairs.table import check_names
 from guard.settings import Settings, load
 from guard.setup import environment
-from guard.setup.hash_seed import hash_seed
+from guard.setup.variables import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from guard.digests.values import OPAQUE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from guard.trace.snapshots import Held, Snapshots
+    from guard.trace.statements import Held, Snapshots
 
 _SHOWN = 2  # parts of an object that are told
 

@@ -21,8 +21,8 @@ import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from guard.dependencies import loaded
+from guard.digests.device_sums import Pending, joined
 from guard.digests.hashing import hashed
-from guard.digests.pending import Pending, joined
 from guard.digests.tensors import form_of, seen
 from guard.observe.modes import plainly
 from guard.trace import Summary

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from guard.digests import device_sums
+from guard.digests.device_sums import Pending, joined
 from guard.digests.hashing import hashed
-from guard.digests.pending import Pending, joined
 from guard.observe.modes import past_modes, plainly
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from guard.digests.hashing import combined, short
-from guard.digests.locations import attributes, of_slots
-from guard.digests.traits import DRAWN
+from guard.digests.traits import DRAWN, attributes, of_slots
 from guard.observe.patching import around
 
 if TYPE_CHECKING:

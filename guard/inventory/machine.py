@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from guard.dependencies import process_group
 from guard.inventory.reports import DIFFERS, MAY_DIFFER, NOT_APPLICABLE, OK, UNKNOWN, Entry
 from guard.inventory.situation import version_of
-from guard.setup.hash_seed import hash_seed
-from guard.setup.variables import several_ranks
+from guard.setup.variables import hash_seed, several_ranks
 
 if TYPE_CHECKING:
     from guard.inventory.situation import Situation

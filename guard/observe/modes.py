@@ -9,12 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from guard.observe.patching import around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from torch._ops import OpOverload
+
 
 _functions = torch._C._len_torch_function_stack  # noqa: SLF001 - modes, such as a default device
 modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001 - no other way
@@ -193,3 +200,25 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401 - a tuple,
             yield each
         elif isinstance(each, (tuple, list)):
             yield from tensors_in(each)
+
+
+def follow_steps(
+    stack: ExitStack, before: Callable[..., Any], after: Callable[..., None] | None = None
+) -> None:
+    """Have functions called around each step of every optimizer, until the stack is closed.
+
+    before  with the optimizer and its arguments; it may give others, as torch's own hooks may
+    after   with the optimizer
+    """
+    stack.callback(register_optimizer_step_pre_hook(before).remove)
+    if after is not None:
+        stack.callback(register_optimizer_step_post_hook(after).remove)
+
+
+def follow_making(stack: ExitStack, made: Callable[[Any], None]) -> None:
+    """Have a function called with each optimizer that is made, before it is filled."""
+
+    @around(stack, torch.optim.Optimizer, "__init__")
+    def _(init: Callable[..., None], optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        made(optimizer)
+        init(optimizer, *args, **kwargs)

@@ -13,7 +13,7 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim import lr_scheduler
 
-from guard.observe import optimizers, places
+from guard.observe import modes, places
 from guard.observe.modes import is_traced
 from guard.observe.patching import around, replace
 from guard.recording.naming import ByIdentity
@@ -94,7 +94,7 @@ def install(stack: ExitStack, session: Session) -> None:
             session.recorder.origins.scheduled(getattr(made, "optimizer", None))
 
     stack.callback(register_module_parameter_registration_hook(registered).remove)
-    optimizers.follow_making(stack, optimizer)
+    modes.follow_making(stack, optimizer)
     for each in vars(lr_scheduler).values():  # some do not call the __init__ of the others
         if isinstance(each, type) and issubclass(each, _SCHEDULERS):
             _see_steps(stack, session, each, seen)

@@ -10,8 +10,8 @@ from array import array
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, Literal
 
+from guard.digests.device_sums import Sum, known
 from guard.digests.hashing import hashed
-from guard.digests.pending import Sum, known
 from guard.digests.tensors import SIZE
 from guard.trace import Label
 from guard.trace.encoding import pack_summary, pack_value

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from guard.digests.device_sums import Beside
+from guard.digests.device_sums import Beside, joined
 from guard.digests.hashing import hashed
-from guard.digests.pending import joined
 from guard.digests.structures import fingerprint, summary_of
 from guard.digests.tensors import form_of, likeness, number_of, seen, unlike
 from guard.observe import places
-from guard.observe.modes import guarded, is_traced, past_modes
-from guard.observe.optimizers import follow_steps
+from guard.observe.modes import follow_steps, guarded, is_traced, past_modes
 from guard.observe.patching import around
 from guard.recording.events import source
 from guard.recording.naming import ByIdentity

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import process_group
 from guard.errors import GuardError
-from guard.observe.arrival import when_imported
-from guard.observe.patching import around
-from guard.observe.spawning import send_along
+from guard.observe.patching import around, send_along, when_imported
 from guard.recording.session import Options, Session
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.digests.locations import attributes, of_slots
+from guard.digests.traits import attributes, of_slots
 from guard.digests.values import Digests
 from guard.observe.places import is_own, outward
-from guard.trace.snapshots import Held, Snapshots, write
+from guard.trace.statements import Held, Snapshots, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,8 +23,7 @@ from time import monotonic, monotonic_ns, thread_time  # before they stand still
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.digests.generators import NONE, look
-from guard.digests.locations import MISSING, value_of
-from guard.digests.traits import ASKED, Traits, traits_of
+from guard.digests.traits import ASKED, MISSING, Traits, traits_of, value_of
 from guard.digests.values import Digests
 from guard.observe.clocks import Clocks
 from guard.observe.entropy import Entropy

@@ -24,8 +24,8 @@ import torch
 from guard.inventory.libraries import LIBRARIES
 from guard.inventory.reports import OK
 from guard.observe import places
-from guard.observe.arrival import when_imported
 from guard.observe.modes import tensors_in
+from guard.observe.patching import when_imported
 from guard.rehearsal.findings import DETERMINISTIC, SILENT, SWITCH, UNKNOWN, Verdict
 from guard.rehearsal.verdicts import Judgement, LibraryRow
 

@@ -11,7 +11,7 @@ from torch._subclasses import fake_tensor
 
 from guard.observe.patching import replace
 from guard.rehearsal.draws import FakeGenerator
-from guard.rehearsal.switches import capability
+from guard.rehearsal.kernels import capability
 
 if TYPE_CHECKING:
     from collections.abc import Callable

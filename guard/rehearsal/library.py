@@ -110,7 +110,7 @@ def tensors_of(value: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
 def _rehearse(
     step: Callable[..., Any], roots: list[Any], inputs: tuple[Any, ...], device: str, gpu: str
 ) -> Report:
-    from guard.rehearsal import switches
+    from guard.rehearsal import kernels
     from guard.rehearsal.fake_cuda import UnseenError
     from guard.rehearsal.rehearsal import rehearsing
     from guard.rehearsal.swapping import on_fake_device
@@ -123,7 +123,7 @@ def _rehearse(
             recorder.steps = 1
         except UnseenError as error:
             recorder.stopped = str(error)
-        return report_of(recorder, switches.sources(gpu), _UNJUDGED)
+        return report_of(recorder, kernels.sources(gpu), _UNJUDGED)
 
 
 # The command looks at these; a function is called in a process that has begun already.

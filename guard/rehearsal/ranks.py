@@ -14,8 +14,7 @@ import torch
 from torch import distributed
 from torch.utils._pytree import tree_map_only
 
-from guard.observe.arrival import when_imported
-from guard.observe.patching import around, replace
+from guard.observe.patching import around, replace, when_imported
 from guard.observe.places import is_installed
 
 if TYPE_CHECKING:

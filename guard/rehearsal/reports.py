@@ -25,7 +25,7 @@ from guard.rehearsal.findings import (
     OtherSource,
     Report,
 )
-from guard.setup.hash_seed import hash_seed
+from guard.setup.variables import hash_seed
 from guard.terminal import counted, grid, heading, rendered, visible
 
 if TYPE_CHECKING:

@@ -294,7 +294,7 @@ class Rehearsal:
         if recorder is None or arguments is None:
             sys.stderr.write(f"guard preflight: {why}\n")
             return 2
-        from guard.rehearsal import switches
+        from guard.rehearsal import kernels
         from guard.rehearsal.fake_cuda import everything_real
         from guard.rehearsal.recorder import report_of
 
@@ -304,7 +304,7 @@ class Rehearsal:
             why = arguments.of_end()
         recorder.stopped = recorder.stopped or why
         with everything_real():
-            report = report_of(recorder, switches.sources(self._told["gpu"]))
+            report = report_of(recorder, kernels.sources(self._told["gpu"]))
         text = json.dumps(report.as_dict())
         descriptor = os.open(self._told["target"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.write(descriptor, text.encode("utf-8", "surrogateescape"))

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.utils import _device as contexts
 
 from guard.observe import places
-from guard.observe.optimizers import follow_making, follow_steps
+from guard.observe.modes import follow_making, follow_steps
 from guard.observe.patching import around, replace
 from guard.rehearsal import absent, ranks, values
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import sys
@@ -17,19 +18,21 @@ import torch.utils.checkpoint
 from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
 from guard.dependencies import release
-from guard.observe.arrival import when_imported
-from guard.observe.patching import around
+from guard.observe import places
+from guard.observe.patching import around, when_imported
 from guard.refusals.translation import FAILED_REPAIR
-from guard.repairs import accounts, attention
+from guard.repairs import accounts
 from guard.repairs.table import REPAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from guard.repairs.table import Repair
 
     Function = Callable[..., Any]
     Schema = Any
+    Refusal = Callable[[Repair, Exception], RuntimeError]
+
 
 # What the caller is to see as torch raises it: it may make a batch smaller, has a wrong index, or
 # is a checkpoint that has recomputed enough.
@@ -111,7 +114,7 @@ def _install(repairs: tuple[Repair, ...]) -> None:
         if reason:
             _tell(repair, reason)
             continue
-        _undo.extend(attention.asked(repair, refusal))
+        _undo.extend(asked(repair, refusal))
         for key in _keys_of(repair):
             _register_all(repair, key, done)
 
@@ -160,7 +163,7 @@ def needed(repair: Repair) -> bool:
 def present(repair: Repair) -> bool:
     """Whether what it replaces has been brought by its package; torch is there."""
     if not repair.kernels:
-        return bool(attention.there(repair.modules))
+        return bool(there(repair.modules))
     name = repair.kernels[0][0]
     return "::" not in name or bool(torch._C._dispatch_has_kernel(name))  # noqa: SLF001
 
@@ -176,7 +179,7 @@ def _qualified(name: str) -> str:
 
 def unfit(repair: Repair) -> str:
     """Why a replacement cannot be installed in this torch; "" if it can."""
-    return attention.unfit(repair.modules) or _misfit(repair)
+    return _replaced(repair.modules) or _misfit(repair)
 
 
 @cache
@@ -358,3 +361,84 @@ def refusal(repair: Repair, error: Exception) -> RuntimeError:
         f"{alert} does not have a deterministic implementation, but you set "
         f"'torch.use_deterministic_algorithms(True)'{FAILED_REPAIR}{type(error).__name__}: {error}"
     )
+
+
+def there(modules: Iterable[str]) -> list[str]:
+    """Those of the modules that the program has imported."""
+    return [name for name in modules if name in sys.modules]
+
+
+def _replaced(modules: Iterable[str]) -> str:
+    """Why a release cannot be asked for a deterministic backward; "" if it can."""
+    for name in there(modules):
+        if not list(_functions(name)):
+            return f"the functions of this {name} take no argument deterministic"
+    return ""
+
+
+def asked(repair: Repair, refusal: Refusal) -> list[Callable[[], None]]:
+    """Ask for it in all functions that are there, and give what undoes it."""
+    return [
+        _ask(function, repair, refusal)
+        for name in there(repair.modules)
+        for function in _functions(name)
+    ]
+
+
+def _functions(name: str) -> Iterator[Any]:
+    for each in vars(sys.modules[name]).values():
+        own = isinstance(each, type) and issubclass(each, torch.autograd.Function)
+        if own and each.__module__ == name and "deterministic" in _parameters(each):
+            yield each
+
+
+def _parameters(function: Any) -> Iterable[str]:  # noqa: ANN401
+    return inspect.signature(function.forward).parameters
+
+
+def _ask(function: Any, repair: Repair, refusal: Refusal) -> Callable[[], None]:  # noqa: ANN401
+    before = {name: vars(function)[name] for name in ("forward", "backward")}
+    function.forward = staticmethod(_placed(function.forward))
+    function.backward = staticmethod(_deterministic(function.backward, repair, refusal))
+
+    def undo() -> None:
+        for name, own in before.items():
+            setattr(function, name, own)
+
+    return undo
+
+
+def _placed(own: Function) -> Function:
+    """Keeps the line that calls it, for the account of its backward."""
+
+    @functools.wraps(own)
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        trail = places.here(outside=own.__code__.co_filename)
+        ctx.guard_place = trail.place if trail is not None else None
+        return own(ctx, *args, **kwargs)
+
+    return forward
+
+
+def _deterministic(own: Function, repair: Repair, refusal: Refusal) -> Function:
+    @functools.wraps(own)
+    def backward(ctx: Any, *grads: Any) -> Any:  # noqa: ANN401
+        begun = perf_counter()
+        try:
+            _switch_on(ctx)
+            return own(ctx, *grads)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except Exception as error:
+            raise refusal(repair, error) from error
+        finally:
+            place = getattr(ctx, "guard_place", None)
+            accounts.note(repair.operation, perf_counter() - begun, place)
+
+    return backward
+
+
+def _switch_on(ctx: Any) -> None:  # noqa: ANN401
+    if not hasattr(ctx, "deterministic"):
+        raise AttributeError("the function does not keep its argument deterministic")
+    ctx.deterministic = True

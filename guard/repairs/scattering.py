@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from guard.repairs import axes
 from guard.repairs.axes import accumulated_in
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Original = Callable[..., Any]
+
 
 _MAXIMUM = 2  # a mode of embedding_bag
 
@@ -252,3 +254,160 @@ def embedding_bag_dense_backward(
     column = torch.arange(width, device=grad.device)
     keys = torch.where(filled, maximum_indices, 0).long() * width + column
     return added((num_weights, width), keys, grad.masked_fill(~filled, 0))
+
+
+def segment_sum_coo(src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None) -> Tensor:
+    """torch_scatter::segment_sum_coo, added to what is in ``out``."""
+    return _handed_out(_sums(src, _rows(src, index), out, dim_size), src, out)
+
+
+def segment_mean_coo(
+    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None
+) -> Tensor:
+    """torch_scatter::segment_mean_coo; what is in ``out`` is added, and not counted."""
+    index = _rows(src, index)
+    total = _sums(src, index, out, dim_size)
+    counts = torch.zeros(total.shape[: index.dim()], dtype=torch.int64, device=src.device)
+    counts.index_put_(_places(index), torch.ones_like(index), accumulate=True)
+    counts = counts.clamp_(min=1).view(*counts.shape, *[1] * (total.dim() - counts.dim()))
+    rounding = None if total.is_floating_point() else "floor"
+    return _handed_out(torch.div(total, counts, rounding_mode=rounding), src, out)
+
+
+def gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
+    """torch_scatter::gather_coo."""
+    return _handed_out(src[_places(index)], src, out)
+
+
+def scatter_mul(
+    src: Tensor, index: Tensor, dim: int, out: Tensor | None, dim_size: int | None
+) -> Tensor:
+    """torch_scatter::scatter_mul, multiplied with what is in ``out``.
+
+    Places to which nothing goes are 1, and where nothing goes anywhere 0.
+    """
+    dim %= src.dim()
+    if index.dim() == 1:
+        index = index.view(*[1] * dim, -1)
+    index = index.view(*index.shape, *[1] * (src.dim() - index.dim())).expand_as(src)
+    start = out.detach() if out is not None else None
+    if start is None:
+        start = src.new_full(_size(src, index, dim, dim_size), bool(src.numel()))
+    product: Tensor = _Product.apply(src, index, dim, start)  # type: ignore[no-untyped-call]
+    return _handed_out(product, src, out)
+
+
+class _Product(torch.autograd.Function):
+    """With the gradient that torch_scatter has for it."""
+
+    @staticmethod
+    def forward(src: Tensor, index: Tensor, dim: int, start: Tensor) -> Tensor:
+        return scattered_product(start, dim, index, src, include_self=True)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ANN401
+        src, index, ctx.dim, _ = inputs
+        ctx.save_for_backward(src, index, output)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        src, index, output = ctx.saved_tensors
+        slope = (grad * output).gather(ctx.dim, index) / src
+        return slope.masked_fill(slope.isnan(), 0), None, None, None
+
+
+def _rows(src: Tensor, index: Tensor) -> Tensor:
+    return index.expand(src.shape[: index.dim()])
+
+
+def _places(index: Tensor) -> tuple[Tensor, ...]:
+    """What an index means in the tensor that it is of: its last dimension names rows there."""
+    axes = range(index.dim() - 1)
+    before = (
+        torch.arange(index.shape[axis], device=index.device).view(
+            *[1] * axis, -1, *[1] * (index.dim() - 1 - axis)
+        )
+        for axis in axes
+    )
+    return (*before, index)
+
+
+def _size(src: Tensor, index: Tensor, axis: int, wanted: int | None) -> Sequence[int]:
+    """That of a result: by default as large as the largest index asks for."""
+    if wanted is None:
+        wanted = int(index.max()) + 1 if index.numel() else 0
+    return (*src.shape[:axis], wanted, *src.shape[axis + 1 :])
+
+
+def _sums(src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None) -> Tensor:
+    """In float32 for halves."""
+    dtype = accumulated_in(src) if src.is_floating_point() else src.dtype
+    size = _size(src, index, index.dim() - 1, dim_size)
+    start = src.new_zeros(size, dtype=dtype) if out is None else out.detach().to(dtype)
+    return start.index_put(_places(index), src.to(dtype), accumulate=True)
+
+
+def _handed_out(result: Tensor, src: Tensor, out: Tensor | None) -> Tensor:
+    return result.to(src.dtype) if out is None else out.copy_(result)
+
+
+_COMPRESSED = {torch.sparse_csr, torch.sparse_csc}
+_MATRIX = 2
+
+
+def addmm(
+    self: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: complex,
+    alpha: complex,
+    original: Original,
+) -> Tensor:
+    """aten::addmm of a dense matrix, and a product of a sparse and a dense one."""
+    if self.layout != torch.strided or not _is_product(mat1, mat2):
+        result: Tensor = original(self, mat1, mat2, beta=beta, alpha=alpha)
+        return result
+    total = (
+        _product(mat1, mat2) if mat2.layout == torch.strided else _product(mat2.t(), mat1.t()).t()
+    )
+    total = total if alpha == 1 else total * alpha
+    return total + self * beta if beta else total.expand(self.expand_as(total).shape).contiguous()
+
+
+def _is_product(first: Tensor, second: Tensor) -> bool:
+    sparse, dense = (second, first) if first.layout == torch.strided else (first, second)
+    known = sparse.layout in (torch.sparse_coo, *_COMPRESSED)
+    return known and dense.layout == torch.strided and _plain(sparse)
+
+
+def _plain(sparse: Tensor) -> bool:
+    """Whether its elements are numbers, not blocks."""
+    dense_dimensions = sparse.dense_dim() if sparse.layout == torch.sparse_coo else 0
+    return sparse.dim() == _MATRIX and not dense_dimensions
+
+
+def _product(sparse: Tensor, dense: Tensor) -> Tensor:
+    if sparse.shape[1] != dense.shape[0]:
+        raise ValueError(f"{list(sparse.shape)} and {list(dense.shape)} cannot be multiplied")
+    given: Any = sparse  # some of its methods have no types
+    dtype = accumulated_in(dense) if dense.is_floating_point() else dense.dtype
+    if sparse.layout == torch.sparse_csr and dense.is_floating_point():
+        begins, columns, values = given.crow_indices(), given.col_indices(), given.values()
+        return axes.added_up(dense.to(dtype), columns.long(), begins.long(), values.to(dtype)).to(
+            dense.dtype
+        )
+    ordered = (given.to_sparse_coo() if sparse.layout in _COMPRESSED else given).coalesce()
+    (rows, columns), values = ordered.indices(), ordered.values().to(dtype)
+    if dense.is_floating_point():
+        ends = torch.arange(sparse.shape[0] + 1, device=dense.device)
+        begins = torch.searchsorted(rows.contiguous(), ends)
+        return axes.added_up(dense.to(dtype), columns.contiguous(), begins, values).to(dense.dtype)
+    total = torch.zeros(sparse.shape[0], dense.shape[1], dtype=dtype, device=dense.device)
+    # In pieces, since all terms at once would take far more memory than the result.
+    piece = max(total.numel() // max(dense.shape[1], 1), 1024)
+    for begin in range(0, len(rows), piece):
+        part = slice(begin, begin + piece)
+        terms = dense.index_select(0, columns[part]).to(dtype).mul_(values[part, None])
+        total.index_put_((rows[part],), terms, accumulate=True)
+    return total.to(dense.dtype)

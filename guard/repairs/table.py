@@ -90,20 +90,20 @@ REPAIRS: tuple[Repair, ...] = (
     ),
     _repair(
         _POOL + 'pad(mode="reflect")',
-        "reflection_pad1d_backward=padding:reflection_pad_backward "
-        "reflection_pad3d_backward=padding:reflection_pad_backward",
+        "reflection_pad1d_backward=pooling:reflection_pad_backward "
+        "reflection_pad3d_backward=pooling:reflection_pad_backward",
         _FLIPPED,
     ),
     _repair(
         "torch.nn.ReflectionPad2d",
-        "reflection_pad2d_backward=padding:reflection_pad_backward",
+        "reflection_pad2d_backward=pooling:reflection_pad_backward",
         _FLIPPED,
         until="2.7",
     ),
     _repair(
         _POOL + 'pad(mode="replicate")',
         " ".join(
-            f"replication_pad{axes}d_backward=padding:replication_pad_backward"
+            f"replication_pad{axes}d_backward=pooling:replication_pad_backward"
             for axes in (1, 2, 3)
         ),
         "borders are added up, and to the edge of the inside",
@@ -123,11 +123,11 @@ REPAIRS: tuple[Repair, ...] = (
     ),
     _repair(
         _POOL + "ctc_loss",
-        "_ctc_loss_backward=losses:ctc_loss_backward "
-        "_ctc_loss_backward.Tensor=losses:ctc_loss_backward",
+        "_ctc_loss_backward=selection:ctc_loss_backward "
+        "_ctc_loss_backward.Tensor=selection:ctc_loss_backward",
         "the forward recursion of the reversed sequence, and sums by class, sorted",
     ),
-    _repair(_POOL + "nll_loss", "losses:nll_loss2d_forward", "gather, and a sum"),
+    _repair(_POOL + "nll_loss", "selection:nll_loss2d_forward", "gather, and a sum"),
     _repair(
         _POOL + 'embedding_bag(mode="max")',
         "_embedding_bag_dense_backward=scattering:embedding_bag_dense_backward",
@@ -174,7 +174,7 @@ REPAIRS: tuple[Repair, ...] = (
     ),
     _repair(
         "torch.sparse.mm",
-        "sparse:addmm",
+        "scattering:addmm",
         "gathered rows, added in the order of columns",
         keys=("SparseCUDA", "SparseCsrCUDA"),
     ),
@@ -191,7 +191,7 @@ REPAIRS: tuple[Repair, ...] = (
             ("ps_roi_pool", "regions", _GATHERED),
             (
                 "deform_conv2d",
-                "deformation",
+                "sampling",
                 "products of matrices, and the backward of grid_sample",
             ),
         )
@@ -199,7 +199,7 @@ REPAIRS: tuple[Repair, ...] = (
     *(
         _repair(
             f"{_SCATTER}{operation}",
-            " ".join(f"torch_scatter::{each}=segments:{each}" for each in kernels.split()),
+            " ".join(f"torch_scatter::{each}=scattering:{each}" for each in kernels.split()),
             how,
             keys=("CUDA", "AutogradCUDA"),
         )

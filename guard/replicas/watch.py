@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from guard.observe.optimizers import follow_steps
+from guard.observe.modes import follow_steps
 from guard.replicas import check as of_ranks
-from guard.replicas.check import History, Holding, Moment, compare, near
-from guard.replicas.holdings import digest_of, refuse_shards, tensors_of, unwrapped
+from guard.replicas.check import (
+    History,
+    Holding,
+    Moment,
+    compare,
+    digest_of,
+    near,
+    refuse_shards,
+    tensors_of,
+    unwrapped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from guard.replicas.holdings import Named
+    from guard.replicas.check import Named
 
     Optimizer = torch.optim.Optimizer
 

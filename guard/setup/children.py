@@ -6,7 +6,7 @@ import dataclasses
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from guard.observe.spawning import send_along
+from guard.observe.patching import send_along
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch
 from guard.errors import GuardError
-from guard.setup import seeders, streams
-from guard.setup.seeders import import_numpy
-from guard.setup.seeding import current_seed
+from guard.setup import seeding, streams
+from guard.setup.seeding import current_seed, import_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,7 @@ def rng_state() -> dict[str, Any]:
     Raises MissingDependencyError without torch.
     """
     torch = import_torch("guard.rng_state")
-    if seeders.cupy_generators():
+    if seeding.cupy_generators():
         warnings.warn(
             "guard.rng_state does not hold CuPy's generators, which CuPy lets nobody read: to "
             "resume exactly, call cupy.random.seed(step) wherever a checkpoint is saved, and "
@@ -60,7 +59,7 @@ def _read(torch: Any) -> dict[str, Any]:  # noqa: ANN401 - the module
         "random": random.getstate(),
         "numpy": _read_numpy(),
         "torch": torch.get_rng_state(),
-        "devices": seeders.read(torch),
+        "devices": seeding.read(torch),
         "streams": {},
     }
 
@@ -105,7 +104,7 @@ def _write(torch: Any, state: dict[str, Any]) -> None:  # noqa: ANN401
         current = numpy.random.get_state(legacy=False)
         numpy.random.set_state(_like(state["numpy"], current, numpy))
     torch.set_rng_state(state["torch"].cpu())  # map_location may have moved it
-    seeders.write(torch, state["devices"])
+    seeding.write(torch, state["devices"])
 
 
 def _like(saved: Any, current: Any, numpy: Any) -> Any:  # noqa: ANN401 - what NumPy holds
@@ -128,8 +127,8 @@ def _check(torch: Any, state: Any) -> None:  # noqa: ANN401 - the module; whatev
         raise GuardError(f"this state lacks {lacking[0]!r}: guard.restore takes it as it was saved")
     _check_seed(state)
     _check_numpy(state["numpy"])
-    seeders.check(torch, state["devices"], "devices")
-    seeders.check(torch, state["streams"], "streams")
+    seeding.check(torch, state["devices"], "devices")
+    seeding.check(torch, state["streams"], "streams")
 
 
 def _shown(state: object) -> str:
@@ -175,7 +174,7 @@ def _check_numpy(saved: dict[str, Any] | None) -> None:
 def kept() -> Iterator[None]:
     """Put every generator back at the end, also what no state can hold; none by name meanwhile."""
     torch = import_torch("guard")
-    state, queued, cupy = _read(torch), seeders.queued(torch), seeders.take_cupy()
+    state, queued, cupy = _read(torch), seeding.queued(torch), seeding.take_cupy()
     named = streams.exchange({})
     held = [(each, each.get_state()) for each in named.values()]
     try:
@@ -186,5 +185,5 @@ def kept() -> Iterator[None]:
             for each, its_state in held:
                 each.set_state(its_state)
             _write(torch, state)
-            seeders.requeue(torch, queued)
-            seeders.return_cupy(cupy)
+            seeding.requeue(torch, queued)
+            seeding.return_cupy(cupy)

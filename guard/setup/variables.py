@@ -8,6 +8,7 @@ here (libraries, ranks, a GPU for JAX) is looked up.
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 from importlib.util import find_spec
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import loaded, process_group
 from guard.settings import LARGEST_SEED
-from guard.setup.hash_seed import hash_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
 
 # What torchrun, Open MPI, MPICH and Slurm tell each process that they start.
 _SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
@@ -356,3 +357,40 @@ VARIABLES: tuple[Variable, ...] = (
         is_late=jax_started,
     ),
 )
+
+
+_SECRET_BYTES = 24  # _Py_HashSecret_t
+
+
+def hash_seed() -> int | None:
+    """The ``PYTHONHASHSEED`` that this interpreter runs with, or None if it drew one.
+
+    The variable itself does not tell: a program may have set it after the start, which
+    changes nothing (https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED).
+    """
+    if not sys.flags.hash_randomization:
+        return 0
+    text = os.environ.get("PYTHONHASHSEED", "")
+    if not (text.isascii() and text.isdigit()):
+        return None
+    return int(text) if _secret() in (b"", expanded(int(text))) else None
+
+
+@cache
+def _secret() -> bytes:
+    """What the interpreter hashes with; empty where it does not say, as outside CPython."""
+    try:
+        import ctypes
+
+        return bytes((ctypes.c_ubyte * _SECRET_BYTES).in_dll(ctypes.pythonapi, "_Py_HashSecret"))
+    except (ImportError, AttributeError, ValueError):
+        return b""
+
+
+def expanded(seed: int) -> bytes:
+    """The secret that CPython makes of a seed, by a linear congruential generator."""
+    secret = bytearray()
+    for _ in range(_SECRET_BYTES):
+        seed = (seed * 214013 + 2531011) & 0xFFFFFFFF
+        secret.append(seed >> 16 & 0xFF)
+    return bytes(secret)

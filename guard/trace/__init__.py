@@ -10,7 +10,7 @@ from guard.trace.model import Step as Step
 from guard.trace.model import StepKind as StepKind
 from guard.trace.model import Summary as Summary
 from guard.trace.model import TraceError as TraceError
-from guard.trace.reader import Trace as Trace
-from guard.trace.reader import open_run as open_run
-from guard.trace.reader import open_trace as open_trace
+from guard.trace.writer import Trace as Trace
 from guard.trace.writer import TraceWriter as TraceWriter
+from guard.trace.writer import open_run as open_run
+from guard.trace.writer import open_trace as open_trace

@@ -15,7 +15,7 @@ import sys
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.setup.hash_seed import expanded
+from guard.setup.variables import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

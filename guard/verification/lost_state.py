@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Suspect
 from guard.diff.names import listed
 from guard.diff.snapshots import lost
-from guard.trace import snapshots
+from guard.trace import statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def losses(traces: Sequence[str], text: Text, difference: Difference) -> tuple[L
 
     traces  of the whole run, of the resumed one, and of another one up to the same step, if any
     """
-    first, second, *more = map(snapshots.read, traces)
+    first, second, *more = map(statements.held_in, traces)
     if not first or not second:
         return ()
     again = next(iter(more), None)

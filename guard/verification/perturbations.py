@@ -204,7 +204,7 @@ def scatter(run: int) -> None:
     _take(run)
     before_running.append(partial(_take, run))
     if "torch" not in sys.modules:
-        from guard.observe.arrival import when_imported
+        from guard.observe.patching import when_imported
 
         when_imported("torch", partial(_take, run))
 

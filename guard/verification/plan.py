@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from guard.observe.spawning import send_along
+from guard.observe.patching import send_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

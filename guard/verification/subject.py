@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> int:
 
 def _seed(seed: int) -> None:
     """Seed all generators that the program will find, and leave everything else as it is."""
-    from guard.setup.seeders import seed_everything
+    from guard.setup.seeding import seed_everything
 
     seed_everything(seed)
 
@@ -187,7 +187,7 @@ def _leave_at_next_step() -> None:
     modules.register_module_forward_pre_hook(
         lambda module, _: _begins() if module.training and torch.is_grad_enabled() else None
     )
-    from guard.observe.optimizers import follow_steps
+    from guard.observe.modes import follow_steps
 
     follow_steps(ExitStack(), lambda *_: _end())
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.clocks import Timed
-    from guard.trace.snapshots import Held
+    from guard.trace.statements import Held
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")

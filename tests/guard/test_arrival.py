@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from guard.observe.arrival import when_imported
+from guard.observe.patching import when_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

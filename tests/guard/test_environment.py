@@ -218,7 +218,7 @@ HASHES = """
     import os, sys
     os.environ.update(arg.split("=") for arg in sys.argv[1:])
     from guard.setup.environment import applied, verdicts
-    from guard.setup.hash_seed import hash_seed
+    from guard.setup.variables import hash_seed
     from guard.settings import Settings
     print(hash_seed())
     for _ in range(2):

@@ -21,7 +21,7 @@ from programs import python
 torch = pytest.importorskip("torch")
 
 from guard.digests import device_sums  # noqa: E402
-from guard.digests.pending import Pending, joined, known  # noqa: E402
+from guard.digests.device_sums import Pending, joined, known  # noqa: E402
 from guard.digests.structures import fingerprint  # noqa: E402
 from guard.digests.tensors import form_of, seen  # noqa: E402
 

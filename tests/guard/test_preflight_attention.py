@@ -9,8 +9,7 @@ pytest.importorskip("torch")
 import torch
 
 from guard.rehearsal import gate
-from guard.rehearsal.kernels import Call, choose
-from guard.rehearsal.switches import GPUS, capability
+from guard.rehearsal.kernels import GPUS, Call, capability, choose
 
 pytestmark = pytest.mark.skipif(
     bool(gate.missing()), reason="this torch lacks what a rehearsal needs"

@@ -13,7 +13,7 @@ from programs import python
 
 import guard
 from guard.commands.run import _replicas_watched, main
-from guard.replicas.holdings import Entry, first_departure, named
+from guard.replicas.check import Entry, first_departure, named
 
 torch: Any = pytest.importorskip("torch")
 
@@ -152,7 +152,7 @@ class OptimizedModule(torch.nn.Module):  # type: ignore[misc]
 
 
 def test_what_is_compared_of_a_model() -> None:
-    from guard.replicas.holdings import tensors_of, unwrapped
+    from guard.replicas.check import tensors_of, unwrapped
 
     model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.BatchNorm1d(1))
     model._ddp_params_and_buffers_to_ignore = ["0.bias"]
@@ -170,7 +170,7 @@ def test_what_is_compared_of_a_model() -> None:
     [("ds_tensor", "DeepSpeed ZeRO-3"), ("_fsdp_flattened", "FullyShardedDataParallel")],
 )
 def test_shards_are_no_replicas(attribute: str, told: str) -> None:
-    from guard.replicas.holdings import refuse_shards
+    from guard.replicas.check import refuse_shards
 
     weight = torch.nn.Parameter(torch.ones(1))
     setattr(weight, attribute, True)

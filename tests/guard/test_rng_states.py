@@ -103,7 +103,7 @@ TRAIN = """
     import torch
     from torch.utils.data import DataLoader, Dataset
     import guard
-    from guard.setup.sampler import EpochSampler
+    from guard.setup.streams import EpochSampler
 
     SAVE_AT, WORKERS, PATH = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 from guard.errors import GuardError, SettingsError  # noqa: E402
 from guard.settings import Settings  # noqa: E402
 from guard.setup import seeding  # noqa: E402
-from guard.setup.sampler import EpochSampler  # noqa: E402
+from guard.setup.streams import EpochSampler  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

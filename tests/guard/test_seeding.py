@@ -23,7 +23,7 @@ import guard  # noqa: E402
 from detlint.addresses import installation  # noqa: E402
 from guard.errors import GuardError, MissingDependencyError, SettingsError  # noqa: E402
 from guard.settings import Settings  # noqa: E402
-from guard.setup import seeders, seeding  # noqa: E402
+from guard.setup import seeding  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,22 +130,22 @@ def test_a_block_draws_the_same_each_time_and_within_another() -> None:
 def test_a_wrong_seed_is_told_and_seeds_nothing(seed: object, said: str) -> None:
     before = random.getstate()
     with pytest.raises(SettingsError) as raised:
-        seeders.seed_everything(seed)  # type: ignore[arg-type]
+        seeding.seed_everything(seed)  # type: ignore[arg-type]
     assert str(raised.value) == said
     assert random.getstate() == before
 
 
 def test_numpy_integers_are_seeds() -> None:
     with seeding.applied(Settings()):
-        seeders.seed_everything(np.int64(5))
+        seeding.seed_everything(np.int64(5))
         first = drawn()
-        seeders.seed_everything(5)
+        seeding.seed_everything(5)
         assert drawn() == first
 
 
 def test_every_generator_that_is_here_is_named() -> None:
     with seeding.applied(Settings()):
-        names = seeders.seed_everything(0)
+        names = seeding.seed_everything(0)
     assert names[-3:] == ("random.seed", "numpy.random.seed", "torch.manual_seed")
 
 
@@ -321,7 +321,7 @@ def cupy_states(monkeypatch: pytest.MonkeyPatch) -> dict[int, CupyGenerator]:
 def test_cupy_is_seeded_on_devices_in_use_and_on_those_to_come(
     cupy_states: dict[int, CupyGenerator],
 ) -> None:
-    assert "cupy.random.seed, CUPY_SEED" in seeders.seed_everything(6)
+    assert "cupy.random.seed, CUPY_SEED" in seeding.seed_everything(6)
     assert cupy_states[1].seeds == [6]
     assert os.environ["CUPY_SEED"] == "6"
 
@@ -350,7 +350,7 @@ def test_tensorflow_is_seeded_and_made_deterministic(tmp_path: Path) -> None:
     program = """
         import tensorflow, guard
         from tensorflow.python.framework import config
-        from guard.setup.seeders import seed_everything
+        from guard.setup.seeding import seed_everything
         seed_everything(3)
         print(tensorflow.random.normal([2]).numpy(), config.is_op_determinism_enabled())
         """

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from guard.diff.statements import differ
-from guard.digests.locations import MISSING, value_of
+from guard.digests.traits import MISSING, value_of
 from guard.digests.values import Digests
 from guard.observe.statements import statements
 

@@ -13,8 +13,8 @@ from programs import write
 from guard.diff import Cause, Difference
 from guard.diff.snapshots import lost
 from guard.recording import snapshots as recording
-from guard.trace import Event, snapshots
-from guard.trace.snapshots import Held, Snapshots
+from guard.trace import Event, statements
+from guard.trace.statements import Held, Snapshots
 from guard.verification.lost_state import LOST, losses, with_losses
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
@@ -193,7 +193,7 @@ def told(
     ]
     traces = [str(folder / f"{number}.trace") for number in range(len(held_by))]
     for trace, (first, later) in zip(traces, held_by, strict=True):
-        snapshots.write(trace, Snapshots(first, later))
+        statements.write(trace, Snapshots(first, later))
     text = Text(map(str, paths))
     return losses(traces, text, difference), text
 
