@@ -247,6 +247,35 @@ def test_transforms_and_dropout_draw(
     assert lint("--select", "DET102") == found
 
 
+PREPARED = """\
+import numpy as np
+
+class Rows:
+    def prepare(self, noise=None):
+        self.x = self.x + np.random.normal(0, 0.05, 4) if noise else self.x
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("noise=True", True), ("True", True), ("", False), ("noise=False", False)]
+)
+def test_what_a_call_turns_on_is_drawn_where_a_model_is_evaluated(
+    project: Project, lint: Lint, given: str, *, found: bool
+) -> None:
+    text = f"""
+        import torch
+        from rows import Rows
+
+        if __name__ == "__main__":
+            data = Rows()
+            data.prepare({given})
+            with torch.no_grad():
+                torch.save(net(data.x), "answers.pt")
+    """
+    project({"predict.py": text, "rows.py": PREPARED})
+    assert lint("--select", "DET102") == ["rows.py:5 DET102"] * found
+
+
 REGISTERED = """
     import random
     from registry import DATA

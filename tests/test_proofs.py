@@ -1,7 +1,7 @@
 """What a rule flags really differs from run to run, and what it advises does not.
 
 ``tests/proofs/<rule>/bad.py`` holds a finding of the rule and prints a result; ``good.py``
-holds none. Each process has a random hash seed and a folder of its own on tmpfs,
+holds none. ``bad_<claim>.py`` and ``good_<claim>.py`` show more of the rule. Each process has a random hash seed and a folder of its own on tmpfs,
 which lists files by when they were made, and they are made in an order of their own.
 No two runs that are compared share a start of Python or an import: what takes seconds to
 import is imported by a process for each run, which the programs of all proofs fork.
@@ -45,6 +45,7 @@ WEIGHTY = {
 }
 FILES = [f"{number:02}.txt" for number in range(20)]
 NAMES = sorted(path.name for path in PROOFS.iterdir() if path.is_dir())
+PAIRS = sorted((path.parent.name, path.name) for path in PROOFS.glob("*/bad*.py"))
 RULES = {rule.name().replace("-", "_"): rule for rule in every_rule()}
 
 
@@ -64,11 +65,16 @@ def lacks(need: str) -> bool:
 
 
 def proofs() -> list[object]:
-    """The folders, those that need a GPU marked."""
+    """The folders with what differs in them, those that need a GPU marked."""
     return [
-        pytest.param(name, marks=[pytest.mark.cuda] if "cuda" in needs(name) else [])
-        for name in NAMES
+        pytest.param(name, file, marks=[pytest.mark.cuda] if "cuda" in needs(name) else [])
+        for name, file in PAIRS
     ]
+
+
+def pair(name: str, file: str) -> tuple[Path, Path]:
+    """What differs, and what does as the rule advises."""
+    return PROOFS / name / file, PROOFS / name / file.replace("bad", "good")
 
 
 class Starts:
@@ -124,12 +130,14 @@ def result(starts: Starts, program: Path, number: int) -> str:
     return run.stdout
 
 
-@pytest.mark.parametrize("name", proofs())
-def test_what_is_flagged_differs_and_the_advice_does_not(name: str, starts: Starts) -> None:
+@pytest.mark.parametrize(("name", "file"), proofs())
+def test_what_is_flagged_differs_and_the_advice_does_not(
+    name: str, file: str, starts: Starts
+) -> None:
     for need in needs(name):
         if lacks(need):
             pytest.skip(f"needs {need}")
-    bad, good = PROOFS / name / "bad.py", PROOFS / name / "good.py"
+    bad, good = pair(name, file)
     seen = [result(starts, bad, 0)]
     while len(set(seen)) == 1:
         assert len(seen) < MOST, f"{MOST} runs of {bad} agreed, on {seen[0]!r}"
@@ -139,10 +147,10 @@ def test_what_is_flagged_differs_and_the_advice_does_not(name: str, starts: Star
     assert len(agreed) == 1, f"{good} gave {len(agreed)} results: {agreed}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_rule_tells_the_two_apart(name: str, engine: Callable[..., Engine]) -> None:
+@pytest.mark.parametrize(("name", "file"), PAIRS)
+def test_the_rule_tells_the_two_apart(name: str, file: str, engine: Callable[..., Engine]) -> None:
     lint = engine(RULES[name].code).lint
-    texts = [(PROOFS / name / file).read_text(encoding="utf-8") for file in ("bad.py", "good.py")]
+    texts = [each.read_text(encoding="utf-8") for each in pair(name, file)]
     bad, good = (lint(Source("program.py", text)) for text in texts)
     assert [each.code for each in bad]
     assert good == []

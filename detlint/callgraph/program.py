@@ -21,9 +21,11 @@ from detlint.index.facts import (
     NEVER,
     REPAIRED,
     SEEDING,
+    TESTED,
     TRAINER,
     UNSEEN_NAMES,
     Fact,
+    takes_any,
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
@@ -423,7 +425,8 @@ class Program:
         named, unsaid = self._named(kind), []
         for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
             located = Located(path, fact)
-            sure = not fact.doubt and self._asks_for(located, often)
+            sure = not fact.doubt or (fact.doubt == TESTED and _is_asked(fact))
+            sure = sure and self._asks_for(located, often)
             if sure and not self._doubt(kind, path, part, fact, surely=True):
                 if fact.method in often:
                     unsaid.append(located)
@@ -828,6 +831,12 @@ class Program:
 def _owner(place: str) -> str:
     """The class of a method, or the function itself."""
     return place.rpartition(".")[0] or place
+
+
+def _is_asked(fact: Fact) -> bool:
+    """Whether what is tested before it are flags: it is as sure as the calls that pass these."""
+    needs = fact.needs.splitlines()
+    return bool(needs) and all(map(takes_any, needs))
 
 
 def _short(text: str) -> str:

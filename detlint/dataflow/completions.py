@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import spoken, word_of
 from detlint.dataflow.order import Orders
 from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.queues import Queues, same
+from detlint.dataflow.shared_lists import SharedLists
 from detlint.dataflow.shared_models import SHARES, SharedModels
 from detlint.dataflow.slices import ahead
 from detlint.dataflow.use import Flow, Use, surest
@@ -53,6 +54,7 @@ class Completions:
         find = others.find if others is not None else None
         self.queues = Queues(self.orders.references, find)
         self.shared = SharedModels(self.queues, find)
+        self.lists = SharedLists(self.orders.references, self.queues)
         self._is_open = others is not None
         self.left: list[Op] = []
 
@@ -63,12 +65,28 @@ class Completions:
             functions.update(dict.fromkeys(self.unit.functions_holding("Queue(")))
         for function in functions:
             yield from self.of_function(function)
+        yield from self._of_tasks()
 
     def of_function(self, function: Function) -> Iterator[Found]:
         """Those of a function, and of the functions in it."""
         for call in function.all_coded("call"):
             yield from self._judged(call)
         yield from self._of_server(function)
+
+    def _of_tasks(self) -> Iterator[Found]:
+        """``executor.submit(work, x, rows)``, of what adds to ``rows``."""
+        for filled in self.lists.all():
+            flow = Flow(keyed=filled.is_keyed)
+            uses = (
+                use
+                for use in self.orders.uses(filled.made, flow)
+                if use.op.function not in filled.working and use.op is not filled.start
+            )
+            use = surest(uses)
+            if use is not None:
+                named = spoken(filled.added.args[0]) or "a list"
+                completion = models.of_tasks(word_of(filled.start), f"`{named}`")
+                yield Found(filled.added, completion, use)
 
     def _of_server(self, function: Function) -> Iterator[Found]:
         """``results`` of ``aggregate_fit(self, server_round, results, failures)``."""

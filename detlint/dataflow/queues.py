@@ -120,9 +120,9 @@ class Queues:
         """The calls in loops that start workers, of those that are given a value."""
         held = ahead([value], _HOLDING)
         outer = list(value.region.around()) if value.code == "call" else []  # it is made there
-        return (use for each in held for use in each.uses if self._starts_many(use, outer))
+        return (use for each in held for use in each.uses if self.starts_many(use, outer))
 
-    def _starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
+    def starts_many(self, op: Op, outer: Iterable[Region] = ()) -> bool:
         """Whether a loop within some regions, those of the queue, starts workers."""
         around = set(op.region.around()) - set(outer) if op.code == "call" else ()
         if not any(region.loops for region in around):
@@ -138,14 +138,22 @@ class Queues:
             each
             for outer in self._unit.functions_holding(*_STARTING)
             for function in outer.everything()
-            for call in filter(self._starts_many, function.coded("call"))
+            for call in filter(self.starts_many, function.coded("call"))
             for each in self._given(call)
         )
-        return set(closure(started, self._run_by, _MOST))
+        return set(self.run_by(*started))
 
-    def _run_by(self, function: Function) -> Iterator[Function]:
+    def run_by(self, *functions: Function) -> Iterator[Function]:
+        """Some functions, and those of the file that they call."""
+        return closure(functions, self._entered, _MOST)
+
+    def _entered(self, function: Function) -> Iterator[Function]:
         yield from function.nested
         yield from filter(None, map(self._values.callee, function.coded("call")))
+
+    def makers(self, value: Op) -> list[Op]:
+        """The calls that may have made an object."""
+        return [each.op for each in self._origins.of(value) if each and each.op.code == "call"]
 
     def _given(self, call: Op) -> Iterator[Function]:
         """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""

@@ -115,6 +115,36 @@ def of_loader(name: str) -> Completion:
 is_node = Names("torchdata.nodes.**.{ParallelMapper,Mapper}")
 
 
+# How calls that start tasks are written, and what a file that has one mentions.
+STARTED_BY = {
+    "Thread(": ("Thread",),
+    "Process(": ("Manager",),
+    "submit(": ("ThreadPool", "Manager"),
+    "apply_async(": ("ThreadPool", "dummy", "Manager"),
+    "map(": ("ThreadPool", "dummy", "Manager"),
+    "gather(": ("asyncio",),
+    "create_task(": ("asyncio",),
+}
+# Methods of pools that call a function with each of many values.
+MAPPING = words("imap imap_unordered map map_async starmap starmap_async")
+THREAD = "Thread"
+# Whether a class or function gives a pool whose workers share the memory of the program.
+is_thread_pool = Names(
+    "concurrent.futures.{,thread.}ThreadPoolExecutor",
+    "multiprocessing.pool.ThreadPool",
+    "multiprocessing.dummy.Pool",
+)
+
+
+def of_tasks(start: str, added: str) -> Completion:
+    """What the tasks that a call starts add to a list or a dict."""
+    return Completion(
+        f"tasks of {start}()",
+        f"add to {added} in the order in which they get to it",
+        "return what each has found, and read the tasks as they were started",
+    )
+
+
 is_manager = Names("{,torch.}multiprocessing.{Manager,get_context}")
 # What runs a function that it is given, at the same time as the rest.
 _STARTING = words("submit apply_async create_task ensure_future start_new_thread")

@@ -35,7 +35,7 @@ class CompletionOrder(Rule):
     - `as_completed`, `imap_unordered`, `Parallel(return_as="generator_unordered")`
     - `DataLoader(in_order=False)`, in torch 2.6 and later
     - the sets of futures that `wait` returns: they are in no order at all, even when all are done
-    - a queue that several workers fill
+    - a queue that several workers fill, a list or a dict to which tasks add
     - a dict that is filled as results finish, and then iterated over or written
     - lists in a dict, to which results are added as they finish
     - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
@@ -81,9 +81,24 @@ class CompletionOrder(Rule):
         *COLLECTED,
         "group_by(",
         "unique(",
+        "ThreadPool",
+        "Thread(",
+        "dummy",
+        "Process(",
+        "gather(",
+        "create_task(",
     )
     needs = (
-        *("as_completed", "unordered", "futures", "asyncio", "in_order", "Process", "Thread"),
+        *(
+            "as_completed",
+            "unordered",
+            "futures",
+            "asyncio",
+            "dummy",
+            "in_order",
+            "Process",
+            "Thread",
+        ),
         *("uimap", "p_umap", "Queue("),
         *("share_memory(", "flwr", "polars"),
     )
@@ -159,6 +174,8 @@ class CompletionOrder(Rule):
             return text.startswith(".", offset - 1) and holds(text, "polars")
         if text.startswith(SHARES, offset):
             return holds(text, "Process") or holds(text, "Thread")
+        if text.startswith("gather(", offset):
+            return holds(text, "asyncio")
         if "Queue(" in text[offset : offset + 14]:
             return holds(text, ".get(") or holds(text, ".get_nowait(")
         return True
@@ -203,7 +220,7 @@ class CompletionOrder(Rule):
 
     def _fix(self, call: Op) -> tuple[Edit, ...]:
         node, word = call.node, word_of(call)
-        if not isinstance(node, ast.Call):  # a parameter
+        if call.code != "call" or not isinstance(node, ast.Call):  # a parameter, or what is filled
             return ()
         if word == "imap_unordered" and isinstance(node.func, ast.Attribute):
             _, end = self.unit.span(node.func)

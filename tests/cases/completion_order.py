@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed
 from concurrent.futures import as_completed as finished
 from functools import partial
 from multiprocessing import Manager, Pool, Process, Queue
+from multiprocessing.pool import ThreadPool
 from threading import Thread
 
 import numpy as np
@@ -987,3 +988,180 @@ def rows_of_polars_in_one_order(out, table: pl.DataFrame, frame):
     image[sizes["k"].to_numpy()] = sizes["len"]
     frame.unique()
     return dict(sizes.iter_rows()), dict(zip(sizes["k"], sizes["len"])), "a" in known, image
+
+
+# Lists and dicts to which tasks add
+
+
+def filled_in_threads(urls):
+    rows = []
+
+    def grab(url):
+        rows.append(load(url))  # DET205
+
+    with ThreadPoolExecutor(4) as pool:
+        pool.map(grab, urls)
+    return rows
+
+
+def sorted_after_threads(urls):
+    rows = []
+
+    def grab(url):
+        rows.append(load(url))
+
+    with ThreadPoolExecutor(4) as pool:
+        pool.map(grab, urls)
+    return sorted(rows)
+
+
+def filled_in_one_thread(urls):
+    rows = []
+
+    def grab(url):
+        rows.append(load(url))
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.map(grab, urls)
+    return rows
+
+
+def filled_one_after_the_other(urls):
+    rows = []
+
+    def grab(url):
+        rows.append(load(url))
+
+    for url in urls:
+        thread = Thread(target=grab, args=(url,))
+        thread.start()
+        thread.join()
+    return rows
+
+
+def filled_in_processes_that_share_nothing(urls):
+    rows = []
+
+    def grab(url):
+        rows.append(load(url))
+
+    with cf.ProcessPoolExecutor() as pool:
+        pool.map(grab, urls)
+    return rows
+
+
+def counted_and_told(urls):
+    rows, errors = [], []
+
+    def grab(url):
+        try:
+            rows.append(load(url))
+        except OSError as error:
+            errors.append(error)
+
+    with ThreadPool(4) as pool:
+        pool.map(grab, urls)
+    print(len(rows), errors)
+
+
+def one_list_for_each(parts):
+    made = []
+    for part in parts:
+        rows = []
+        Thread(target=add_row, args=(part, rows)).start()
+        made.append(rows)
+    return made
+
+
+def add_row(part, rows):
+    with LOCK:
+        if part:
+            rows.append(part)  # DET205
+
+
+def given_a_list(parts):
+    rows = []
+    with ThreadPoolExecutor() as pool:
+        for part in parts:
+            pool.submit(add_row, part, rows)
+    return rows
+
+
+def each_waited_for(parts):
+    rows = []
+    with ThreadPoolExecutor() as pool:
+        for part in parts:
+            pool.submit(add_row, part, rows).result()
+    return rows
+
+
+def put(index, part, found):
+    found[index] = load(part)  # DET205
+
+
+def dict_of_a_manager(parts):
+    found, workers = Manager().dict(), []
+    for index, part in enumerate(parts):
+        workers.append(Process(target=put, args=(index, part, found)))
+        workers[-1].start()
+    return list(found.values())
+
+
+def put_apart(index, part, found):
+    found[index] = load(part)
+
+
+def dict_of_a_manager_by_key(parts):
+    found, workers = Manager().dict(), []
+    for index, part in enumerate(parts):
+        workers.append(Process(target=put_apart, args=(index, part, found)))
+        workers[-1].start()
+    return [found[index] for index in range(len(parts))]
+
+
+def put_at_its_place(index, part, rows):
+    rows[index] = load(part)
+
+
+def list_by_place(parts):
+    rows = [None] * len(parts)
+    with ThreadPoolExecutor() as pool:
+        for index, part in enumerate(parts):
+            pool.submit(put_at_its_place, index, part, rows)
+    return rows
+
+
+class Crawler:
+    def __init__(self):
+        self.rows = []
+        self.pool = ThreadPoolExecutor(8)
+
+    def grab(self, url):
+        self.rows.append(load(url))  # DET205
+
+    def grab_all(self, urls, path):
+        for url in urls:
+            self.pool.submit(self.grab, url)
+        self.pool.shutdown()
+        json.dump(self.rows, open(path, "w"))
+
+
+async def ask(client, prompt, answers):
+    answers.append(await client.ask(prompt))  # DET205
+
+
+async def ask_all(client, prompts):
+    answers = []
+    await asyncio.gather(*(ask(client, prompt, answers) for prompt in prompts))
+    return answers
+
+
+async def ask_in_turn(client, prompt, answers):
+    answers.append(await client.ask(prompt))
+
+
+async def ask_all_in_turn(client, prompts):
+    answers = []
+    for prompt in prompts:
+        await ask_in_turn(client, prompt, answers)
+    return await asyncio.gather(*answers)
