@@ -189,6 +189,40 @@ def test_ignore_files_can_be_disregarded() -> None:
     assert found(settings=Settings(respect_gitignore=False)) == ["a.py"]
 
 
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_what_git_tracks_is_not_ignored(version: str) -> None:
+    make("data/a.py", "data/deep/b.py", "data/deep/of/c.py", "run.py", "src/data/d.py")
+    make("data/e.py", "data/json/f.py", "runs.py", "src/run.py", "logs/g.py", "xdata/h.py")
+    tracked = ["data/a.py", "data/deep/b.py", "data/deep/of/c.py", "run.py", "xdata/h.py"]
+    git("init", "-q", ".")
+    git("add", *tracked)
+    if version == "3":  # which it writes where an entry has a flag of that version
+        git("add", "--intent-to-add", "src/data/d.py")
+    else:
+        git("add", "src/data/d.py")
+        git("update-index", "--index-version", version)
+    make(".gitignore", text="data/\nrun*\nlogs\n")
+    known = [*tracked, "src/data/d.py"] if version != "4" else ["xdata/h.py"]
+    assert found() == sorted(known)
+    excluded = Settings(extend_exclude=("data",))
+    assert found(settings=excluded) == [each for each in ("run.py", "xdata/h.py") if each in known]
+
+
+def test_what_a_linked_worktree_tracks_is_not_ignored() -> None:
+    make("main/run.py", "main/.gitignore")
+    git("-C", "main", "init", "-q", ".")
+    git("-C", "main", "add", ".")
+    git("-C", "main", "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "first")
+    git("-C", "main", "worktree", "add", "-q", "../linked")
+    make("linked/.gitignore", text="run*\n")
+    make("linked/run_other.py")
+    assert found("linked") == ["linked/run.py"]
+
+
+def git(*args: str) -> None:
+    subprocess.run(["git", *args], check=True, capture_output=True)
+
+
 def test_ignore_files_of_another_repository_above_do_not_hold() -> None:
     make(".gitignore", text="*.py\n")
     make("inner/.git/HEAD", "inner/a.py")

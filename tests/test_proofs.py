@@ -1,8 +1,9 @@
 """What a rule flags really differs from run to run, and what it advises does not.
 
 ``tests/proofs/<rule>/bad.py`` holds a finding of the rule and prints a result; ``good.py``
-holds none. ``bad_<claim>.py`` and ``good_<claim>.py`` show more of the rule. Each process has a random hash seed and a folder of its own on tmpfs,
-which lists files by when they were made, and they are made in an order of their own.
+holds none. ``bad_<claim>.py`` and ``good_<claim>.py`` show more of the rule.
+Each process has a random hash seed and a folder of its own on tmpfs, which lists files by when
+they were made, and they are made in an order of their own.
 No two runs that are compared share a start of Python or an import: what takes seconds to
 import is imported by a process for each run, which the programs of all proofs fork.
 A first line ``# needs: cuda, sklearn`` names what a proof cannot do without: modules, a GPU

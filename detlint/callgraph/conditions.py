@@ -146,6 +146,12 @@ class Conditions:
             ) or self._is_given(need, surely=surely)
         return self._passed[asked]
 
+    def passes(self, need: str) -> bool:
+        """Whether a call that stands in the program's own file passes an argument."""
+        reach = self._project.reach_of(self._path)
+        calls = self._project.given(need, [self._path])
+        return any(each is True and reach.runs(self._path, *at) for *at, each in calls)
+
     def _is_given(self, need: str, *, surely: bool) -> bool:
         reach = self._project.reach_of(self._path)
         calls = self._project.given(need, self._paths)

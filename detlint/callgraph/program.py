@@ -25,7 +25,7 @@ from detlint.index.facts import (
     TRAINER,
     UNSEEN_NAMES,
     Fact,
-    takes_any,
+    seed_needed,
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
@@ -425,7 +425,7 @@ class Program:
         named, unsaid = self._named(kind), []
         for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
             located = Located(path, fact)
-            sure = not fact.doubt or (fact.doubt == TESTED and _is_asked(fact))
+            sure = not fact.doubt or (fact.doubt == TESTED and self._passes(fact))
             sure = sure and self._asks_for(located, often)
             if sure and not self._doubt(kind, path, part, fact, surely=True):
                 if fact.method in often:
@@ -433,6 +433,12 @@ class Program:
                 else:
                     yield located
         yield from unsaid
+
+    def _passes(self, fact: Fact) -> bool:
+        """Whether calls in its own file pass a function all that a fact of another needs."""
+        needs = fact.needs.splitlines()
+        own = [each for each in needs if seed_needed(each)[0] == fact.method]
+        return bool(needs) and own == needs and all(map(self._conditions.passes, own))
 
     def _is_loop(self, path: str, part: str) -> bool:
         """Whether a tool trains by a part of a file: its own file calls that, a function that
@@ -831,12 +837,6 @@ class Program:
 def _owner(place: str) -> str:
     """The class of a method, or the function itself."""
     return place.rpartition(".")[0] or place
-
-
-def _is_asked(fact: Fact) -> bool:
-    """Whether what is tested before it are flags: it is as sure as the calls that pass these."""
-    needs = fact.needs.splitlines()
-    return bool(needs) and all(map(takes_any, needs))
 
 
 def _short(text: str) -> str:

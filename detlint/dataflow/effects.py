@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import groups, lattice
 from detlint.dataflow.calls import path_of, word_of
-from detlint.dataflow.references import is_only_changed
+from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.round_calls import Calls
 from detlint.dataflow.round_containers import Containers
 from detlint.dataflow.round_variables import Variables
@@ -410,7 +410,7 @@ class Effects:
     def escapes(self, change: Op) -> bool:
         """Whether others hold the container that is filled."""
         owner = self.made(change.args[0])
-        if any(map(self._orders.reads_field, _stored(owner))):
+        if any(map(self._orders.reads_field, stores_of(owner))):
             return not self._is_settled_field(owner)
         if owner.code in ("param", "global"):
             return True
@@ -437,7 +437,7 @@ class Effects:
         function = value.function
         return any(
             self._values.unit.is_sorted_field(function.class_name, str(use.name))
-            for use in _stored(value)
+            for use in stores_of(value)
             if function.class_name
         )
 
@@ -497,15 +497,6 @@ class Effects:
             and name in (path_of(each.args[0]), *each.function.names_of(each))
             for each in loop.ops()
         )
-
-
-def _stored(value: Op) -> Iterator[Op]:
-    """What stores a value in an attribute, also as ``self.paths: list[str] = []``."""
-    for use in value.uses:
-        if use.code == "store_attr":
-            yield use
-        elif use.code == "declared":
-            yield from _stored(use)
 
 
 def made_of(value: Op) -> set[Op]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.references import stores_of
 from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
@@ -100,12 +101,10 @@ class Messages:
 
     def _is_held(self, state: Op) -> bool:
         """Whether an operation changes a container that others hold."""
-        return state.code == "change" and self.effects.made(state).code in (
-            "attr",
-            "free",
-            "global",
-            "param",
-        )
+        if state.code != "change":
+            return False
+        made = self.effects.made(state)
+        return made.code in ("attr", "free", "global", "param") or any(stores_of(made))
 
     def _passes(self, call: Op) -> bool:
         """Whether a call only makes something of what it is given: ``sorted(x)``, an error."""

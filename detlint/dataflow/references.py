@@ -198,3 +198,12 @@ def is_only_changed(value: Op) -> bool:
         use.code == "change" or (use.code == "attr" and use.name in CHANGING - GIVING)
         for use in value.uses
     )
+
+
+def stores_of(value: Op) -> Iterator[Op]:
+    """What stores a value in an attribute, also as ``self.paths: list[str] = []``."""
+    for use in value.uses:
+        if use.code == "store_attr":
+            yield use
+        elif use.code == "declared":
+            yield from stores_of(use)

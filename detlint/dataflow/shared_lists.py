@@ -82,9 +82,9 @@ class SharedLists:
         if callee is not None:
             if type(callee.node).__name__ == _ASYNC and _is_left_waiting(call):
                 yield _Task(callee, bound(callee, call))
-        elif self._queues.starts_many(call) and not _is_waited_for(call):
-            yield from self._handed(call)
-        elif word_of(call) in models.MAPPING and call.args[0].code == "attr":
+            return
+        maps = word_of(call) in models.MAPPING and call.args[0].code == "attr"
+        if maps or (self._queues.starts_many(call) and not _is_waited_for(call)):
             yield from self._handed(call)
 
     def _handed(self, call: Op) -> Iterator[_Task]:

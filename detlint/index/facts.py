@@ -99,11 +99,6 @@ def is_never_met(need: str) -> bool:
     return not (function or name)
 
 
-def takes_any(need: str) -> bool:
-    """Whether a need is met by what nothing compares with a value: ``if noise``."""
-    return json.loads(need)[4] is True
-
-
 def is_by_default(need: str) -> bool:
     """Whether a need is about what happens where nobody gives the program options."""
     *_, default, _ = json.loads(need)

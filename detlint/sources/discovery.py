@@ -1,7 +1,8 @@
 """Paths as given to files to lint: sorted, each once, nothing outside what was asked for.
 
 A path that is named is read whatever excludes or ignores it; only what a walk finds below
-a folder is filtered. ``force_exclude`` is for pre-commit, which names every changed file.
+a folder is filtered. What git tracks it does not ignore. ``force_exclude`` is for pre-commit,
+which names every changed file.
 Of git's ignore files, the user's global one and those of linked worktrees are not read.
 """
 
@@ -10,12 +11,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.errors import UsageError
 from detlint.sources.gitignore import Ignore, read_lines
 from detlint.sources.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
 from detlint.sources.paths import is_within, relative
+from detlint.sources.tracked import Tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -132,9 +134,10 @@ class _Search:
         base = self._base(top)
         excludes = self._excludes(top if base == os.sep else base)
         # A stack and not recursion: the depth of a tree is not ours to limit.
-        stack = [(top, prefix, self._ignores_above(top))]
+        stack = [(top, prefix, self._ignores_above(top), False)]
+        tracked = Tracked(repository_of(top)) if self.settings.respect_gitignore else Tracked(None)
         while stack:
-            folder, shown, ignore = stack.pop()
+            folder, shown, ignore, ignored = stack.pop()
             try:
                 with os.scandir(folder) as scan:
                     entries = {entry.name: entry for entry in scan}
@@ -142,30 +145,30 @@ class _Search:
                     continue
                 if ".gitignore" in entries and self.settings.respect_gitignore:
                     ignore = self._read_ignore(folder, ".gitignore", ignore)
-                filters = [each for each in (excludes, ignore) if each is not None]
+                kept = _Kept(excludes, ignore, tracked, ignored)
                 stack.extend(
-                    (below.path, f"{shown}{below.name}{os.sep}", ignore)
-                    for below in self._enter(entries.values(), shown, filters)
+                    (below.path, f"{shown}{below.name}{os.sep}", ignore, kept.ignores(below))
+                    for below in self._enter(entries.values(), shown, kept)
                 )
             except OSError as error:
                 name = shown.rstrip(os.sep) or os.curdir
                 self.warnings.add(f"{name}: {_reason(folder, error)}; not searched")
 
     def _enter(
-        self, entries: Iterable[os.DirEntry[str]], shown: str, filters: list[Ignore]
+        self, entries: Iterable[os.DirEntry[str]], shown: str, kept: _Kept
     ) -> Iterator[os.DirEntry[str]]:
         """Take a folder's files and yield the folders to walk."""
         for entry in entries:
             name, path = entry.name, entry.path
             if entry.is_symlink() or entry.is_dir(follow_symlinks=False):
-                if name in self.names or any(each.ignores_folder(path, name) for each in filters):
+                if name in self.names or not kept.folder(path, name):
                     continue
                 if entry.is_symlink():
                     self._links.append((shown + name, path))
                 else:
                     yield entry
             elif kind_of_name(name) or _is_script(entry):
-                if any(each.ignores_file(path, name) for each in filters):
+                if not kept.file(path, name):
                     continue
                 if entry.is_file(follow_symlinks=False):
                     self.found.setdefault(path, shown + name)
@@ -227,6 +230,33 @@ class _Search:
             self.warnings.add(f"{relative(path)}: {_reason(path, error)}; not applied")
             return above
         return Ignore(folder, lines, _ENDINGS, above) if lines else above
+
+
+class _Kept(NamedTuple):
+    """What of a folder is searched; ``ignored``: git ignores the folder itself."""
+
+    excludes: Ignore | None
+    ignore: Ignore | None
+    tracked: Tracked
+    ignored: bool
+
+    def folder(self, path: str, name: str) -> bool:
+        if self.excludes is not None and self.excludes.ignores_folder(path, name):
+            return False
+        return not self._ignores(path, name) or self.tracked.is_below(path)
+
+    def file(self, path: str, name: str) -> bool:
+        if self.excludes is not None and self.excludes.ignores_file(path, name):
+            return False
+        ignored = self.ignored or (self.ignore is not None and self.ignore.ignores_file(path, name))
+        return not ignored or self.tracked.holds(path)
+
+    def ignores(self, folder: os.DirEntry[str]) -> bool:
+        """Whether git ignores a folder, but for what it tracks there."""
+        return self._ignores(folder.path, folder.name)
+
+    def _ignores(self, path: str, name: str) -> bool:
+        return self.ignored or (self.ignore is not None and self.ignore.ignores_folder(path, name))
 
 
 def _tidy(path: str) -> str:
