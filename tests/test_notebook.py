@@ -311,7 +311,9 @@ def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: st
     assert found.confidence is Confidence.CERTAIN
 
 
-@pytest.mark.parametrize("counts", [(1, 3), (1, 2, 4, 5), (1, 2, 5, 9), (7, 8, None, 11)])
+@pytest.mark.parametrize(
+    "counts", [(1, 3), (1, 2, 4, 5), (1, 2, 5, 9), (7, 8, None, 11), (2, None, 13, None, None)]
+)
 def test_cells_that_may_have_run_again_are_possible(counts: tuple[int | None, ...]) -> None:
     assert lint(executed(*counts), "DET208") == []
     (found,) = lint(executed(*counts), "DET208", bar=Confidence.POSSIBLE)

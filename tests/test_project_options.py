@@ -95,6 +95,53 @@ def test_configurations_set_options(project: Project, capsys: pytest.CaptureFixt
     assert found(capsys)
 
 
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("  noise: true", True),
+        ("  noise: false  # off", False),
+        ("  noise: 0.0", False),
+        ("  noise: null", False),
+        ("  noise:", False),
+        ("  noise:\n    scale: 0", True),
+        ("  noise: 0.1", True),
+        ("python train.py noise=True", True),
+        ("  noise: ${more}", False),
+        ("  noise: off\n  noise: on", True),
+    ],
+)
+def test_what_all_configurations_turn_off_is_possible(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    lines = "import random\ndef noisy(cfg, x):\n    return Noise() if cfg.noise else x\n"
+    made = "class Noise:\n    def __init__(self):\n        self.x = random.random()\n"
+    project({"graph.py": lines + made, "train.py": TRAIN.format("graph.noisy(cfg, x)")})
+    project({"conf.yaml": f"train:\n{line}\n"})
+    assert bool(found(capsys)) is is_found
+
+
+@pytest.mark.parametrize(
+    ("test", "line", "is_found"),
+    [
+        ("rate > 0", "graph.noisy(x, rate=0.0)", False),
+        ("rate > 0", "graph.noisy(x, 0)\ngraph.noisy(x, rate=0.5)", True),
+        ("rate != 0.0", "graph.noisy(x, 0.0)", False),
+        ("rate", "graph.noisy(x, False)", False),
+        ("rate", "graph.noisy(x, rate)", True),
+        ("not rate", "graph.noisy(x, True)", False),
+        ("rate is not None", "graph.noisy(x, None)", False),
+        ("rate and x", "graph.noisy(x, *more)", True),
+    ],
+)
+def test_what_all_calls_turn_off_is_no_draw(
+    project: Project, capsys: pytest.CaptureFixture[str], test: str, line: str, *, is_found: bool
+) -> None:
+    noise = f"import random\ndef noisy(x, rate):\n    if {test}:\n"
+    project({"graph.py": f"{noise}        x += random.random()\n    return x\n"})
+    project({"train.py": TRAIN.format(line)})
+    assert bool(found(capsys)) is is_found
+
+
 def test_options_of_another_program_are_not_this_ones(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from detlint.index.facts import (
     is_by_default,
     is_never_met,
     option_needed,
-    runs_on_none,
+    runs_with,
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
@@ -168,8 +168,8 @@ class Conditions:
         """Whether an option may be set out of sight of the program's code."""
         self.configured = True
         if is_by_default(need) and not self._has(option):
-            return not self._project.leaves_unset(option) or runs_on_none(need)
-        return self._project.configures(option)
+            return not self._project.leaves_unset(option) or runs_with(need, None)
+        return self._project.configures(option, need)
 
     def _has(self, option: str) -> bool:
         """Whether the program gives its parser of the command line an option."""

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
+from detlint.index.facts import runs_with
 from detlint.index.imports import Import
 from detlint.index.modules import Definitions, Modules, Symbol
 from detlint.sources.cache import digest_of
@@ -27,7 +28,13 @@ _Call = tuple[str, str, "bool | str"]
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 _PROSE = (".md", ".rst", ".txt")
-_NULLS = frozenset(("null", "Null", "NULL", "~", "None", ""))
+# What turns something off, in lower case; other values may be any.
+_SCALARS: dict[str, object] = {
+    **dict.fromkeys(("null", "~", "none"), None),
+    **dict.fromkeys(("false", "no", "off"), False),
+    **dict.fromkeys(("0", "0.0", "0.", "0.00"), 0),
+    "-1": -1,
+}
 # It begins with plain text, which sre finds fast.
 _FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
 
@@ -58,8 +65,7 @@ class Project:
         self._closures: dict[str, list[str]] = {}
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
-        self._configured: dict[str, bool] = {}
-        self._unset: dict[str, bool] = {}
+        self._settings: dict[str, list[tuple[bool, object]]] = {}
         self._flags: dict[str, set[str]] = {}
         self._given: dict[str, dict[str, list[_Call]]] = {}
         self._names = Counter(map(os.path.basename, files))
@@ -115,24 +121,29 @@ class Project:
         owner = method.part.partition(".")[0]
         return None in self._definitions.lineage(Symbol(method.path, owner))
 
-    def configures(self, option: str) -> bool:
-        """Whether a file of the project that is no Python may set an option."""
-        if option not in self._configured:
-            flag = option.replace("_", "-")
-            self._configured[option] = any(
-                option in text or flag in text for text in self._configurations
-            )
-        return self._configured[option]
+    def configures(self, option: str, need: str) -> bool:
+        """Whether a file of the project that is no Python may set an option to a value with which
+        what has a need runs."""
+        return any(each is ... or runs_with(need, each) for _, each in self._settings_of(option))
 
     def leaves_unset(self, option: str) -> bool:
         """Whether configurations have an option, and all of them as ``null``."""
-        if option not in self._unset:
-            read = (each for each in self._configured_by if not each.endswith(_PROSE))
-            texts = (self.index.source(each).text for each in read)
-            lines = (x for text in texts if option in text for x in text.splitlines())
-            told = [_sets(line, option) for line in lines if option in line]
-            self._unset[option] = False in told and True not in told
-        return self._unset[option]
+        values = [each for prose, each in self._settings_of(option) if not prose]
+        return bool(values) and all(each is None for each in values)
+
+    def _settings_of(self, option: str) -> list[tuple[bool, object]]:
+        """To what files that are no Python set an option, ``...`` for any value, and whether they
+        are prose."""
+        if option not in self._settings:
+            names = (option, option.replace("_", "-"))
+            texts = ((each, self.index.source(each).text) for each in self._configured_by)
+            self._settings[option] = [
+                (path.endswith(_PROSE), value)
+                for path, text in texts
+                if any(map(text.__contains__, names))
+                for value in _values_in(text, names)
+            ]
+        return self._settings[option]
 
     @cached_property
     def deterministic(self) -> list[str]:
@@ -175,10 +186,6 @@ class Project:
     def state_of_configurations(self) -> str:
         """A digest of what its files hold that are no Python."""
         return digest_of(map(self.index.digest, self._configured_by))
-
-    @cached_property
-    def _configurations(self) -> list[str]:
-        return [self.index.source(each).text for each in self._configured_by]
 
     @cached_property
     def _configured_by(self) -> list[str]:
@@ -275,11 +282,22 @@ def _is_data(path: str) -> bool:
         return False
 
 
-def _sets(line: str, option: str) -> bool | None:
-    """Whether a line of a configuration or a script sets an option: False of ``seed: null``; None
-    of one that is about something else, or reads it as ``${seed}``."""
-    bare = line.partition("#")[0]
-    if not mentions(bare, option) or "${" in bare:
-        return None
-    key, _, value = bare.partition(":")
-    return key.strip(" -\"'{") != option or value.strip(" ,}") not in _NULLS
+def _values_in(text: str, names: Sequence[str]) -> Iterator[object]:
+    """To what the lines of a configuration or a script set an option, ``...`` for any value: None
+    of ``seed: null``, nothing of one that reads it as ``${seed}``."""
+    lines = text.splitlines()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        bare = line.partition("#")[0]
+        if "${" in bare or not any(mentions(bare, each) for each in names):
+            continue
+        key, sign, value = bare.partition(":" if ":" in bare else "=")
+        if not sign or key.strip(" -\"'{") not in names:
+            yield ...
+        elif value.strip(" ,}"):
+            yield _SCALARS.get(value.strip(" ,}").lower(), ...)
+        else:
+            yield ... if _indent(after) > _indent(line) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

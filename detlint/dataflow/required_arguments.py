@@ -69,9 +69,9 @@ class Need(NamedTuple):
 
     def allows(self, value: object) -> bool:
         """Whether it runs with a value."""
-        written = repr(value)
-        if isinstance(value, float):
+        if isinstance(value, float) and not value.is_integer():
             return True
+        written = repr(int(value) if isinstance(value, float) else value)
         return written in self.runs or (self.others and written not in self.stops)
 
 
@@ -151,10 +151,10 @@ class Needs:
     @staticmethod
     def _of_place(op: Op, place: _Place, taken: Op) -> Need | None:
         unset, flag = place.turns_off(op, taken.args[0].constant if taken.args else ...)
-        chosen = not taken.args and bool(place.compared) and not place.runs(op, _OTHER)
-        if not (unset or flag or chosen):
+        judged = place.judge(op) if unset or flag or not taken.args else ()
+        if not judged or not (unset or flag or judged[0]):
             return None
-        return _need(taken, place.judge(op), unset=unset)
+        return _need(taken, judged, unset=unset)
 
     @cached_property
     def _fields(self) -> list[tuple[_Place, _Field]]:

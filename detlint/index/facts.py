@@ -105,10 +105,10 @@ def is_by_default(need: str) -> bool:
     return default is True
 
 
-def runs_on_none(need: str) -> bool:
-    """Whether what has a need runs where that is None."""
+def runs_with(need: str, value: object) -> bool:
+    """Whether what has a need runs where that is some value."""
     _, _, _, stops, others, _, runs, *_ = json.loads(need)
-    return "None" in runs or (others and "None" not in stops)
+    return repr(value) in runs or (others and repr(value) not in stops)
 
 
 def _called(names: Iterable[str]) -> tuple[str, ...]:

@@ -28,12 +28,12 @@ INDEXED = words("gather index_select index_copy index_add scatter_add")
 KEEPING = words("clone contiguous cuda detach long to type clamp")
 SHAPING = (KEEPING - {"clamp"}) | words("expand expand_as flatten reshape squeeze unsqueeze view")
 # Each element differs from the others, along the dimension that is indexed.
-DISTINCT = words("argsort nonzero randperm sort topk where")
+DISTINCT = words("arange argsort nonzero randperm sort topk where")
 FINDING = words("nonzero where")  # of these, all coordinates together
 PLACED = words("sort topk")  # of these, the second of what they give
 # What was distinct in each row may occur in several, and only of these no row is another's.
 JOINING = words("flatten reshape view")
-OF_ALL = words("nonzero randperm where")
+OF_ALL = words("arange nonzero randperm where")
 
 # Without one of these words, code calls none of the operators without a deterministic kernel, …
 REFUSED = words(

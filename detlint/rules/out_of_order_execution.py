@@ -24,6 +24,7 @@ class OutOfOrderExecution(Rule):
 
     Lowers the confidence:
     - no more numbers are missing than cells stand above: these may have run again, as a plot does
+    - numbers are missing, and most cells have none: they were cleared
 
     Not reported:
     - a notebook that has saved nothing, and cells without text
@@ -65,12 +66,13 @@ class OutOfOrderExecution(Rule):
     def _judge_gaps(self, cells: Sequence[Cell]) -> None:
         gaps = list(_gaps(cells))
         wide = next((gap for gap in gaps if gap.missing > gap.above), None)
+        told = sum(each.execution is not None for each in cells) * 2 >= len(cells)
         for gap in [wide] if wide else gaps[:1]:
             self._report(
                 gap.cell,
                 f"execution count [{gap.cell.execution}] stands below [{gap.latest}]: a cell that "
                 "ran in between is gone, or was run again, so the saved results may rest on it",
-                Confidence.CERTAIN if wide else Confidence.POSSIBLE,
+                Confidence.CERTAIN if wide and told else Confidence.POSSIBLE,
             )
 
     def _report(self, cell: Cell, what: str, confidence: Confidence = Confidence.CERTAIN) -> None:
