@@ -20,7 +20,6 @@ import sys
 import tempfile
 import weakref
 from collections import Counter
-from contextlib import ExitStack
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from guard.digests.traits import DRAWN, attributes, of_slots
 from guard.observe.patching import around
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
     from collections.abc import Callable
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
@@ -80,18 +80,16 @@ class Names:
     def _numbered(self, match: re.Match[str]) -> str:
         return self._named.setdefault(match[0], f"#{len(self._named)}")
 
-    def follow(self) -> Callable[[], None]:
-        """Number each name that is drawn for a file; what this returns, ends it."""
+    def follow(self, stack: ExitStack) -> None:
+        """Number each name that is drawn for a file, until the stack is closed."""
         sequence: Any = tempfile._RandomNameSequence  # type: ignore[attr-defined]  # noqa: SLF001
-        drawn, stack = self.drawn, ExitStack()
+        drawn = self.drawn
 
         @around(stack, sequence, "__next__")
         def _(original: Callable[[Any], str], this: Any) -> str:  # noqa: ANN401
             name = original(this)
             drawn.setdefault(name, f"#{len(drawn)}")
             return name
-
-        return stack.close
 
 
 def of_tensor(value: Any) -> int:  # noqa: ANN401

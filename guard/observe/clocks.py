@@ -1,4 +1,5 @@
-"""Clocks that stand still while a program is looked at.
+"""What stands in a clock's place, and in that of the system's random numbers, while a program is
+looked at.
 
 A program that does what it can in a time of its own does less of it where each of its statements
 is looked at, and a difference may not come again. What its clocks leave out is what that takes.
@@ -6,15 +7,19 @@ is looked at, and a difference may not come again. What its clocks leave out is 
 
 from __future__ import annotations
 
-import functools
+import os
+import random
+import threading
 import time
 from typing import TYPE_CHECKING
 
+from guard.observe.patching import around, replace
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import ExitStack
 
 _UNITS = {"": 1e-9, "_ns": 1}
-_NAMES = ("time", "monotonic", "perf_counter")
 
 
 class Clocks:
@@ -24,29 +29,42 @@ class Clocks:
         # nanoseconds, of all threads: one clock for all of them keeps their times comparable
         self.left_out = 0
 
-    def follow(self) -> Callable[[], None]:
-        """Leave it out from here on; what this returns, ends it."""
-        kept = {
-            f"{name}{suffix}": (getattr(time, f"{name}{suffix}"), unit)
-            for name in _NAMES
-            for suffix, unit in _UNITS.items()
-        }
-        for name, (clock, unit) in kept.items():
-            setattr(time, name, self._behind(clock, unit))
+    def follow(self, stack: ExitStack) -> None:
+        """Leave it out from here on, until the stack is closed."""
+        for name in ("time", "monotonic", "perf_counter"):
+            for suffix, unit in _UNITS.items():
+                self._hold_back(stack, name + suffix, unit)
 
-        def undo() -> None:
-            for name, (clock, _) in kept.items():
-                setattr(time, name, clock)
+    def _hold_back(self, stack: ExitStack, name: str, unit: float) -> None:
+        last: float = getattr(time, name)()
 
-        return undo
-
-    def _behind(self, clock: Callable[[], float], unit: float) -> Callable[[], float]:
-        last = clock()
-
-        @functools.wraps(clock)
-        def told() -> float:
+        @around(stack, time, name)
+        def _(clock: Callable[[], float]) -> float:
             nonlocal last
             last = max(last, clock() - self.left_out * unit)  # another thread may be looked at
             return last
 
-        return told
+
+class Entropy:
+    """Of one process: how often each thread has asked the operating system for random numbers, as
+    far as that is done in Python. A generator that is made without a seed does, in whatever
+    library, and so does a UUID."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    @property
+    def taken(self) -> int:
+        """How often this thread has asked."""
+        found: int = getattr(self._local, "taken", 0)
+        return found
+
+    def follow(self, stack: ExitStack) -> None:
+        """Count from here on, until the stack is closed."""
+
+        @around(stack, os, "urandom")
+        def counted(asked: Callable[[int], bytes], size: int) -> bytes:
+            self._local.taken = self.taken + 1
+            return asked(size)
+
+        replace(stack, random, "_urandom", counted)

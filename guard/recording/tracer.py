@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.digests.generators import NONE, look
 from guard.digests.traits import ASKED, MISSING, Traits, traits_of, value_of
 from guard.digests.values import Digests
-from guard.observe.clocks import Clocks
-from guard.observe.entropy import Entropy
+from guard.observe.clocks import Clocks, Entropy
 from guard.observe.places import is_installed, is_library
 from guard.observe.statements import Files
 from guard.trace.statements import Stream
@@ -297,9 +296,9 @@ class Tracer:
         self.stream = Stream(self._folder, role)
         self.is_on = True
         self.looking.begin()
-        self._undo.callback(self.digests.names.follow())
-        self._undo.callback(self.clocks.follow())
-        self._undo.callback(self.entropy.follow())
+        self.digests.names.follow(self._undo)
+        self.clocks.follow(self._undo)
+        self.entropy.follow(self._undo)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         threading.settrace(self._called)

@@ -8,10 +8,13 @@ import multiprocessing
 import threading
 import warnings
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import import_torch, loaded
 from guard.errors import GuardError, LateWarning, SettingsError, TooLateError
+from guard.observe.patching import send_along
 from guard.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -25,7 +28,6 @@ _STAGES = (
     "guard.repairs",
     "guard.refusals.watch",
     "guard.setup.draws",
-    "guard.setup.children",
 )
 
 _lock = threading.RLock()
@@ -127,6 +129,8 @@ def _enter(settings: Settings, stack: ExitStack) -> None:
     for name in _STAGES:
         stage = importlib.import_module(name)
         stack.enter_context(stage.applied(settings))
+    # What multiprocessing spawns begins under guard; the program may enable it there once more.
+    send_along(stack, "guard", partial(enable, **asdict(settings)))
 
 
 def _check_moment() -> None:

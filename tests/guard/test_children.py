@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
-from guard.settings import Settings
-from guard.setup import children
+import guard
 
 pytest.importorskip("torch")
 
@@ -30,8 +29,7 @@ PROGRAM = """
 
     if __name__ == "__main__":
         import guard
-        from guard.setup import children
-        with guard.deterministic(seed=5, allow="put_"), children.applied(guard.active()):
+        with guard.deterministic(seed=5, allow="put_"):
             for method in sys.argv[1:]:
                 process = multiprocessing.get_context(method).Process(target=show)
                 process.start()
@@ -59,7 +57,7 @@ def test_they_have_the_settings_of_the_parent_before_its_module_is_imported(
 
 def test_it_is_undone() -> None:
     before = spawn.get_preparation_data
-    with children.applied(Settings()):
+    with guard.deterministic():
         assert "guard" in spawn.get_preparation_data("name")
     assert spawn.get_preparation_data is before
     assert "guard" not in spawn.get_preparation_data("name")
