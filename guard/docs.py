@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from detlint.extension_operations import FLASH, PLATFORMS, SCATTER, VISION
 from detlint.operations import OPERATIONS, Operation
-from guard.refusals import silence
+from guard.refusals import watcher
 from guard.repairs.table import LEFT, REPAIRS, Repair
 from guard.settings import Settings
 from guard.setup.flags import FLAGS
@@ -150,7 +150,7 @@ def _silent(rows: Iterable[Operation]) -> str:
                 row.condition,
                 row.reason,
                 row.alternatives[0].text if row.alternatives else "",
-                "refuses" if silence.sees(row) else "cannot see it",
+                "refuses" if watcher.sees(row) else "cannot see it",
             )
             for row in rows
         ),

@@ -29,9 +29,8 @@ from guard.executors.board import Board
 from guard.settings import LARGEST_SEED
 from guard.spread import text
 from guard.spread.plans import PLACEHOLDER, Plan
-from guard.spread.results import Arm, document, load
 from guard.spread.runs import Kept, Runs
-from guard.spread.text import marks_for
+from guard.spread.text import Arm, document, load, marks_for
 from guard.terminal import write
 
 if TYPE_CHECKING:

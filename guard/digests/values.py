@@ -29,8 +29,8 @@ from guard.digests.traits import DRAWN, attributes, of_slots
 from guard.observe.patching import around
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
     from collections.abc import Callable
+    from contextlib import ExitStack
 
 _SIMPLE = frozenset((int, float, complex, str, bytes, bool, type(None)))
 _NUMBERS = (int, float, bool, type(None))

@@ -109,9 +109,9 @@ class Session:
         """Begin to follow the program: torch has been imported."""
         from guard.recording import (
             backwards,
-            batches,
             calls,
             constructions,
+            generators,
             optimizers,
             recorder,
         )
@@ -122,7 +122,7 @@ class Session:
 
             operators = Operators(self.options.operators, self.options.module)
         self.recorder = recorder.Recorder(self, self.options, operators)
-        for each in (constructions, calls, batches, backwards, optimizers):
+        for each in (constructions, calls, generators, backwards, optimizers):
             each.install(self.installed, self)
         if operators is not None:
             operators.begin(self.recorder, self.number)

@@ -25,8 +25,17 @@ from guard.verification.operators import Bisection, bisect, bisect_line, is_of_a
 from guard.verification.plan import recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
-from guard.verification.settling import decided, drawn_in_threads, never_written, settled
-from guard.verification.statements import RUNS, Entry, entry, is_asked, led_by
+from guard.verification.statements import (
+    RUNS,
+    Entry,
+    decided,
+    drawn_in_threads,
+    entry,
+    is_asked,
+    led_by,
+    never_written,
+    settled,
+)
 from guard.verification.suspects import REMEDIES, Asked, advised, suspects, with_possibilities
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 

@@ -14,7 +14,7 @@ from operation_samples import BELOW, FORMS, IMAGE
 import guard
 from detlint.operations import OPERATIONS, Operation
 from guard.dependencies import in_force
-from guard.refusals import silence
+from guard.refusals import watcher
 from guard.rehearsal import gate
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ ON_GPU = [
     for name, call in (*FORMS[row.name].items(), *enumerate(BELOW.get(row.name, ())))
 ]
 # Whether these differ does not show in the arguments of a call.
-UNSEEN = {row.name for row in OPERATIONS if row.silent and not silence.sees(row)}
+UNSEEN = {row.name for row in OPERATIONS if row.silent and not watcher.sees(row)}
 
 
 def backward(result: Any) -> None:  # noqa: ANN401 - what an operator gives

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 import guard  # noqa: E402
 from detlint.operations import OPERATIONS  # noqa: E402
-from guard.refusals import silence  # noqa: E402
+from guard.refusals import watcher  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,10 +72,10 @@ def test_windows_that_overlap_are_told_from_those_that_do_not() -> None:
     (row,) = (each for each in OPERATIONS if each.name.endswith("adaptive_max_pool3d"))
     with FakeTensorMode():
         volume = torch.empty(1, 1, 6, 6, 6, device="cuda")
-        assert silence.differs(row, (volume, 4), {})
-        assert silence.differs(row, (volume,), {"output_size": (6, 6, 5)})
-        assert not silence.differs(row, (volume, 3), {})
-        assert not silence.differs(row, (volume, (None, 2, 6)), {})
+        assert watcher.differs(row, (volume, 4), {})
+        assert watcher.differs(row, (volume,), {"output_size": (6, 6, 5)})
+        assert not watcher.differs(row, (volume, 3), {})
+        assert not watcher.differs(row, (volume, (None, 2, 6)), {})
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_what_goes_to_cudnns_grid_sampler_is_told_apart(
     with FakeTensorMode():
         images = torch.empty(2, channels, 6, 6, device="cuda")
         places = torch.empty(2, 4, 4, 2, device="cuda")
-    assert silence.differs(row, (images, places, *rest), {}) is differs
-    assert not silence.differs(row, (images.cpu(), places.cpu(), *rest), {})
+    assert watcher.differs(row, (images, places, *rest), {}) is differs
+    assert not watcher.differs(row, (images.cpu(), places.cpu(), *rest), {})
 
 
 def test_every_test_belongs_to_a_silent_row() -> None:
-    assert silence._TESTS.keys() <= {row.name for row in OPERATIONS if row.silent}
+    assert watcher._TESTS.keys() <= {row.name for row in OPERATIONS if row.silent}
 
 
 @pytest.mark.cuda

@@ -12,9 +12,8 @@ from programs import write
 from guard.commands.spread import main
 from guard.errors import GuardError
 from guard.spread.plans import Plan
-from guard.spread.results import Arm
 from guard.spread.runs import Outcome
-from guard.spread.text import ASCII, Marks, Row, draw, marks_for, render, verdict
+from guard.spread.text import ASCII, Arm, Marks, Row, draw, marks_for, render, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

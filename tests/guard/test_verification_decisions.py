@@ -10,12 +10,12 @@ from statement_runs import flows
 
 from guard.diff import Cause, Difference
 from guard.diff.slices import find
-from guard.verification.settling import cause_of, decided
+from guard.verification.statements import cause_of, decided
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from guard.verification.settling import Decided
+    from guard.verification.statements import Decided
 
 _HEAD = """\
 import os, types

@@ -11,11 +11,10 @@ import torch
 from programs import write
 
 from guard.diff import Cause, Difference
-from guard.diff.snapshots import lost
 from guard.recording import snapshots as recording
 from guard.trace import Event, statements
 from guard.trace.statements import Held, Snapshots
-from guard.verification.lost_state import LOST, losses, with_losses
+from guard.verification.lost_state import LOST, losses, lost, with_losses
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 

@@ -13,7 +13,7 @@ from guard.observe.places import Place
 from guard.trace import Event, Step
 from guard.verification import program_files, suspects
 from guard.verification.operators import Bisection, culprit, row_of
-from guard.verification.settling import drawn_in_threads, never_written, settled
+from guard.verification.statements import drawn_in_threads, never_written, settled
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
