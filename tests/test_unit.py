@@ -168,9 +168,7 @@ def test_questions_about_a_file_lower_a_function_once(lowered: list[str]) -> Non
     text = "import torch\n\ndef f(seed):\n    torch.manual_seed(seed)\n    g(seed)\n"
     source = Source("a.py", text)
     place = text.index("manual_seed")
-    told = read_facts(source, {"seeds": [place]})
-    assert told is not None
-    assert told["seeds"]
+    assert read_facts(source, "seeds", [[place]]) != [[]]
     assert read_uses(source, "g", default=False)
     assert read_receivers(source, "manual_seed")
     assert lowered == ["f"]

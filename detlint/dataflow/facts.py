@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import checkpoints, epochs, samplers, settings
@@ -27,12 +28,12 @@ from detlint.models import settings as rows
 from detlint.models import training as trainers
 from detlint.models.completions import JOBLIB, is_context
 from detlint.sources.kinds import NOTEBOOK
-from detlint.syntax.alive import alive
+from detlint.syntax.layout import layout_of
 from detlint.syntax.parsing import REFUSALS
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function
     from detlint.dataflow.operators import Operators, Table
@@ -71,22 +72,19 @@ class Found(NamedTuple):
     node: ast.AST | None = None
 
 
-def read_facts(source: Source, places: Mapping[str, Sequence[int]]) -> dict[str, list[Fact]] | None:
-    """The facts of each kind in the functions and classes around some places; None where the
-    file cannot be parsed."""
-    told: dict[str, list[Fact]] = {kind: [] for kind in places}
+def read_facts(
+    source: Source, kind: str, parts: Iterable[Sequence[int]]
+) -> list[list[Fact] | None]:
+    """The facts of a kind in the functions and classes around the places of each part of a file;
+    None of a part that cannot be parsed. What one part holds does not depend on the others."""
+    magics: list[Fact] = []
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
-        if "sets" in told:
-            told["sets"] += _set_by_magics(source)
-    live = {kind: alive(source.text, found) for kind, found in places.items()}
-    try:
-        found = in_deep_stack(lambda: _read(source, live))
-    except REFUSALS:
-        return told if any(told.values()) else None
-    for kind, fact in found:
-        told[kind].append(fact)
-    return told
+        magics = list(_set_by_magics(source)) if kind == "sets" else []
+    layout = layout_of(source.text)
+    live = [[each for each in places if not layout.hides(each)] for places in parts]
+    told = in_deep_stack(lambda: list(map(_Parts(source, kind).read, live)))
+    return [[*magics, *facts] if facts is not None else magics or None for facts in told]
 
 
 def hands_on(source: Source, name: str) -> bool:
@@ -104,11 +102,28 @@ def _takes_any(unit: Unit, name: str) -> bool:
     return "**" in [stars for stars, _ in taken] and not any(each in _SEED for _, each in taken)
 
 
-def _read(source: Source, places: Mapping[str, Sequence[int]]) -> list[tuple[str, Fact]]:
-    try:
-        return list(_Reader(opened(source)).read(places))
-    except UnparsedError:  # lines were misjudged, or it is no Python
-        return list(_Reader(Unit(source, whole=True)).read(places))
+class _Parts:
+    """Reads the facts of a kind in the parts of a file, each by itself."""
+
+    def __init__(self, source: Source, kind: str) -> None:
+        self._source = source
+        self._kind = kind
+        self._pieces = _Reader(opened(source))
+
+    def read(self, places: Sequence[int]) -> list[Fact] | None:
+        """Those of the functions at some places, None if they cannot be parsed."""
+        with suppress(*REFUSALS):
+            try:
+                return self._pieces.read(self._kind, places)
+            except UnparsedError:  # lines were misjudged, or it is no Python
+                return self._whole.read(self._kind, places) if self._whole is not None else None
+        return None
+
+    @cached_property
+    def _whole(self) -> _Reader | None:
+        with suppress(*REFUSALS):
+            return _Reader(Unit(self._source, whole=True))
+        return None
 
 
 def _set_by_magics(source: Notebook) -> Iterator[Fact]:
@@ -185,21 +200,25 @@ class _Reader:
         self._generators = Generators(unit)
         self._trained = Trained(unit)
         self._tables: dict[str, Operators] = {}
+        self._facts: dict[tuple[str, Function], list[Fact]] = {}
 
-    def read(self, places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Fact]]:
-        """The facts of each kind in the functions at some places, in order: not those that
-        visibly never run. Raises UnparsedError."""
-        asked: dict[Function, list[str]] = {}
-        for kind, offsets in places.items():
-            for outer in self.unit.functions_at(offsets):
-                asked.setdefault(outer, []).append(kind)
-        for outer, kinds in asked.items():
-            for function in filter(_may_be_called, outer.everything()):
-                paths, needs = Paths(function), Needs(function)
-                for kind in kinds:
-                    for found in getattr(self, kind)(function):
-                        if paths.may_run(found.op):
-                            yield kind, self._fact(found, _told(needs, kind, found.op))
+    def read(self, kind: str, offsets: Iterable[int]) -> list[Fact]:
+        """The facts of a kind in the functions at some places, in order: not those that visibly
+        never run. Raises UnparsedError."""
+        functions = self.unit.functions_at(offsets)
+        return [fact for outer in functions for fact in self._facts_of(kind, outer)]
+
+    def _facts_of(self, kind: str, outer: Function) -> list[Fact]:
+        if (kind, outer) not in self._facts:
+            self._facts[kind, outer] = list(self._read(kind, outer))
+        return self._facts[kind, outer]
+
+    def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
+        for function in filter(_may_be_called, outer.everything()):
+            paths, needs = Paths(function), Needs(function)
+            for found in getattr(self, kind)(function):
+                if paths.may_run(found.op):
+                    yield self._fact(found, _told(needs, kind, found.op))
 
     def _fact(self, found: Found, need: str) -> Fact:
         source, node = self.unit.source, found.node or found.op.node

@@ -18,6 +18,7 @@ from detlint.sources.cache import content_digest
 from detlint.sources.decoding import decode
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.sources.source import DecodeError, Source
+from detlint.syntax.alive import alive
 from detlint.syntax.parsing import Problem, problem
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Index:
         self._imports: dict[tuple[str, bool], list[Import]] = {}
         self._libraries: dict[str, frozenset[str]] = {}
         self._hints: dict[str, dict[str, list[int]]] = {}
+        self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
         self._outlines: dict[str, Outline] = {}
         self._facts: dict[tuple[str, str], list[tuple[str, Fact]]] = {}
 
@@ -90,7 +92,9 @@ class Index:
             made.pop(path, None)
         for typed in (False, True):
             self._imports.pop((path, typed), None)
-        self._facts = {each: facts for each, facts in self._facts.items() if each[0] != path}
+        for by_kind in (self._places, self._facts):
+            for key in [each for each in by_kind if each[0] == path]:
+                del by_kind[key]
 
     @property
     def known(self) -> Mapping[str, object]:
@@ -244,7 +248,7 @@ class Index:
         """The facts of one kind in a file, or in the chosen parts of its outline, in order."""
         known = self._parts_with(path, kind)
         wanted = [part for part in known if chosen is None or chosen(part)]
-        self._read(path, kind, known, {part for part in wanted if known[part] is None})
+        self._read(path, kind, known, [part for part in wanted if known[part] is None])
         if chosen is not None and len(wanted) < len(known):
             return _in_order(known, wanted)
         if (path, kind) not in self._facts:
@@ -261,31 +265,27 @@ class Index:
             return {}
         answers = self._of(path)
         if kind not in answers:
-            places = self._hints_of(path)[kind]
-            self._learn(path, kind, {part: None for part, _ in self._parts(path, places)})
+            self._learn(path, kind, dict.fromkeys(self._places_of(path, kind)))
         known: _Answers = answers[kind]
         return known
 
-    def _read(self, path: str, kind: str, known: _Answers, missing: set[str]) -> None:
-        """Look for facts in parts where that was not done yet."""
+    def _read(self, path: str, kind: str, known: _Answers, missing: list[str]) -> None:
+        """Look for facts in parts where that was not done yet. What one of them holds does not
+        depend on the others."""
         if not missing:
             return
         # Most programs are settled by their tokens.
         from detlint.dataflow.facts import read_facts
 
-        source = self.source(path)
-        near = self._parts(path, self._hints_of(path)[kind])
-        places = [place for part, place in near if part in missing]
-        facts = read_facts(source, {kind: places})
-        known.update((part, []) for part in missing)
-        if facts is None:
+        source, places = self.source(path), self._places_of(path, kind)
+        told = read_facts(source, kind, [places[part] for part in missing])
+        for part, facts in zip(missing, told, strict=True):
+            own = (each for each in facts or () if self.part_at(path, each.row) == part)
+            known[part] = list(map(list, own))
+        if None in told:
             found = problem(source) if source.kind == PYTHON else None
             if found is not None:
                 self._learn(path, "broken", list(found))
-        for fact in facts[kind] if facts is not None else ():
-            part = self.part_at(path, fact.row)
-            if part in missing:
-                known[part].append(list(fact))
         self._changed.add(path)
 
     def _hints_of(self, path: str) -> dict[str, list[int]]:
@@ -293,10 +293,16 @@ class Index:
             self._hints[path] = hints(self.source(path).text)
         return self._hints[path]
 
-    def _parts(self, path: str, places: list[int]) -> list[tuple[str, int]]:
-        """Each place with the part of the outline that it lies in."""
-        starts = self.source(path).line_starts if places else []
-        return [(self.part_at(path, bisect_right(starts, place)), place) for place in places]
+    def _places_of(self, path: str, kind: str) -> dict[str, list[int]]:
+        """The parts of a file that may hold facts of a kind, and the places in them to look at."""
+        if (path, kind) not in self._places:
+            text, hinted = self.source(path).text, self._hints_of(path)[kind]
+            found = self._places[path, kind] = dict[str, list[int]]()
+            starts = self.source(path).line_starts
+            for place in sorted({*hinted, *alive(text, hinted)}):
+                part = self.part_at(path, bisect_right(starts, place))
+                found.setdefault(part, []).append(place)
+        return self._places[path, kind]
 
     def broken(self) -> Iterator[tuple[str, Problem]]:
         """The files of which facts were asked that do not parse, and why."""
