@@ -353,6 +353,8 @@ def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, 
     [
         ("  deterministic: true", "load('conf/base.yaml')", None),
         ("  deterministic: true", 'load(config_name="base")', None),
+        ("  'Deterministic' : true", "load('conf/base.yaml')", None),
+        ("  deterministic_mode: true", "load('conf/base.yaml')", "likely"),
         ("  deterministic: true", "load(sys.argv[1])", "possible"),
         ("  deterministic: false", "load('conf/base.yaml')", "likely"),
         ("  deterministic: warn", "load('conf/base.yaml')", "likely"),

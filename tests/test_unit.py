@@ -9,6 +9,7 @@ import pytest
 from detlint.dataflow import unit as units
 from detlint.dataflow.facts import read_facts
 from detlint.dataflow.ir import Op
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.receivers import read_receivers
 from detlint.dataflow.required_arguments import read_uses
 from detlint.dataflow.unit import Unit
@@ -146,6 +147,21 @@ def test_operations_do_not_hold_each_other_when_a_file_is_done() -> None:
         left = [each for each in ops if id(each) not in known]
         assert left
         assert not [each for each in left if each.args or each.uses]
+    finally:
+        gc.enable()
+
+
+def test_what_decides_whether_calls_run_is_let_go_of_when_facts_are_read() -> None:
+    text = "import torch\n\ndef f(flag=False):\n    if flag:\n        torch.manual_seed(0)\n"
+    source, place = Source("a.py", text), text.index("manual_seed")
+    gc.collect()
+    gc.disable()
+    try:
+        known = set(map(id, gc.get_objects()))
+        ((seed,),) = filter(None, read_facts(source, "seeds", [[place]]))
+        left = [each for each in gc.get_objects() if isinstance(each, Paths)]
+        assert seed.needs
+        assert not [each for each in left if id(each) not in known]
     finally:
         gc.enable()
 

@@ -298,7 +298,7 @@ class _Place:
         return [each for each in found if isinstance(each, (str, int))]
 
     def _is_in(self, compare: Op) -> bool:
-        return any(self._is_same(each) for each in compare.args)
+        return any(_is_same(self._op, self.option, each) for each in compare.args)
 
     def judge(self, op: Op) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """With which values an operation does not run, whether with others, and with which."""
@@ -316,16 +316,21 @@ class _Place:
         """Whether an operation may run where it has some value."""
         paths = self._paths.get(repr(value))
         if paths is None:
-            paths = self._paths[repr(value)] = Paths(self._function, partial(self._assumed, value))
+            assumed = partial(_assumed, value, self._op, self.option)
+            paths = self._paths[repr(value)] = Paths(self._function, assumed)
         return paths.may_run(op)
 
-    def _assumed(self, value: object, op: Op) -> object:
-        return value if self._is_same(op) else ...
 
-    def _is_same(self, op: Op) -> bool:
-        if self.option:
-            return op is self._op or option_of(op) == self.option
-        return op is self._op or (op.code == "attr" and _name_of(op) == _name_of(self._op))
+def _assumed(value: object, read: Op, option: str, op: Op) -> object:
+    # A method of what keeps these would keep all of them in a circle.
+    return value if _is_same(read, option, op) else ...
+
+
+def _is_same(read: Op, option: str, op: Op) -> bool:
+    """Whether two operations read one variable, or one option."""
+    if option:
+        return op is read or option_of(op) == option
+    return op is read or (op.code == "attr" and _name_of(op) == _name_of(read))
 
 
 def _name_of(op: Op) -> str:
