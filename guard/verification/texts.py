@@ -8,11 +8,13 @@ circumstance.
 from __future__ import annotations
 
 import ast
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.clocks import timed_conditions
+from detlint.dataflow.unit import Unit
+from detlint.sources.source import Source as Program
 from guard.diff import Source
 from guard.diff.sources import LISTING, leaves_out, source_of, takes_any
 from guard.observe.statements import inner_path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.clocks import Timed
+    from detlint.dataflow.ir import Function, Op
     from guard.trace.statements import Held
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
@@ -45,7 +48,9 @@ _NO_DRAWS = (
     *("seed", "getstate", "setstate", "get_state", "set_state", "Random", "SystemRandom"),
     *("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64"),
 )
-_GROWS = {"append", "appendleft", "extend", "add", "update", "insert", "pop", "popleft", "clear"}
+_CHANGES = ("change", "store_item")  # operations of detlint's
+_OUTER = ("free", "global")
+_LATER = 3  # of what is held: begun elsewhere, and changed here
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -123,15 +128,15 @@ class Text:
 
     def stores(self, like: Held) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
         """File and line where what is held is made, and where it changes later; None for none."""
-        trees = sorted(self.trees.items(), key=lambda each: each[0] != like.file)
+        everywhere = like.is_field or like.owner == "<module>"
+        files = sorted(self.trees, key=lambda each: each != like.file)
         made: tuple[str, int] | None = None
-        for path, tree in trees if like.is_field or like.owner == "<module>" else trees[:1]:
-            scope = _scope(tree, like)
-            begun = _made(scope, like)
-            made = made or (None if begun is None else (path, begun))
-            for line in _lines(scope, f"self.{like.name}" if like.is_field else like.name):
-                if (path, line) != made:
-                    return made, (path, line)
+        for path in files if everywhere else files[:1]:
+            found = _stored(path, like)
+            made = made or next(((path, line) for rank, line, _ in found if rank < _LATER), None)
+            changes = [(path, line) for line in sorted({line for _, line, _ in found})]
+            if later := next((each for each in changes if each != made), None):
+                return made, later
         return made, None
 
     def sets(self, name: str) -> tuple[str, int] | None:
@@ -154,9 +159,9 @@ class Text:
     def reads(self, like: Held) -> bool:
         """Whether anything reads a variable or an attribute, but to print or log it. What is made
         anew in each round of a loop is not kept, whatever reads it."""
-        tree = None if like.is_field else self.trees.get(like.file)
-        is_kept = tree is None or not _is_of_round(_scope(tree, like), like)
-        return is_kept and like.name in self._names_read
+        if like.name in self._names_read and not like.is_field and like.file in self.trees:
+            return not any(is_anew for _, _, is_anew in _stored(like.file, like)[:1])
+        return like.name in self._names_read
 
     @cached_property
     def _names_read(self) -> set[str]:
@@ -432,49 +437,66 @@ def _setting(tree: ast.AST, name: str) -> Iterator[ast.FunctionDef]:
     return (each for each in functions if any(_is_set(node, name) for node in ast.walk(each)))
 
 
-def _lines(scope: ast.AST, target: str) -> list[int]:
-    """Where something of that name is stored or grows."""
-    return sorted({line for name, line in _changes(scope) if name == target})
+def _stored(path: str, like: Held) -> list[tuple[int, int, bool]]:
+    """What binds or changes what is held, in a file: lines, by what begins it, which are below
+    ``_LATER``; and whether each of these begins it anew in each round of a loop."""
+    owner = like.owner.rpartition(".")[2]
+    with closing(Unit(Program(path, text_of(path)), whole=True)) as unit:
+        every = list(unit.all_naming(like.name))
+        if like.is_field:
+            own = [each for each in every if each.class_name.rpartition(".")[2] == owner]
+            return sorted(x for each in own or every for x in _of_field(each, like.name))
+        own = [each for each in every if each.word == owner]
+        inner = own[0].everything() if own else (x for x in every if _is_global(x, like.name))
+        return sorted(x for each in inner for x in _of_variable(each, like.name))
 
 
-def _scope(tree: ast.Module, like: Held) -> ast.AST:
-    """The class or the function that has it; all of the file for one of its own variables."""
-    kinds = (ast.ClassDef,) if like.is_field else _FUNCTIONS
-    named = (each for each in _all(tree, *kinds) if each.name == like.owner.rpartition(".")[2])
-    return next(named, tree)
+def _is_global(function: Function, name: str) -> bool:
+    stored = any(each.name == name for each in function.coded("store_global"))
+    return stored or all(bound != name for bound, *_ in function.assigned)
 
 
-def _made(scope: ast.AST, like: Held) -> int | None:
-    """Where it is begun: in ``__init__``, in the body of its class, or as an argument."""
-    if isinstance(scope, _FUNCTIONS) and any(
-        each.arg == like.name for each in _all(scope.args, ast.arg)
-    ):
-        return scope.lineno
-    if not isinstance(scope, ast.ClassDef):
-        return next(iter(_lines(scope, like.name)), None)
-    first = [each for each in scope.body if getattr(each, "name", "") == "__init__"]
-    own = [each for each in scope.body if isinstance(each, _STORES)]
-    found = [line for each in first for line in _lines(each, f"self.{like.name}")]
-    found += [line for each in own for line in _lines(each, like.name)]
-    found += [each.lineno for each in _all(scope, ast.Call) if _is_given(each, like.name)]
-    return next(iter(found), None)
+def _of_field(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
+    rank = 0 if function.word == "__init__" else _LATER
+    stores = [each for each in function.stores.get(name, ()) if _is_self(each.args[0])]
+    if isinstance(function.node, ast.ClassDef):
+        rank, stores = 1, function.bindings.get(name, [])
+    for each in (*stores, *_changes(function, f"self.{name}")):
+        yield rank, _line(each), False
+    for call in function.all_coded("call"):  # self.register_buffer("scale", ones)
+        if any(each.code == "const" and each.name == name for each in call.args[1:2]):
+            yield 2, _line(call), False
 
 
-def _is_given(call: ast.Call, name: str) -> bool:
-    """Whether a call is given a name first: ``self.register_buffer("scale", ones)``."""
-    return (
-        bool(call.args) and isinstance(first := call.args[0], ast.Constant) and first.value == name
-    )
+def _of_variable(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
+    bound = function.bindings.get(name, ())
+    goes_on = any(each.code == "phi" and isinstance(each.node, _LOOPS) for each in bound)
+    for _, op, node in (each for each in function.assigned if each[0] == name):
+        loops = [each for each in op.region.around() if isinstance(each.node, _LOOPS)]
+        is_anew = bool(loops) and not goes_on and node is not loops[0].node
+        yield 0, getattr(node, "lineno", 0), is_anew
+    yield from ((_LATER, _line(each), False) for each in _changes(function, name))
 
 
-def _is_of_round(scope: ast.AST, like: Held) -> bool:
-    """Whether a variable is made in a loop, and no loop within that goes on with it."""
-    made = _made(scope, like)
-    around = [each for each in _all(scope, *_LOOPS) if made in _lines(each, like.name)]
-    if not around:
-        return False
-    inner = [each for each in _all(around[-1], *_LOOPS) if each is not around[-1]]
-    return not any(_lines(each, like.name) for each in inner)
+def _changes(function: Function, path: str) -> Iterator[Op]:
+    """What changes the object of a variable or a field, or a part of it."""
+    bound, name = function.bindings.get(path, ()), path.removeprefix("self.")
+    for op in (each for code in _CHANGES for each in function.coded(code)):
+        changed = op.args[0]
+        while changed.code in ("item", *_CHANGES):
+            changed = changed.args[0]
+        is_field = changed.code == "attr" and path != name and _is_self(changed.args[0])
+        is_named = changed.name == name and (is_field or (changed.code in _OUTER and path == name))
+        if is_named or op in bound or changed in bound:
+            yield op
+
+
+def _is_self(op: Op) -> bool:
+    return op.code == "param" and op.name[1] in ("self", "cls")
+
+
+def _line(op: Op) -> int:
+    return getattr(op.node, "lineno", 0)
 
 
 def _read(tree: ast.AST) -> Iterator[str]:
@@ -523,18 +545,6 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
         elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
             rank, does = (5, "read") if name.endswith("load") else (3, "written")
             yield Line(rank, call.lineno, f"{name}(): the checkpoint is {does} here")
-
-
-def _changes(part: ast.AST) -> Iterator[tuple[str, int]]:
-    """Names and attributes that grow or are stored anew."""
-    for node in _all(part, ast.Call, *_STORES):
-        targets = stored(node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            targets = [node.func.value] if node.func.attr in _GROWS else []
-        for each in targets:
-            inner = each.value if isinstance(each, ast.Subscript) else each
-            if name := _dotted(inner):
-                yield name, node.lineno
 
 
 def _values(call: ast.Call) -> list[ast.expr]:
