@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import random
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -196,6 +197,68 @@ def test_a_row_draws_as_it_says(name: str, row: Drawing) -> None:
         assert len(results(name, {})) == 1
     if row.keeps.get("shuffle"):
         assert len(results(name, {"shuffle": False})) == 1
+
+
+def _squares(x: np.ndarray[Any, Any]) -> float:
+    return float((x**2).sum())
+
+
+def _called(name: str) -> object:
+    """A function of the table that is called as rows of scikit-learn are."""
+    scipy, nx = pytest.importorskip("scipy"), pytest.importorskip("networkx")
+    x = np.random.RandomState(1).rand(60, 2)
+    limits = [(-1, 1), (-1, 1)]
+    graph = nx.gnp_random_graph(60, 0.2, seed=1)
+    calls: dict[str, Callable[[], Any]] = {
+        "scipy.cluster.kmeans2": lambda: scipy.cluster.vq.kmeans2(x, 3, missing="warn")[0],
+        "scipy.optimize.basinhopping": lambda: (
+            scipy.optimize.basinhopping(
+                lambda y: _squares(y) + np.sin(9 * y).sum(), [1.0, 1.0], niter=2
+            ).x
+        ),
+        "scipy.optimize.differential_evolution": lambda: (
+            scipy.optimize.differential_evolution(_squares, limits, maxiter=2).x
+        ),
+        "scipy.optimize.dual_annealing": lambda: (
+            scipy.optimize.dual_annealing(_squares, limits, maxiter=2, no_local_search=True).x
+        ),
+        "scipy.stats.bootstrap": lambda: (
+            scipy.stats.bootstrap((x[:, 0],), np.mean, n_resamples=50).standard_error
+        ),
+        "networkx.double_edge_swap": lambda: nx.double_edge_swap(graph.copy(), 9, 900).edges,
+        "networkx.louvain_communities": lambda: [
+            sorted(each) for each in nx.community.louvain_communities(graph)
+        ],
+        "networkx.random_geometric_graph": lambda: nx.random_geometric_graph(20, 0.3).edges,
+        "networkx.random_regular_graph": lambda: nx.random_regular_graph(3, 20).edges,
+        "networkx.stochastic_block_model": lambda: (
+            nx.stochastic_block_model([10, 10], [[0.5, 0.1], [0.1, 0.5]]).edges
+        ),
+        "networkx.barabasi_albert_graph": lambda: nx.barabasi_albert_graph(20, 2).edges,
+        "networkx.powerlaw_cluster_graph": lambda: nx.powerlaw_cluster_graph(20, 2, 0.3).edges,
+        "networkx.watts_strogatz_graph": lambda: nx.watts_strogatz_graph(20, 4, 0.5).edges,
+        "networkx.gnm_random_graph": lambda: nx.gnm_random_graph(20, 40).edges,
+    }
+    made = calls.get(name, lambda: getattr(nx, name.partition(".")[2])(20, 0.3).edges)()
+    return sorted(map(str, made)) if name.startswith("networkx.") else str(np.asarray(made))
+
+
+@pytest.mark.parametrize("name", [x for x in drawings() if x.startswith(("scipy.", "networkx."))])
+def test_rows_of_scipy_and_networkx_draw_as_they_say(name: str) -> None:
+    def run(numpy_seed: int, python_seed: int) -> str:
+        np.random.seed(numpy_seed)
+        random.seed(python_seed)
+        return str(_called(name))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_numpy = {run(seed, 0) for seed in (1, 2, 3)}
+        by_python = {run(0, seed) for seed in (1, 2, 3)}
+    drawn, still = (
+        (by_numpy, by_python) if drawings()[name].source == "numpy" else (by_python, by_numpy)
+    )
+    assert len(drawn) > 1
+    assert len(still) == 1
 
 
 def test_rows_are_found_by_private_names_of_their_package() -> None:

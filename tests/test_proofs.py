@@ -50,8 +50,8 @@ PAIRS = sorted((path.parent.name, path.name) for path in PROOFS.glob("*/bad*.py"
 RULES = {rule.name().replace("-", "_"): rule for rule in every_rule()}
 
 
-def needs(name: str) -> list[str]:
-    first = (PROOFS / name / "bad.py").read_text(encoding="utf-8").partition("\n")[0]
+def needs(name: str, file: str = "bad.py") -> list[str]:
+    first = (PROOFS / name / file).read_text(encoding="utf-8").partition("\n")[0]
     match = re.fullmatch(r"# needs: (.+)", first)
     return match[1].split(", ") if match else []
 
@@ -68,7 +68,7 @@ def lacks(need: str) -> bool:
 def proofs() -> list[object]:
     """The folders with what differs in them, those that need a GPU marked."""
     return [
-        pytest.param(name, file, marks=[pytest.mark.cuda] if "cuda" in needs(name) else [])
+        pytest.param(name, file, marks=[pytest.mark.cuda] if "cuda" in needs(name, file) else [])
         for name, file in PAIRS
     ]
 
@@ -135,7 +135,7 @@ def result(starts: Starts, program: Path, number: int) -> str:
 def test_what_is_flagged_differs_and_the_advice_does_not(
     name: str, file: str, starts: Starts
 ) -> None:
-    for need in needs(name):
+    for need in needs(name, file):
         if lacks(need):
             pytest.skip(f"needs {need}")
     bad, good = pair(name, file)

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import alternatives, closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
@@ -25,6 +25,8 @@ _PARTS = (
     *("reproducib", "hyperpyyaml", "prepare_environment"),
 )
 _MAKING = frozenset(("get", "make", "manual", "new", "spawn"))
+_HELD = frozenset(("call", "declared", "enter", "free", "global", "phi"))
+_MOVING = frozenset(("cpu", "cuda", "half", "to"))
 _MOST = 200  # operations behind a seed that are asked
 
 
@@ -32,8 +34,8 @@ def drawn_from(op: Op) -> str:
     """The library whose global generator a call draws from; "" for none."""
     if op.code != "call" or op.given("generator") is not None:
         return ""
-    found = (randomness.DRAWS.get(name) for name in op.called)
-    return next(filter(None, found), "") or _of_distribution(op) or _of_tensor(op)
+    found = next(filter(None, map(randomness.DRAWS.get, op.called)), "")
+    return found or _of_distribution(op) or _of_tensor(op) or _of_model(op)
 
 
 def _of_distribution(call: Op) -> str:
@@ -56,6 +58,57 @@ def _of_tensor(call: Op) -> str:
         return ""
     names = call.values.called(call.args[0].args[0])
     return "torch" if any(each.startswith("torch.") for each in names) else ""
+
+
+def _of_model(call: Op) -> str:
+    """The library of ``model.generate(x, do_sample=True)`` and of what ``pipeline(…)`` gives, of
+    transformers, and of ``pipe(prompt)`` of diffusers."""
+    generates = word_of(call) == randomness.GENERATING and call.args[0].code == "attr"
+    if generates or call.given(randomness.SAMPLES) is not None:
+        made = () if generates else _makers(call.args[0])
+        known = generates or any(randomness.PIPELINE in each.called for each in made)
+        return "torch" if known and _is_sampled(call) else ""
+    drawn = any(map(randomness.draws_latents, _names_made(call)))
+    return "torch" if drawn and call.given("latents") is None else ""
+
+
+def _is_sampled(call: Op) -> bool:
+    """Whether a call says ``do_sample=True``, also in a dict that it unpacks or a configuration."""
+    for name, value in call.arguments():
+        if name == randomness.SAMPLES:
+            return value.constant is True
+        for made in _makers(value) if name in ("**", "generation_config") else ():
+            if made.code == "call" and made.given(randomness.SAMPLES) is not None:
+                return _is_sampled(made)
+            if made.code == "dict" and any(map(_is_sampling_entry, made.args)):
+                return True
+    return False
+
+
+def _is_sampling_entry(entry: Op) -> bool:
+    key, value = entry.args if entry.code == "entry" else (None, None)
+    named = key is not None and key.code == "const" and key.name == randomness.SAMPLES
+    return named and value is not None and value.constant is True
+
+
+def _names_made(call: Op) -> list[str]:
+    function = call.args[0]
+    if function.code not in _HELD or call.called:
+        return []
+    return [name for each in _makers(function) if each.code == "call" for name in each.called]
+
+
+def _makers(value: Op) -> Iterator[Op]:
+    """What may have made a value, also through ``pipe.to("cuda")``."""
+    return closure([value], _before, _MOST)
+
+
+def _before(op: Op) -> list[Op]:
+    if op.code == "global":
+        return op.function.unit.module.bindings.get(str(op.name), [])
+    if op.code == "call" and op.args[0].code == "attr" and word_of(op) in _MOVING:
+        return op.args[0].args
+    return op.args[:1] if op.code in ("change", "store_item") else [*alternatives(op)]
 
 
 def drawn_by_tensorflow(op: Op) -> str:

@@ -8,6 +8,8 @@ different results. Left out is what draws for many samples only (``QuantileTrans
 others (``DictionaryLearning``), or without an effect on the results (``SparsePCA``, ``Lasso``).
 Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 (``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
+The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, bayesian-optimization
+3.4, implicit 0.7, surprise 1.1, python-louvain 0.16 and LIME 0.2 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's.
 """
@@ -24,7 +26,7 @@ from typing import NamedTuple
 #                           of an enumeration, the name of a member
 #   while key=value|value   it draws unless the key is given another value
 #   at 3                    ``random_state`` may be passed at that place, without its name
-#   by seed                 the parameter has that name
+#   by seed|rng             the parameter has that name, or in other releases another
 #   from random             it draws from Python's global generator and not from NumPy's; from
 #                           ``system``: it differs whatever is seeded, as threads decide as well
 _TABLE = """
@@ -186,6 +188,40 @@ imblearn.under_sampling.CondensedNearestNeighbour
 imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
+bayes_opt.BayesianOptimization from system
+community.best_partition
+implicit.als.AlternatingLeastSquares from system
+implicit.bpr.BayesianPersonalizedRanking from system
+lime.lime_tabular.LimeTabularExplainer
+lime.lime_text.LimeTextExplainer
+networkx.barabasi_albert_graph by seed from random at 2
+networkx.binomial_graph by seed from random at 2
+networkx.double_edge_swap by seed from random at 3
+networkx.erdos_renyi_graph by seed from random at 2
+networkx.fast_gnp_random_graph by seed from random at 2
+networkx.gnm_random_graph by seed from random at 2
+networkx.gnp_random_graph by seed from random at 2
+networkx.louvain_communities by seed from random at 5
+networkx.powerlaw_cluster_graph by seed from random at 3
+networkx.random_geometric_graph by seed from random at 5
+networkx.random_regular_graph by seed from random at 2
+networkx.stochastic_block_model by seed from random at 3
+networkx.watts_strogatz_graph by seed from random at 3
+scipy.cluster.kmeans2 by seed|rng while minit=random|points|++
+scipy.optimize.basinhopping by seed|rng
+scipy.optimize.differential_evolution by seed|rng
+scipy.optimize.dual_annealing by seed|rng
+scipy.stats.bootstrap by random_state|rng
+skimage.measure.ransac by rng|random_state|seed from system at 10
+skimage.util.random_noise by rng|seed from system at 2
+skopt.BayesSearchCV
+skopt.forest_minimize
+skopt.gp_minimize
+surprise.KFold while shuffle=True
+surprise.NMF
+surprise.SVD
+surprise.SVDpp
+surprise.train_test_split while shuffle=True
 ffcv.Loader by seed at 6 if order@4=RANDOM|QUASI_RANDOM while distributed=False
 keras_tuner.BayesianOptimization by seed from random
 keras_tuner.BayesianOptimizationOracle by seed from random
@@ -227,8 +263,13 @@ class Drawing(NamedTuple):
     needs: dict[str, frozenset[str]]
     keeps: dict[str, frozenset[str]]
     position: int | None
-    parameter: str
+    parameters: tuple[str, ...]  # its name, and those of other releases
     source: str  # "numpy", "random", "system"
+
+    @property
+    def parameter(self) -> str:
+        """The name of what seeds it."""
+        return self.parameters[0]
 
 
 @functools.cache
@@ -285,4 +326,5 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
         else:
             since = word
     position = int(said["at"]) if said["at"] else None
-    return name, Drawing(since, needs, keeps, position, said["by"], said["from"])
+    named = tuple(said["by"].split("|"))
+    return name, Drawing(since, needs, keeps, position, named, said["from"])

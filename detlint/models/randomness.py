@@ -34,6 +34,8 @@ _KEEPING = words(
 )
 # Methods of tensors that do so, and are no functions of other libraries' arrays.
 OF_TENSORS = frozenset(("bernoulli", "multinomial"))
+# How transformers is told to sample, which draws from torch's global generator (transformers 5.23).
+GENERATING, SAMPLES, PIPELINE = "generate", "do_sample", "transformers.pipeline"
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
 OF_TENSORFLOW = frozenset(
     [
@@ -335,6 +337,13 @@ def of_distributions(called: str) -> bool:
 def seeds_no_environment(called: str) -> bool:
     """Whether a function is of a library that knows no environments."""
     return called.partition(".")[0] in _APART - _OF_ENVIRONMENTS
+
+
+def draws_latents(called: str) -> bool:
+    """Whether a function makes a pipeline of diffusers, which starts from noise."""
+    owner, _, word = called.rpartition(".")
+    pipeline = owner.endswith("Pipeline") or owner.rpartition(".")[2].startswith("AutoPipeline")
+    return called.startswith("diffusers.") and pipeline and word == "from_pretrained"
 
 
 def may_seed(called: str) -> bool:

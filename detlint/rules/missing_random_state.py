@@ -64,6 +64,8 @@ class MissingRandomState(Rule):
     Reported:
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
       `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE; surfaces that trimesh samples
+    - stochastic optimizers and `bootstrap` of SciPy, random graphs and communities of networkx
+    - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
     - `sample` of pandas without `random_state`
@@ -224,15 +226,16 @@ class MissingRandomState(Rule):
         named = map(estimators.drawing, self._origins.bases(Place(self.unit, owner)))
         row = next(filter(None, named), None)
         pieces = self.unit.classes[owner]
-        if row is None or any(row.parameter in self.unit.text[x.start : x.end] for x in pieces):
+        texts = [self.unit.text[each.start : each.end] for each in pieces]
+        if row is None or any(each in text for each in row.parameters for text in texts):
             return None
         init = self.unit.method(owner, "__init__")
         hands_on = init is None or any(each.name[0] == "**" for each in init.params.values())
         return row if hands_on else None
 
     def _check_row(self, call: Op, row: Drawing) -> None:
-        given = call.given(row.parameter, row.position)
-        if not (_is_missing(given) and draws(call, row)):
+        given = [call.given(each, row.position) for each in row.parameters]
+        if not (all(map(_is_missing, given)) and draws(call, row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
         how = self._how(call, row.source)

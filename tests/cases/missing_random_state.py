@@ -6,10 +6,14 @@ import random
 import datasets
 import ffcv
 import keras_tuner
+import networkx as nx
 import numpy as np
 import openTSNE
 import pacmap
 import pandas as pd
+import scipy.stats
+import skopt
+import surprise
 import sklearn.cluster
 import sklearn.utils
 import tensorflow as tf
@@ -17,7 +21,11 @@ import torch
 import trimesh
 import umap
 from datasets import Dataset, IterableDataset, load_dataset
+from bayes_opt import BayesianOptimization
 from imblearn.over_sampling import SMOTE
+from implicit.als import AlternatingLeastSquares
+from scipy.optimize import differential_evolution, minimize
+from skimage.util import random_noise
 from sklearn import model_selection as ms
 from sklearn.cluster import KMeans, MiniBatchKMeans, k_means
 from sklearn.datasets import fetch_covtype, load_iris, make_blobs, make_classification, make_moons
@@ -373,3 +381,28 @@ def load(path, seed):
     yield ffcv.Loader(path, batch_size=8, order=order.RANDOM, distributed=True)
     yield ffcv.Loader(path, batch_size=8, order=order.SEQUENTIAL)
     yield ffcv.Loader(path, batch_size=8)
+
+
+# Optimizers, graphs, noise and factors of other libraries
+
+
+def by_chance(f, x, ratings):
+    differential_evolution(f, [(0, 1)])  # DET104
+    minimize(f, x), differential_evolution(f, [(0, 1)], seed=0)
+    differential_evolution(f, [(0, 1)], rng=0)
+    scipy.stats.bootstrap((x,), np.mean)  # DET104
+    scipy.stats.bootstrap((x,), np.mean, random_state=0), scipy.stats.ttest_1samp(x, 0)
+    skopt.gp_minimize(f, [(0.0, 1.0)])  # DET104
+    skopt.gp_minimize(f, [(0.0, 1.0)], random_state=0)
+    BayesianOptimization(f=f, pbounds={"x": (0, 1)})  # DET104
+    random_noise(x)  # DET104
+    random_noise(x, rng=0), random_noise(x, "gaussian", 0), random_noise(x, seed=0)
+    AlternatingLeastSquares(factors=8).fit(ratings)  # DET104
+    surprise.SVD().fit(ratings)  # DET104
+    surprise.SVD(random_state=0).fit(ratings)
+
+
+def graphs(n):
+    made = nx.erdos_renyi_graph(n, 0.1)  # DET104
+    nx.erdos_renyi_graph(n, 0.1, 0), nx.barabasi_albert_graph(n, 2, seed=0), nx.path_graph(n)
+    return nx.community.louvain_communities(made)  # DET104
