@@ -69,7 +69,7 @@ PLAIN = sys.stdlib_module_names | words(
     """
     Cython IPython PIL SimpleITK absl accelerate addict aim albumentations ale_py attr attrs
     beartype braceexpand bs4 catboost chex clearml click cloudpickle colorama coloredlogs comet_ml
-    configargparse cupy cv2 cython dask datasets dill distutils dm_control docopt dotenv einops
+    configargparse cupy cv2 cython d4rl dask datasets dill distutils dm_control docopt dotenv einops
     envpool evaluate face_recognition fire flax fsspec ftfy gdown geopy git google gpustat guard gym
     gymnasium h5pickle h5py haiku hdbscan huggingface_hub hydra icecream ignite igraph imageio
     imblearn imgaug ipdb ipywidgets jax jaxtyping jiwer joblib jsonlines keplergl librosa lightgbm
