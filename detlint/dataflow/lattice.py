@@ -166,6 +166,12 @@ def are(types: Types, *names: str) -> bool:
     return bool(known) and all(name in names for name in known)
 
 
+def are_whole(types: Types) -> bool:
+    """Whether a value is a whole number, or an array of such, for certain."""
+    arrays = frozenset(one for one in types if one.name == "array")
+    return are(types - arrays | elements(arrays), "int", "bool")
+
+
 def may_be(types: Types, *names: str) -> bool:
     """Whether a value is of one of some types, as far as one branch says."""
     return any(one.name in names for one in types)

@@ -459,7 +459,7 @@ class Containers:
         return (
             value.code == "augment"
             and value.name in ("Add", "Sub")
-            and lattice.are(self._values.types(value.args[1]), "int", "bool")
+            and lattice.are_whole(self._values.types(value.args[1]))
         )
 
     def _only_told(self, container: Op) -> bool:

@@ -199,7 +199,7 @@ class Variables:
         """Whether an ``+=`` or the like gives the same in any order."""
         if value.name in _OF_BITS or self._values.is_set(value):
             return True
-        return lattice.are(self._values.types(value.args[1]), "int", "bool")
+        return lattice.are_whole(self._values.types(value.args[1]))
 
     def _seems_whole(self, value: Op) -> bool:
         """Whether what an ``+=`` adds to is a whole number, and what it adds may be one."""

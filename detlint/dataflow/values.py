@@ -487,7 +487,7 @@ class Values:
             return lattice.values(self.types(method.args[0]))
         kinds = self.qualified(call.args[1]) if method.name == "astype" and call.args[1:] else ()
         if any(name.startswith(_WHOLE) for name in kinds):
-            return INTEGER  # and adds up as such
+            return container("array", INTEGER)
         if method.name == "copy":
             return self.types(method.args[0])
         return ANY
