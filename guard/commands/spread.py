@@ -28,8 +28,7 @@ from guard.executors import ended_by_signals, executor
 from guard.executors.board import Board
 from guard.settings import LARGEST_SEED
 from guard.spread import text
-from guard.spread.plans import PLACEHOLDER, Plan
-from guard.spread.runs import Kept, Runs
+from guard.spread.runs import PLACEHOLDER, Kept, Plan, Runs
 from guard.spread.text import Arm, document, load, marks_for
 from guard.terminal import write
 

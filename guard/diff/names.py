@@ -13,17 +13,10 @@ _GENERATORS = {
     "numpy": "NumPy's global generator",
     "torch.cpu": "torch's generator of the CPU",
 }
-_PLURALS = {
-    "batch": ("batch", "batches"),
-    "output": ("module output", "module outputs"),
-    "loss": ("loss", "losses"),
-    "gradient": ("gradient", "gradients"),
-    "parameter": ("parameter", "parameters"),
-    "buffer": ("buffer", "buffers"),
-    "optimizer": ("optimizer state", "optimizer states"),
-    "hyperparameter": ("hyperparameter", "hyperparameters"),
-    "generator": ("generator state", "generator states"),
-    "operator": ("operator", "operators"),
+_WORDS = {
+    "output": "module output",
+    "optimizer": "optimizer state",
+    "generator": "generator state",
 }
 _DRAWING = (
     *("bernoulli", "cauchy", "dropout", "exponential", "geometric", "log_normal", "multinomial"),
@@ -31,7 +24,10 @@ _DRAWING = (
 )
 MADE = "made at "  # the beginning of the name of a generator object, before its line
 INPUT = " input"  # the end of the name of a batch that is what went into a model
-KINDS = tuple(_PLURALS)  # in the order of guard.trace
+KINDS = (  # in the order of guard.trace
+    *("batch", "output", "loss", "gradient", "parameter", "buffer", "optimizer"),
+    *("hyperparameter", "generator", "operator"),
+)
 _FORMS = {
     "output": "the output of {name}",
     "loss": "the loss",
@@ -80,18 +76,18 @@ def generator(name: str) -> str:
 
 def count(number: int, kind: str) -> str:
     """So many of a kind: "1 batch", "12 module outputs"."""
-    one, many = _PLURALS.get(kind, (kind, f"{kind}s"))
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {_WORDS.get(kind, kind) if number == 1 else several(kind)}"
 
 
 def several(kind: str) -> str:
     """The plural of a kind."""
-    return _PLURALS.get(kind, (kind, f"{kind}s"))[1]
+    word = _WORDS.get(kind, kind)
+    return f"{word}{'es' if kind in ('batch', 'loss') else 's'}"
 
 
 def steps(number: int) -> str:
     """So many steps."""
-    return "1 step" if number == 1 else f"{number:,} steps"
+    return count(number, "step")
 
 
 def listed(words: list[str]) -> str:

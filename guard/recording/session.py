@@ -107,14 +107,7 @@ class Session:
 
     def install(self) -> None:
         """Begin to follow the program: torch has been imported."""
-        from guard.recording import (
-            backwards,
-            calls,
-            constructions,
-            generators,
-            optimizers,
-            recorder,
-        )
+        from guard.recording import calls, constructions, generators, optimizers, recorder
 
         operators = None
         if self.options.operators is not None:
@@ -122,7 +115,7 @@ class Session:
 
             operators = Operators(self.options.operators, self.options.module)
         self.recorder = recorder.Recorder(self, self.options, operators)
-        for each in (constructions, calls, generators, backwards, optimizers):
+        for each in (constructions, calls, generators, optimizers):
             each.install(self.installed, self)
         if operators is not None:
             operators.begin(self.recorder, self.number)

@@ -29,7 +29,7 @@ from torch.utils._pytree import tree_map
 
 from guard.errors import GuardError
 from guard.observe.modes import Mode, Run, name_of, tensors_in
-from guard.rehearsal import gate, stand_ins, values
+from guard.rehearsal import gate, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,13 +94,13 @@ class FakeCuda(Mode):
             return self._guess(func, True)
         if func is _COPY and (known := _read_back(args[0], kwargs)) is not None:
             return known
-        if (stand_in := stand_ins.find(func)) is not None:
-            if name_of(func) in stand_ins.GUESSED and values.of(args[0]) is None:
+        if (stand_in := values.find(func)) is not None:
+            if name_of(func) in values.GUESSED and values.of(args[0]) is None:
                 self._recorder.guessed(f"the size of what {func} gives")
             return stand_in(*args, **kwargs)
-        if stand_ins.has_mask(func, args):
+        if values.has_mask(func, args):
             self._guess_size(func, args[1])
-            args = stand_ins.with_indices(args)
+            args = values.with_indices(args)
         try:
             result = func(*args, **kwargs)
         except UnsupportedOperatorException:
@@ -113,13 +113,13 @@ class FakeCuda(Mode):
         return result
 
     def _guess_size(self, func: OpOverload, indices: Any) -> None:  # noqa: ANN401
-        masks = [each for each in indices if stand_ins.is_mask(each)]
+        masks = [each for each in indices if values.is_mask(each)]
         if any(values.of(each) is None for each in masks):
             self._recorder.guessed(f"the size of what {func} gives")
 
     def _number(self, tensor: torch.Tensor) -> Any:  # noqa: ANN401
         with unset_fake_temporarily():
-            number, is_guess = stand_ins.number(tensor)
+            number, is_guess = values.number(tensor)
         return self._guess(None, number) if is_guess else number
 
     def _guess(self, func: OpOverload | None, value: Any) -> Any:  # noqa: ANN401

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import sys
 import warnings
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ from guard.refusals.translation import WARNED
 from guard.rehearsal import gate
 from guard.rehearsal.recorder import report_of
 from guard.setup.flags import held
+from guard.setup.rng_states import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,10 +137,7 @@ def _as_found() -> Iterator[None]:
     """The state of generators and of the switch, put back at the end."""
     with ExitStack() as stack:
         stack.enter_context(held())
-        stack.callback(torch.set_rng_state, torch.get_rng_state())
-        stack.callback(random.setstate, random.getstate())
-        if (numpy := sys.modules.get("numpy")) is not None:
-            stack.callback(numpy.random.set_state, numpy.random.get_state())
+        stack.enter_context(kept())
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", message=WARNED)
         yield

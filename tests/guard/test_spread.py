@@ -11,8 +11,7 @@ from programs import write
 
 from guard.commands.spread import main
 from guard.errors import GuardError
-from guard.spread.plans import Plan
-from guard.spread.runs import Outcome
+from guard.spread.runs import Outcome, Plan
 from guard.spread.text import ASCII, Arm, Marks, Row, draw, marks_for, render, verdict
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guard.errors import GuardError
-from guard.spread.plans import in_file, in_output, names_in
+from guard.spread.runs import in_file, in_output, names_in
 
 if TYPE_CHECKING:
     from pathlib import Path
