@@ -34,7 +34,7 @@ from detlint.models.loading import AT_ONCE
 from detlint.models.varying import BRINGING, brings, kind_of, ranked
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.sources.paths import relative
-from detlint.syntax.mentions import places
+from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -176,7 +176,7 @@ class Program:
     def _asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that
         file that gets there, or the class and the method; one that runs ``often`` goes unsaid."""
-        named, (owner, _, word) = places(self.source.text), located.fact.place.rpartition(".")
+        named, (owner, _, word) = words(self.source.text), located.fact.place.rpartition(".")
         if owner:
             called = word in named and not word.startswith("__")
             return owner in named and (called or word in often)
@@ -191,25 +191,24 @@ class Program:
             functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
             self._ways[path] = [
                 self._reach.parts_from(Symbol(path, each), files=home)
-                for each in sorted(functions & places(self.source.text).keys())
+                for each in sorted(functions & words(self.source.text))
             ]
         return self._ways[path]
 
     def _named(self, kind: str) -> dict[str, set[str]]:
         """The parts of other files that may hold facts of a kind and that it may ask for, by the
         classes and functions that its own file names."""
-        named, found = places(self.source.text), {}
+        named, found = words(self.source.text), dict[str, set[str]]()
         for path in self._holders.get(kind, ()):
             outline = self._index.outline(path)
-            classes = outline.classes.keys() & named.keys()
-            calls = not named.keys().isdisjoint(outline.uses.keys() - outline.classes.keys())
-            parts = {
-                part
-                for part, owner in ((each, each.partition(".")[0]) for each in outline.uses)
-                if owner in classes or (calls and owner not in outline.classes)
-            }
-            if parts and path != self.path:
-                found[path] = parts
+            classes = named.intersection(outline.classes)
+            calls = not named.isdisjoint(outline.uses.keys() - outline.classes.keys())
+            if path == self.path or not (classes or calls):
+                continue
+            for part in outline.uses:
+                owner = part.partition(".")[0]
+                if owner in classes or (calls and owner not in outline.classes):
+                    found.setdefault(path, set()).add(part)
         return found
 
     @cached_property

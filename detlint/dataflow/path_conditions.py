@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import closure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
 
@@ -165,6 +167,21 @@ class Paths:
             return _UNKNOWN
         values = [self._value(each, depth) for each in held.args]
         return _UNKNOWN if _UNKNOWN in values else value in values
+
+
+def deciding(op: Op) -> Iterator[Op]:
+    """All that ``Paths`` asks the value of to tell whether an operation runs: what is tested around
+    it, and around what leaves its function before."""
+    before = itertools.takewhile(lambda each: each.place < op.place, op.function.leaving)
+    for each in (op, *before):
+        heads = (region.head for region in each.region.around())
+        tests_ = (x.args[0] for x in (each, *heads) if x is not None and x.code == "test")
+        yield from closure(tests_, _looked_into)
+
+
+def _looked_into(op: Op) -> Sequence[Op]:
+    judged = op.code in _WRITTEN or hasattr(Paths, f"_of_{op.code}")
+    return op.args if judged else ()
 
 
 def tests(function: Function) -> Iterator[Op]:

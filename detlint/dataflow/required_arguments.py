@@ -6,11 +6,12 @@ import ast
 import json
 import re
 import sys
+from bisect import bisect_left
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.options import option_of, values_by_default, values_set
-from detlint.dataflow.path_conditions import Paths, tests
+from detlint.dataflow.path_conditions import Paths, deciding, tests
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.scan import CALLED
@@ -20,9 +21,9 @@ from detlint.syntax.parsing import REFUSALS
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
@@ -83,6 +84,7 @@ class Needs:
 
     def __init__(self, function: Function) -> None:
         self._function = function
+        self._tests = _Tests(function)
 
     def of(self, op: Op) -> list[Need]:
         """None where the function runs an operation without, or code out of sight may call it."""
@@ -121,9 +123,7 @@ class Needs:
         taken = self._taken(given) if _name_of(given) else None
         if taken is None or taken.name[0] or not _is_off(taken):
             return []
-        is_run = not self._may_not_run(op) or _Place(self._function, given, self._read).runs(
-            op, None
-        )
+        is_run = not self._may_not_run(op) or _Place(self._tests, given).runs(op, None)
         return self.of_value(taken) if is_run else []
 
     def _asked_for(self, op: Op) -> list[tuple[_Place, Op]]:
@@ -137,11 +137,7 @@ class Needs:
         """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
         file may get its names by code that does not show them."""
         shown = not any(each in self._function.unit.text for each in ("exec(", "globals()"))
-        return shown and self._may_not_run(op) and not self._constants.may_run(op)
-
-    @cached_property
-    def _constants(self) -> Paths:
-        return Paths(self._function)
+        return shown and self._may_not_run(op) and not self._tests.constants.may_run(op)
 
     @cached_property
     def _leaves(self) -> bool:
@@ -160,11 +156,11 @@ class Needs:
     def _fields(self) -> list[tuple[_Place, _Field]]:
         """The fields of dataclasses that tests of the function read: ``self.cfg.flip``."""
         seen: dict[str, Op] = {}
-        for each in self._read if "dataclass" in self._function.unit.text else ():
+        for each in self._tests.read if "dataclass" in self._function.unit.text else ():
             if each.code == "attr" and _name_of(each) and len(seen) < _MOST:
                 seen.setdefault(_name_of(each), each)
         found = ((each, self._field(each)) for each in seen.values())
-        return [(_Place(self._function, x, self._read), field) for x, field in found if field]
+        return [(_Place(self._tests, x), field) for x, field in found if field]
 
     def _field(self, read: Op) -> _Field | None:
         unit, name = self._function.unit, str(read.name)
@@ -199,28 +195,22 @@ class Needs:
         """The parameters that tests of the function read, and the attributes of its object that
         are given such in the constructor."""
         seen: set[str] = set()
-        for each in self._read:
+        for each in self._tests.read:
             name = _name_of(each)
             taken = self._taken(each) if name and name not in seen else None
             if taken is not None and not taken.name[0] and len(seen) < _MOST:
                 seen.add(name)
-                yield _Place(self._function, each, self._read), taken
+                yield _Place(self._tests, each), taken
 
     @cached_property
     def _options(self) -> list[_Place]:
         """The options of the program that tests of the function read."""
         found: dict[str, Op] = {}
-        for each in self._read:
+        for each in self._tests.read:
             name = option_of(each)
             if name and len(found) < _MOST:
                 found.setdefault(name, each)
-        return [_Place(self._function, each, self._read, name) for name, each in found.items()]
-
-    @cached_property
-    def _read(self) -> list[Op]:
-        """What tests of the function read."""
-        read = tests(self._function)
-        return list(closure(read, lambda op: () if op.code == "param" else op.args))
+        return [_Place(self._tests, each, name) for name, each in found.items()]
 
     def _taken(self, op: Op) -> Op | None:
         """The parameter that a value is, or that is kept in the attribute."""
@@ -278,21 +268,46 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OTHER = "\0"  # a value that nothing is compared with
 
 
-class _Place:
-    """A parameter, an attribute of ``self`` or an option, of which a value is assumed; ``read``:
-    what is read beside it."""
+class _Tests:
+    """What is tested in a function."""
 
-    def __init__(self, function: Function, op: Op, read: Sequence[Op], option: str = "") -> None:
-        self._function = function
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.constants = Paths(function)
+        self._deciding: dict[tuple[Region, int], frozenset[Op]] = {}
+
+    @cached_property
+    def read(self) -> list[Op]:
+        """What tests of the function read."""
+        read = tests(self.function)
+        return list(closure(read, lambda op: () if op.code == "param" else op.args))
+
+    @cached_property
+    def _leaving(self) -> list[int]:
+        return [each.place for each in self.function.leaving]
+
+    def deciding(self, op: Op) -> frozenset[Op]:
+        """What decides whether an operation runs."""
+        key = op.region, bisect_left(self._leaving, op.place)
+        if key not in self._deciding:
+            self._deciding[key] = frozenset(deciding(op))
+        return self._deciding[key]
+
+
+class _Place:
+    """A parameter, an attribute of ``self`` or an option, of which a value is assumed."""
+
+    def __init__(self, tests_: _Tests, op: Op, option: str = "") -> None:
+        self._tests = tests_
         self._op = op
-        self._read = read
         self.option = option
         self._paths: dict[str, Paths] = {}
+        self._among: dict[frozenset[Op], bool] = {}
 
     @cached_property
     def compared(self) -> list[object]:
         """The texts and numbers with which it is compared."""
-        around = [each for each in self._read if each.code == "compare" and self._is_in(each)]
+        around = [each for each in self._tests.read if each.code == "compare" and self._is_in(each)]
         sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
         found = (side.name for side in sides if side.code == "const")
         return [each for each in found if isinstance(each, (str, int))]
@@ -314,11 +329,20 @@ class _Place:
 
     def runs(self, op: Op, value: object) -> bool:
         """Whether an operation may run where it has some value."""
+        if not self._decides(op):
+            return self._tests.constants.may_run(op)
         paths = self._paths.get(repr(value))
         if paths is None:
             assumed = partial(_assumed, value, self._op, self.option)
-            paths = self._paths[repr(value)] = Paths(self._function, assumed)
+            paths = self._paths[repr(value)] = Paths(self._tests.function, assumed)
         return paths.may_run(op)
+
+    def _decides(self, op: Op) -> bool:
+        """Whether its value has a part in what decides whether an operation runs."""
+        asked = self._tests.deciding(op)
+        if asked not in self._among:
+            self._among[asked] = any(_is_same(self._op, self.option, each) for each in asked)
+        return self._among[asked]
 
 
 def _assumed(value: object, read: Op, option: str, op: Op) -> object:

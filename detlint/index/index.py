@@ -18,7 +18,7 @@ from detlint.sources.cache import content_digest
 from detlint.sources.decoding import decode
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 from detlint.sources.source import DecodeError, Source
-from detlint.syntax.alive import alive
+from detlint.syntax.alive import renamed
 from detlint.syntax.parsing import Problem, problem
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class Index:
             text, hinted = self.source(path).text, self._hints_of(path)[kind]
             found = self._places[path, kind] = dict[str, list[int]]()
             starts = self.source(path).line_starts
-            for place in sorted({*hinted, *alive(text, hinted)}):
+            for place in sorted({*hinted, *renamed(text, hinted)}):
                 part = self.part_at(path, bisect_right(starts, place))
                 found.setdefault(part, []).append(place)
         return self._places[path, kind]

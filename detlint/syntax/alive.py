@@ -24,8 +24,15 @@ def alive(text: str, offsets: Iterable[int]) -> list[int]:
     them, in order."""
     layout = layout_of(text)
     live = {offset for offset in offsets if not layout.hides(offset)}
-    aliases = {name for offset in live for name in _aliases(text, offset)}
-    return sorted(live.union(*(mentions(text, name) for name in aliases)))
+    return sorted(live | renamed(text, live))
+
+
+def renamed(text: str, offsets: Iterable[int]) -> set[int]:
+    """Where names are used that an import or a definition gives what some tokens stand for."""
+    named = ((offset, name) for offset in offsets for name in _aliases(text, offset))
+    # Most have none, and lexing takes long.
+    aliases = {name for offset, name in named if not layout_of(text).hides(offset)}
+    return {place for each in aliases for place in mentions(text, each)}
 
 
 def _aliases(text: str, offset: int) -> Iterator[str]:

@@ -20,9 +20,11 @@ _ENDS_HEAD = re.compile(
     r"[ \t]*(?:(?:async[ \t]+def|def|class)\b|\)).*:[ \t]*(?:#.*)?$", re.MULTILINE
 )
 _ENDS_LINE = re.compile(r"[ \t]*(?:#.*)?$", re.MULTILINE)
-_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 # What stands in no bracket, whatever a broken line above has left open.
-_BEGINS = re.compile(r"[ \t]*(?:async[ \t]+def|def|class|import|return|try|while|with)\b")
+_BEGINS = re.compile(
+    r"[ \t]*(?:(?:async[ \t]+def|def|class|import|return|try|while|with)\b"
+    r"|from[ \t]+[\w.]+[ \t]+import\b)"
+)
 # What ends the line before a statement: that is not indented further, no comment, no closing
 # bracket. It begins with plain text, which sre finds four times as fast as the start of a line.
 _STATEMENT = {"": re.compile(r"\n(?=[^\s#)\]}])")}
@@ -149,14 +151,15 @@ class Layout:
 
     def _outside_brackets(self, begins: list[int], end: int) -> Iterator[int]:
         """The lines that begin a statement, and do not go on with one that a bracket holds open."""
-        text, depth = self.text, 0
+        text, depth, surely = self.text, 0, True
         for begin, stop in zip(begins, [*begins[1:], end], strict=bool(begins)):
-            if depth <= 0 or _BEGINS.match(text, begin):
+            if depth <= 0 or surely:
                 yield begin
                 depth = 0
-            if depth or any(
-                text.count(a, begin, stop) != text.count(b, begin, stop) for a, b in _BRACKETS
-            ):
+            surely = _BEGINS.match(text, stop) is not None
+            if surely:
+                continue  # whatever is open here
+            if depth or not _may_balance(text[begin:stop]):
                 parts = [text[x:y] for x, y in self.plain(begin, stop)]
                 depth += sum(map(_opened, parts))
 
@@ -165,6 +168,12 @@ class Layout:
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
         return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
+
+
+def _may_balance(text: str) -> bool:
+    """Whether as many brackets open as close, strings and comments included."""
+    count = text.count
+    return count("(") == count(")") and count("[") == count("]") and count("{") == count("}")
 
 
 def _opened(code: str) -> int:

@@ -45,6 +45,12 @@ def places(text: str) -> dict[str, list[int]]:
     return found
 
 
+@lru_cache(maxsize=2)  # of a program, for many files
+def words(text: str) -> frozenset[str]:
+    """The words of a text, strings and comments included."""
+    return frozenset(_WORD.findall(text))
+
+
 @lru_cache(maxsize=2)
 def quoted(text: str) -> frozenset[str]:
     """The words that stand alone between quotes, by which what has that name may be looked up."""
