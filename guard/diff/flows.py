@@ -51,6 +51,13 @@ def _opaque(node: Node) -> Iterator[Path]:
     return (path for path, digest in pairs if digest & OPAQUE)
 
 
+def _binds_opaque(node: Node) -> bool:
+    """Whether a name that it binds is told by its identity alone: of ``train, val = loaders()``,
+    what the call gives is not (it is odd, and no None), and each part of it is."""
+    gave = node.first.gave if node.first is not None else ()
+    return any(each & OPAQUE for each in gave[: len(node.statement.writes)])
+
+
 def _round_that_called(node: Node) -> Node:
     """The round of a loop in which what it goes through was made; another statement itself."""
     rounds = (
@@ -67,6 +74,12 @@ def _first(origins: Iterable[Node]) -> Origins:
     for each in sorted(origins, key=lambda each: each.order):
         lines.setdefault(each.key, each)
     return frozenset(list(lines.values())[:_MOST])
+
+
+def _called_of(node: Node) -> set[Path]:
+    """Objects of which a statement calls a method, or that it calls themselves."""
+    parts = [tuple(each.split(".")) for each in node.statement.calls]
+    return {*parts, *(each[:-1] for each in parts)}
 
 
 def _frame(node: Node) -> tuple[int, str]:
@@ -272,16 +285,17 @@ class Flows:
         if is_clock(node.statement) and not is_begun(node.statement):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
-        found = self._of_results(below)
+        # what it calls may have been given by it what differs: that tells nothing
+        found = self._of_results(below) - {node}
         if found:
             return found
         inputs = list(self._differing(node))
         found = self._of_inputs(node, inputs)
+        states = self._states.of(node)
         if fills(node.statement):
             found = frozenset(each for each in found if not allocates(each.statement))
-            if not found:
+            if not found and not states:
                 return frozenset((node,))
-        states = self._states.of(node)
         if states:
             found = (found | states) if inputs else states
         # A view of it was given to a thread, which wrote it.
@@ -291,7 +305,7 @@ class Flows:
             found = later or found
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
-        found = self._of_those_below(node) or self._gone_through(node, _DEEP)
+        found = self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
         found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
@@ -464,7 +478,16 @@ class Flows:
         if not found and above is not None and len(path) == 1:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before) or late
-        return found or (self._passed_on(node, above) if above is not None else NOTHING)
+        if found or above is None:
+            return found
+        own = self._of_its_object(above) if path[0] == "self" else NOTHING
+        return own or self._passed_on(node, above)
+
+    def _of_its_object(self, above: Node) -> Origins:
+        """Of a method, the object that it was called of: another one holds other things, and no
+        statement has written them."""
+        held = _called_of(above)
+        return self._of_inputs(above, [each for each in self._differing(above) if each[0] in held])
 
     def _passed_on(self, node: Node, above: Node) -> Origins:
         """What was given to a call and no statement wrote: of the one around it what it was given,
@@ -492,7 +515,7 @@ class Flows:
         that is told by its identity, an object of a library's that it calls a method of."""
         statement = node.statement
         is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
-        holders = {tuple(each.split(".")[:-1]) for each in statement.calls}
+        holders = _called_of(node)
         until = node.ran.began
         paths = list(_opaque(node))
         for path in paths:
@@ -501,9 +524,11 @@ class Flows:
                 keys = [*shared_keys(node, path), *shared_keys(node, path[:1])]
                 yield from filter(None, (self._any[0].last(key, until) for key in keys))
         if is_taking:
-            below = _round_that_called(node).below
-            called = (each for each in below if each.first and each.first.result & OPAQUE)
-            yield from (each.nodes[-1] for each in called if each.nodes)
+            binds = _binds_opaque(node)
+            for each in _round_that_called(node).below:
+                if each.first and each.first.result & (OPAQUE | binds):
+                    # a generator goes on after the value that it gave in this round
+                    yield from [n for n in each.nodes if n.order <= node.order][-1:]
         above = node.within.above
         if above is not None and any(each[0] in node.within.call.names for each in paths):
             yield above

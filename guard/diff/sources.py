@@ -78,6 +78,11 @@ UNSEEDED = {  # where they are given nothing
     *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
     *("NSGAIIISampler", "QMCSampler", "GPSampler"),
 }
+# When a file was written or read last, as ``os.stat`` and ``os.path`` name it.
+FILE_TIMES = {
+    *(f"st_{at}time{unit}" for at in "mcab" for unit in ("", "_ns")),
+    *("getmtime", "getctime", "getatime"),
+}
 OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
@@ -195,6 +200,33 @@ def takes_any(call: ast.Call, name: str) -> bool:
     given = [each.arg for each in call.keywords]
     is_sent = len(call.args) > 1 or any(each in given for each in _SENDERS)
     return ".".join(name.split(".")[-2:]) in _ANY_RANK and not is_sent
+
+
+def is_unordered(call: ast.Call) -> bool:
+    """Whether a call has a library give results in the order in which they are done."""
+    given = {each.arg: getattr(each.value, "value", None) for each in call.keywords}
+    return given.get("return_as") == "generator_unordered" or given.get("in_order") is False
+
+
+def of_arguments(call: ast.Call) -> tuple[Source, str] | None:
+    """What the arguments of a call say that is another in each run, and in words."""
+    name = ast.unparse(call.func)
+    if leaves_out(call, name):
+        return Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out="
+    if is_limited(call, name):
+        return Source.READINESS, f"{name}() waits for a limited time"
+    if takes_any(call, name):
+        return Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank"
+    if is_unordered(call):
+        return Source.THREAD_ORDER, f"{name}() gives first what is done first"
+    if is_asynchronous(call):
+        return Source.READINESS, f"{name}() with async_op=True goes on before it is done"
+    return None
+
+
+def is_asynchronous(call: ast.Call) -> bool:
+    """Whether a collective is only begun: what it gives is there once somebody has waited."""
+    return any(e.arg == "async_op" and getattr(e.value, "value", False) for e in call.keywords)
 
 
 def _calls(statement: Statement, names: set[str]) -> bool:

@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from guard.diff.sources import seeds
-from guard.diff.statements import NEVER, NOTHING
+from guard.diff.statements import NEVER, NOTHING, differ
 from guard.digests.generators import NAMES
 
 if TYPE_CHECKING:
@@ -125,9 +125,10 @@ class StateOrigins:
         found: set[Node] = set()
         for at in range(len(NAMES)):
             is_still = first.before[at] == first.after[at] and second.before[at] == second.after[at]
-            if is_still or not self._may(node, at):
+            is_below = any(_moved_below(node, run, at) for run in (0, 1))
+            if is_still or is_below or not self._may(node, at):
                 continue
-            if first.before[at] != second.before[at]:
+            if differ(first.before[at], second.before[at]):  # 0: torch was not imported yet
                 found |= self._of_state(node, at)
             elif node.within.role and first.after[at] != second.after[at]:
                 found |= self._intruder(node, at)

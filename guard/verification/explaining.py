@@ -20,14 +20,13 @@ from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
 from guard.diff.sources import (
     DOES,
+    FILE_TIMES,
     LISTING,
     OF_FILES,
     UNSEEDED,
     VALUES,
-    is_limited,
-    leaves_out,
+    of_arguments,
     source_of,
-    takes_any,
     told_by,
 )
 from guard.digests.generators import NAMES
@@ -132,25 +131,26 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
     yield from _of_others(node, traits)
-    if node.draws:
-        names = [f"{_OWNERS[each]}'s" for each in _moved(node) if each in _OWNERS]
+    if moved := _moved(node):
+        names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
 
 
 def _moved(node: Node) -> list[str]:
-    """Names of the states that have moved while it ran."""
+    """Names of the states that have moved while it ran, and that differed before."""
     rans = [ran for ran in (node.first, node.second) if ran is not None]
-    moved = {at for ran in rans for at in range(len(ran.before)) if ran.before[at] != ran.after[at]}
-    return [name for at, name in enumerate(NAMES) if at in moved]
+    return [
+        name
+        for at, name in enumerate(NAMES)
+        if any(ran.before[at] != ran.after[at] for ran in rans)
+        and (len(rans) == 1 or rans[0].before[at] != rans[1].before[at])
+    ]
 
 
 def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     """What other threads, processes and ranks do meanwhile."""
     statement, shown = node.statement, f"`{node.statement.text}`"
-    for call in (each for each in _parts(statement.text) if isinstance(each, ast.Call)):
-        if takes_any(call, name := ast.unparse(call.func)):
-            yield Origin(Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank")
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
     waits = statement.kind in ("AsyncFor", "AsyncWith")
@@ -165,17 +165,16 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
 
 
 def _of_the_system(text: str) -> Iterator[Origin]:
-    """What a file of the system tells; whether something came within a limited time; what NumPy
-    leaves unwritten."""
+    """What a file of the system tells, or the time of a file; what the arguments of calls say."""
     for each in _parts(text):
         if isinstance(each, ast.Constant) and isinstance(each.value, str):
             told = told_by(each.value)
             if told is not None:
                 yield Origin(told, f"{each.value} in `{text}`")
-        elif isinstance(each, ast.Call) and leaves_out(each, name := ast.unparse(each.func)):
-            yield Origin(Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out=")
-        elif isinstance(each, ast.Call) and is_limited(each, name := ast.unparse(each.func)):
-            yield Origin(Source.READINESS, f"{name}() waits for a limited time")
+        elif (time := last_name(each)) in FILE_TIMES:
+            yield Origin(Source.CLOCK, f"the time of a file, {time}, in `{text}`")
+        elif isinstance(each, ast.Call) and (found := of_arguments(each)) is not None:
+            yield Origin(*found)
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:

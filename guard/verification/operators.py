@@ -40,7 +40,8 @@ _SHOWN = {
     Cause.KERNEL: "{} was given the same in both runs, and gave another result.",
     Cause.GENERATOR: "{} was given the same in both runs, and drew other random numbers.",
     Cause.OUTSIDE: "What {} was given differs, though no operator before it gave another result: "
-    "it is another tensor of these, or comes from outside of torch (a number, NumPy, a file).",
+    "it is another tensor of these, or comes from outside of torch (a number, NumPy, a file, "
+    "another rank).",
 }
 READ = (
     "What {} was given differs, though no operator before it gave another result: it read what "
@@ -109,8 +110,11 @@ def _allocates(step: Step, until: Event) -> bool:
 
 
 def _operators(step: Step) -> Iterator[Event]:
+    """But for those whose result is not their own: unwritten memory, and what other ranks gave,
+    which may come later."""
     found = (event for event in step.events if event.kind == "operator")
-    return (event for event in found if not packet(event.name).startswith(_EMPTY))
+    named = ((event, event.name.partition(".")[0], packet(event.name)) for event in found)
+    return (e for e, of, name in named if "c10d" not in of and not name.startswith(_EMPTY))
 
 
 def _key(event: Event) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ SAVED = "what becomes of the state that was lost"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
-    "epochs in the place of seconds.",
+    "epochs in the place of seconds; of a file, from what it holds.",
     Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
     "random.Random(seed); a UUID or the system's entropy is another one in each run.",
     Source.GENERATOR: f"{SEEDING} Or give what draws there a seed of its own.",
@@ -48,12 +48,14 @@ REMEDIES = {
     "the order of insertion, where a set does not.",
     Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
     Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
-    "place of imap_unordered and as_completed, in_order=True for a DataLoader. Let each thread "
-    "keep its own part, and add or join the parts afterwards in a fixed order, as with pool.map: "
+    'place of imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for '
+    "a DataLoader. Let each thread keep its own part, and add or join the parts afterwards in a "
+    "fixed order, as with pool.map: "
     "sums of floats hang on the order of their parts, what threads hand over on which is first. "
     "Between ranks, name the one to receive from: dist.recv(tensor, src=rank).",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
-    "a timeout, in the place of asking whether it is done by then.",
+    "a timeout, and work.wait() after async_op=True, in the place of asking whether it is done by "
+    "then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
@@ -312,6 +314,8 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         yield from _fit(handed, Source.THREAD_ORDER.value, 0 if sure else _SURE)
     elif cause in _COMPUTED and not asked.is_known:
         yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
+    if cause in _COMPUTED:
+        yield from _fit(text.threads.begun(tree), Source.READINESS.value)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
         yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
     if cause is not Cause.STATE:

@@ -16,7 +16,7 @@ from detlint.dataflow.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
-from guard.diff.sources import LISTING, leaves_out, source_of, takes_any
+from guard.diff.sources import LISTING, is_asynchronous, leaves_out, of_arguments, source_of
 from guard.observe.statements import inner_path
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
@@ -37,6 +37,7 @@ _QUEUES = ("Queue", "SimpleQueue", "LifoQueue", "PriorityQueue", "JoinableQueue"
 _SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
 _TOGETHER = "changes what several processes share, in the order in which they come to it"
 _UNORDERED = ("as_completed", "imap_unordered")
+_WAITS = ("wait", "synchronize", "wait_tensor")
 # How a draw from a generator of the whole process begins, by the first letters of the name that a
 # trace has for it.
 _DRAWN_BY = {
@@ -308,8 +309,8 @@ class Threads:
         every = [each for tree in trees for each in calls(tree)]
         named = [(call, name.rpartition(".")[2]) for call, name in every]
         self.queues = any(name in _QUEUES for _, name in named)
-        self.others = any(name in _UNORDERED or _is_off(call, "in_order") for call, name in named)
-        self.others |= any(takes_any(call, name) for call, name in every)
+        self.others = any(name in _UNORDERED or of_arguments(call) for call, name in named)
+        self.waits = any(name in _WAITS for _, name in named)
         self.shares_memory = any(name in _SHARING for _, name in named)
 
     def __bool__(self) -> bool:
@@ -340,6 +341,13 @@ class Threads:
                     what = f"{target} grows in threads, in the order they come to it"
                     yield Line(0, node.lineno, what)
 
+    def begun(self, tree: ast.AST) -> Iterator[Line]:
+        """Collectives that are begun in a program that waits for none."""
+        for call, name in calls(tree) if not self.waits else ():
+            if is_asynchronous(call):
+                what = f"{name}(async_op=True) is begun, and nothing waits until it is done"
+                yield Line(0, call.lineno, what)
+
     def written_together(self, tree: ast.AST) -> Iterator[Line]:
         """Where processes change what lies in memory that they share."""
         for function in _functions(tree, self.handing) if self.shares_memory else ():
@@ -368,11 +376,6 @@ class Threads:
                 if is_draw and not own and last_name(call.func) not in _NO_DRAWS:
                     what = "draws from the generator of the whole process, in a thread"
                     yield Line(0, call.lineno, f"{name}() {what}")
-
-
-def _is_off(call: ast.Call, name: str) -> bool:
-    given = (each.value for each in call.keywords if each.arg == name)
-    return any(isinstance(each, ast.Constant) and not each.value for each in given)
 
 
 def _handed(trees: Collection[ast.AST], others: tuple[str, ...] = ()) -> set[str]:

@@ -63,6 +63,45 @@ CASES = {
     ),
     "into a list": ("a = []\nfor _ in range(3):\n    a.append(os.urandom(4))\nb = a[1]", 5, {4}),
     "into a dictionary": ("a = {}\nk = 3\na[k] = os.urandom(4)\nb = a[k]", 5, {4}),
+    "an attribute of another object": (
+        (
+            "import torch\nclass A:\n    def reset(self):\n        self.x.zero_()\n"
+            "one, other = A(), A()\n"
+            "vars(one).update(x=torch.ones(2))\nvars(other).update(x=torch.ones(3))\n"
+            "s = os.urandom(1)\n"
+            "for each in (one, other) if s[0] > LIMIT else (other, one):\n    each.reset()"
+        ),
+        5,
+        {9},
+    ),
+    "one of several loaders that a call gives": (
+        (
+            "from torch.utils.data import DataLoader, Subset\ndef loaders():\n"
+            "    s = list(os.urandom(4))\n"
+            "    return DataLoader(Subset(range(256), s)), DataLoader(range(4))\n"
+            "a, b = loaders()\nfor c in a:\n    d = c"
+        ),
+        8,
+        {4},
+    ),
+    "a loader that a generator gives": (
+        (
+            "import torch\nfrom torch.utils.data import DataLoader, Subset\n"
+            "torch.manual_seed(0)\ndef loaders():\n    for n in range(2):\n"
+            "        s = list(os.urandom(4))\n        yield n, DataLoader(Subset(range(256), s))\n"
+            "for n, a in loaders():\n    for c in a:\n        d = c"
+        ),
+        11,
+        {7},
+    ),
+    "what is drawn into a tensor": (
+        (
+            "import torch\na = list(os.urandom(4))\ntorch.manual_seed(a[0])\nb = torch.ones(3)\n"
+            "b.normal_()\nc = b + 0"
+        ),
+        7,
+        {3},
+    ),
     "by a constant key": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = g['lr']", 4, {3}),
     "a part of what is read": ("g = {'lr': 1}\ng['lr'] = os.urandom(4)\nb = dict(**g)", 4, {3}),
     "a part of what is read elsewhere": (

@@ -25,7 +25,7 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import Traits
+from guard.digests.traits import ASKED, Traits
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
@@ -367,6 +367,13 @@ def test_what_a_call_reads() -> None:
         ("async with gate:", Source.READINESS),
         ("a = requests.get(url, timeout=3)", Source.PROGRAM),
         ("a = ', '.join(names)", Source.NOT_SHOWN),
+        ("a = f'{name}@{path.stat().st_mtime_ns}'", Source.CLOCK),
+        ("a = max(paths, key=os.path.getmtime)", Source.CLOCK),
+        ("a = path.stat().st_size", Source.NOT_SHOWN),
+        ("work = Parallel(2, return_as='generator_unordered')", Source.THREAD_ORDER),
+        ("work = Parallel(2, return_as='generator')", Source.NOT_SHOWN),
+        ("work = dist.all_reduce(a, async_op=True)", Source.READINESS),
+        ("work = dist.all_reduce(a, async_op=False)", Source.NOT_SHOWN),
     ],
 )
 def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None:
@@ -376,6 +383,26 @@ def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None
     node = Node(None, None, statement, Calling(call, call, "main", None), 0)
 
     assert origin_of(node, Traits()).source is source
+
+
+def test_what_a_library_asks_the_system_for_comes_after_an_order_of_completion() -> None:
+    statement = statements("work = Parallel(2, return_as='generator_unordered')")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert origin_of(node, Traits(gave=ASKED)).source is Source.THREAD_ORDER
+
+
+def test_a_draw_from_an_equal_state_is_no_unseeded_generator(tmp_path: Path) -> None:
+    text = """\
+import random
+random.seed(0)
+a = [random.random() for _ in range(SIZE)]
+"""
+    found = flows(tmp_path, text, SIZE=(3, 4))
+    (drawn,) = (each for each in found.tainted if each.statement.line == 3)
+
+    assert origin_of(drawn, found.traits(drawn)).source is Source.NOT_SHOWN
 
 
 def test_threads_that_write_in_place_are_told(tmp_path: Path) -> None:

@@ -257,3 +257,15 @@ def test_another_environment_is_told_of_runs_that_agree(monkeypatch: pytest.Monk
     assert comparison is not None
     assert (comparison.changes, other) == (seeds, 2)
     assert inquiry.compared(watched._replace(processes=cast("Any", (runs[0],)))) == (None, 1)
+
+
+@pytest.mark.parametrize(("wait", "lines"), [("pass", [3]), ("work.wait()", [])])
+def test_a_collective_that_nothing_waits_for(wait: str, lines: list[int]) -> None:
+    tree = ast.parse(
+        "def f(parts):\n    for part in parts:\n"
+        f"        work = dist.all_reduce(part, async_op=True)\n        {wait}\n"
+    )
+    threads = Threads([tree])
+
+    assert [each.line for each in threads.begun(tree)] == lines
+    assert threads

@@ -155,11 +155,14 @@ def step(*results: tuple[str, bytes, bytes]) -> Step:
          Cause.OUTSIDE),
         ([("aten.mm.default", b"a", b"b")], [("aten.bmm.default", b"a", b"c")],
          Cause.CONTROL_FLOW),
+        ([("c10d.allreduce_.default", b"a", b"b"), ("aten.div_.Tensor", b"b", b"d")],
+         [("c10d.allreduce_.default", b"a", b"c"), ("aten.div_.Tensor", b"c", b"e")],
+         Cause.OUTSIDE),
         ([("aten.neg.default", b"d", b"e"), ("aten.mm.default", b"a", b"b")],
          [("aten.mm.default", b"a", b"c")], Cause.KERNEL),
     ],
     ids=["result", "input", "overwritten", "allocated", "drawn", "drawn over other", "drawn by",
-         "other operators",
+         "other operators", "from another rank",
          "a result after others"],
 )  # fmt: skip
 def test_what_an_operator_shows(
