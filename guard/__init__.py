@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from guard.inventory import report
     from guard.recording.recording import record
-    from guard.refusals.surveys import survey
+    from guard.refusals.watch import survey
     from guard.rehearsal.library import preflight
     from guard.replicas.check import check_replicas
     from guard.replicas.watch import watch_replicas
@@ -86,7 +86,7 @@ _HOMES = {
     "setup.rng_states": ("restore", "rng_state"),
     "setup.seeding": ("seed_worker",),
     "setup.streams": ("EpochSampler", "generator", "loader_options"),
-    "refusals.surveys": ("survey",),
+    "refusals.watch": ("survey",),
 }
 
 

@@ -77,7 +77,7 @@ REPAIRS: tuple[Repair, ...] = (
     *(
         _repair(
             f"{_INTERPOLATE}{usage}",
-            " ".join(f"{space}upsample_{each}=interpolation:{each}" for each in kernels.split()),
+            " ".join(f"{space}upsample_{each}=axes:{each}" for each in kernels.split()),
             _TRANSPOSED,
         )
         for usage, space, kernels in (

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import guard  # noqa: E402
-from guard.refusals.surveys import Survey, _place  # noqa: E402
+from guard.refusals.watch import Survey, _place  # noqa: E402
 
 INDEX = torch.tensor([1])
 
