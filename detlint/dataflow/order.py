@@ -9,15 +9,17 @@ from __future__ import annotations
 import ast
 import math
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import expected, lattice
-from detlint.dataflow.calls import spoken, word_of
+from detlint.dataflow.calls import bound, spoken, word_of
 from detlint.dataflow.effects import Effects, is_column
 from detlint.dataflow.given_orders import GivenOrders
 from detlint.dataflow.imported_orders import ImportedOrders
 from detlint.dataflow.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.messages import Messages
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
 from detlint.dataflow.use import PLAIN, Flow, Use, surest
@@ -108,6 +110,7 @@ class Orders:
         self.root: Op | None = None
         self._by_root = False  # whether what the root is decided something
         self._ended = False  # the search, by its budget
+        self._paths: dict[Op, tuple[Function | None, Paths]] = {}  # by what calls pass
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
     def opened(self, unit: Unit, depth: int) -> Orders:
@@ -188,13 +191,25 @@ class Orders:
         if value.code == "function":
             return
         quiet = self._is_for_looking_up(value)
-        for each in dict.fromkeys(value.uses):
+        for each in filter(self._may_run, dict.fromkeys(value.uses)):
             for use in self.at(each, value, flow):
                 if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
                     continue
                 if not self.calls:
                     self._told.setdefault(key, use)
                 yield use
+
+    def _may_run(self, use: Op) -> bool:
+        """Whether something runs by what the call passes from which its function was entered."""
+        call = self.calls[-1] if self.calls else None
+        if call is None or call.unpacks or call.function is use.function:
+            return True
+        if call not in self._paths:
+            function = self.values.callee(call) or self.values.builder(call)
+            given = partial(_passed, bound(function, call) if function is not None else {})
+            self._paths[call] = function, Paths(function or use.function, given)
+        function, paths = self._paths[call]
+        return use.function is not function or paths.may_run(use)
 
     def _is_for_looking_up(self, value: Op) -> bool:
         """Whether what a variable holds is for people to read, or to look up among."""
@@ -608,7 +623,7 @@ class Orders:
             or self.holds_one(value, use)
             or self._is_dead(use)
         ):
-            yield Use(use, "indexed", assumed=self.seems_one(use))
+            yield Use(use, "indexed", assumed=_is_displayed(use) or self.seems_one(use))
 
     def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """``frame[names]``: the columns in the order of a list, unless that gets them back."""
@@ -642,7 +657,7 @@ class Orders:
         if not any(use.name) or flow.text or flow.keyed or flow.rows:
             yield from self.follow(use, flow)
         else:
-            yield Use(use, "sliced", assumed=_is_part(use))
+            yield Use(use, "sliced", assumed=_is_displayed(use) or _is_part(use))
 
     def _in_compare(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         operators: tuple[str, ...] = use.name
@@ -854,6 +869,11 @@ def _is_part(use: Op) -> bool:
     return over is not None and over.code == "call" and word_of(over) == "range"
 
 
+def _is_displayed(value: Op) -> bool:
+    """Whether a statement is nothing but a value, which a notebook shows below its cell."""
+    return bool(value.uses) and all(use.code == "drop" for use in value.uses)
+
+
 def depends(made: Op, head: Op) -> bool:
     """Whether what a comprehension collects is made of its element."""
     collected = made.args[: 2 if made.name == "dict" else 1]
@@ -872,3 +892,11 @@ def _takes_end(use: Op) -> bool:
 
 def _is_whole(key: Op) -> bool:
     return key.code == "range" and not key.args
+
+
+def _passed(given: dict[Op, Op], op: Op) -> object:
+    """What a parameter certainly is by what a call gives, or by its default."""
+    if op.code != "param" or op.name[0]:
+        return ...
+    value = given.get(op) or next(iter(op.args), None)
+    return ... if value is None else value.constant

@@ -4918,3 +4918,30 @@ class OnlyShows:
         for path in Path(folder).rglob("*"):
             self._shown.append(path)
         print(self._shown)
+
+
+# What a call does not turn on does not run
+
+
+def _logged(paths, shapes=None, *, numbered=False):
+    if shapes:
+        for path, shape in zip(paths, shapes):
+            logger.info(path, shape)
+            save(path, shape)
+    if not numbered:
+        return
+    for number, path in enumerate(paths):
+        save(number, path)
+
+
+def logged_without_more(d):
+    _logged(os.listdir(d))
+    _logged(os.listdir(d), None)
+    _logged(os.listdir(d), load(d))  # DET203
+    _logged(os.listdir(d), numbered=True)  # DET203
+    _logged(os.listdir(d), **load(d))  # DET203
+
+
+def displayed(d):
+    names = os.listdir(d)  # possible DET203
+    names[:10]
