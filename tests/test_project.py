@@ -2733,9 +2733,11 @@ def test_a_session_of_tensorflow_1_draws(
         ('os.environ["TF_XLA_FLAGS"] = "--xla_gpu_deterministic_reductions"', True),
         ('os.environ["TF_CUDNN_DETERMINISTIC"] = "1"', True),
         ('os.environ["TF_XLA_FLAGS"] = "--xla_gpu_autotune_level=2"', False),
+        ('os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=true"', True),
+        ('os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=false"', False),
     ],
 )
-def test_what_jax_does_not_read_is_a_wish(
+def test_what_xla_does_not_read_is_a_wish(
     project: Project, lint: Lint, line: str, *, found: bool
 ) -> None:
     project({"train.py": f"import os\n{line}\nimport jax\n\njax.grad(loss)(1)\n\n{MAIN}"})

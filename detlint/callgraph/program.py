@@ -161,6 +161,11 @@ class Program:
         apart = self._reach.is_in_workers(self.path, located.path, part)
         return apart and self._has_workers
 
+    def _starts_workers(self, path: str, part: str) -> bool:
+        """Whether a part of a file only runs when the workers of a loader start."""
+        starts = "worker_starts" in self._holders
+        return starts and self._reach.starts_workers(self.path, path, part)
+
     def leaves_uncalled(self, located: Located) -> bool:
         """Whether a fact stands in the forward of a class of which each object is kept in an
         attribute that nothing reads."""
@@ -398,7 +403,7 @@ class Program:
             if shared and path != self.path and not self._is_loop(path, part):
                 continue
             doubt = self._doubt(kind, path, part, fact, surely=not anywhere)
-            if doubt != NEVER:
+            if doubt != NEVER and not (kind == "seeds" and self._starts_workers(path, part)):
                 yield Located(path, fact._replace(doubt=doubt or fact.doubt))
         if kind == "sets":
             # What a script sets to something unknown may be the value that is asked about.

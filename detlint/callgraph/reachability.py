@@ -78,6 +78,12 @@ class Reachability:
         reached = self._is_reached(self._calls, self._outside_workers, program, path, part)
         return bool(part) and not (part == MAIN and path == program) and not reached
 
+    def starts_workers(self, program: str, path: str, part: str) -> bool:
+        """Whether a part runs, and only in what loaders call when their workers start."""
+        if part in ("", MAIN) or not self.runs(program, path, part):
+            return False
+        return not self._is_reached(self._calls, self._outside_starts, program, path, part)
+
     def _is_reached(
         self, graph: Graph, reached: Sequence[int], program: str, path: str, part: str
     ) -> bool:
@@ -168,6 +174,20 @@ class Reachability:
                 node = self._calls.known(path, part)
                 if node is not None and part and self._is_for_workers(path, part):
                     limits[node] = 0
+        return flood(self._calls, self._starts(self._calls), limits)
+
+    @cached_property
+    def _outside_starts(self) -> list[int]:
+        limits = self._limits(self._calls)
+        starting: dict[Symbol, set[tuple[str, str]]] = {}  # what is started so, and where
+        for path in self._files:
+            for part, fact in self._index.facts(path, "worker_starts"):
+                for started in self._definitions.meant(path, fact.what) or ():
+                    starting.setdefault(started, set()).add((path, part))
+        for started, places in starting.items():
+            node = self._calls.known(*started)
+            if node is not None and places.issuperset(self.users(*started)):
+                limits[node] = 0
         return flood(self._calls, self._starts(self._calls), limits)
 
     @cached_property

@@ -52,6 +52,7 @@ _STRATEGY = f"{rows.TRAINER}.strategy"
 _SWITCHED_ON = {f"{rows.TRAINER}.deterministic": "torch", rows.DETERMINISTIC: "cudnn"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
+_WORKER_START = "worker_init_fn"
 _TABLES: tuple[Table, ...] = ("refused", "switched")
 _RELEASE = (2, 13)  # of torch, whose operators differ
 _NAMING = frozenset(("attr", "free", "global", "import"))
@@ -236,6 +237,8 @@ class _Reader:
 
     def seeds(self, function: Function) -> Iterator[Found]:
         """Calls that seed, and classes of which making one does."""
+        if _starts_workers(function):
+            return
         for op in function.ops:
             if op.code in ("call", "import"):
                 for what in self._seeded(op):
@@ -542,6 +545,16 @@ class _Reader:
             for name in self._meant(given) if given is not None else ():
                 yield Found(op, name)
 
+    def worker_starts(self, function: Function) -> Iterator[Found]:
+        """Calls that have a loader call a function in each of its workers, each with that, unless
+        what stands around calls it, too."""
+        for op in function.coded("call"):
+            given = op.given(_WORKER_START)
+            for name in self._meant(given) if given is not None else ():
+                around = function.outermost.all_coded("call")
+                if not any(name in self._values.called(each) for each in around):
+                    yield Found(op, name)
+
     def _given_to_pool(self, call: Op) -> Op | None:
         """What a pool calls for each task: ``f`` of ``pool.map(f, rows)`` and
         ``Parallel(4)(delayed(f)(row) for row in rows)``."""
@@ -748,6 +761,15 @@ def _may_be_called(function: Function) -> bool:
     if any(op.uses for op in made) or "." in function.name or not made:
         return True
     return outer.node is None and any(True for _ in outer.unit.reads("global", function.name))
+
+
+def _starts_workers(function: Function) -> bool:
+    """Whether a loader alone calls a function that stands in another one, in its workers."""
+    outer = function.outer
+    made = [op for op in outer.coded("function") if op.name is function] if outer else []
+    return any(op.uses for op in made) and all(
+        use.code == "call" and use.given(_WORKER_START) is op for op in made for use in op.uses
+    )
 
 
 def _node(function: Function) -> ast.AST:

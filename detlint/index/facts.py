@@ -187,6 +187,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called(f".{each}" for each in (*randomness.TASKS, "remote")),
         *("delayed(", "ClientApp(", "start_simulation("),
     ),
+    "worker_starts": ("worker_init_fn",),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),

@@ -141,7 +141,8 @@ class UnseededGlobalRng(Rule):
 
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
-    program runs it, also in a helper that it imports. Putting back a saved state does not. To an
+    program runs it, also in a helper that it imports. One in a loader's `worker_init_fn` does not:
+    it seeds the workers alone. Neither does putting back a saved state. To an
     environment, pass the seed at its first reset: `env.reset(seed=seed)`. Seed its space, too, if
     you draw from that: `env.action_space.seed(seed)`.
 

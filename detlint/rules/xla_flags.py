@@ -92,7 +92,7 @@ class XlaFlags(Rule):
             return
         if any(each in _OFF for each in node.value.split()):
             message = "--xla_gpu_deterministic_ops=false lets XLA add up in varying order"
-        elif "deterministic" in node.value:
+        elif _asks(node.value):
             message = f"XLA_FLAGS ask for determinism, and do not hold {_FLAG}"
         else:
             return
@@ -108,7 +108,7 @@ class XlaFlags(Rule):
         given = list(program.facts("sets", "XLA_FLAGS"))
         wished = [name for name in _TENSORFLOW_ONLY if cls._is_wish(program, name)]
         asks = wished or program.has("enables")
-        named = any("deterministic" in each.fact.text for each in given)
+        named = any(_asks(each.fact.text) for each in given)
         if any(not each.fact.text or _holds(each.fact.text) for each in given):
             return
         if not (asks or named):
@@ -138,6 +138,12 @@ class XlaFlags(Rule):
             )
             for each in program.facts("sets", name)
         )
+
+
+def _asks(value: str) -> bool:
+    """Whether flags ask for determinism, and do not only turn it off."""
+    words = (each for each in value.split() if "deterministic" in each)
+    return not all(each.endswith(("=false", "=0")) for each in words)
 
 
 def _holds(text: str) -> bool:
