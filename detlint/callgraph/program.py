@@ -429,8 +429,8 @@ class Program:
         named, unsaid = self._named(kind), []
         for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
             located = Located(path, fact)
-            sure = not fact.doubt or (fact.doubt == TESTED and self._passes(fact))
-            sure = sure and self._asks_for(located, often)
+            sure = fact.doubt in (0, TESTED) and self._asks_for(located, often)
+            sure = sure and (not fact.doubt or self._passes(fact))
             if sure and not self._doubt(kind, path, part, fact, surely=True):
                 if fact.method in often:
                     unsaid.append(located)

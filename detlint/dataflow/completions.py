@@ -65,7 +65,6 @@ class Completions:
             functions.update(dict.fromkeys(self.unit.functions_holding("Queue(")))
         for function in functions:
             yield from self.of_function(function)
-        yield from self._of_tasks()
 
     def of_function(self, function: Function) -> Iterator[Found]:
         """Those of a function, and of the functions in it."""
@@ -73,7 +72,7 @@ class Completions:
             yield from self._judged(call)
         yield from self._of_server(function)
 
-    def _of_tasks(self) -> Iterator[Found]:
+    def of_tasks(self) -> Iterator[Found]:
         """``executor.submit(work, x, rows)``, of what adds to ``rows``."""
         for filled in self.lists.all():
             flow = Flow(keyed=filled.is_keyed)

@@ -11,7 +11,7 @@ from detlint.dataflow.slices import alternatives, closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
-from detlint.syntax.mentions import mentions
+from detlint.syntax.mentions import holds, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,13 +63,14 @@ def _of_tensor(call: Op) -> str:
 def _of_model(call: Op) -> str:
     """The library of ``model.generate(x, do_sample=True)`` and of what ``pipeline(…)`` gives, of
     transformers, and of ``pipe(prompt)`` of diffusers."""
-    generates = word_of(call) == randomness.GENERATING and call.args[0].code == "attr"
-    if generates or call.given(randomness.SAMPLES) is not None:
+    text = call.function.unit.text
+    if holds(text, randomness.SAMPLES) and _is_sampled(call):
+        generates = word_of(call) == randomness.GENERATING and call.args[0].code == "attr"
         made = () if generates else _makers(call.args[0])
         known = generates or any(randomness.PIPELINE in each.called for each in made)
-        return "torch" if known and _is_sampled(call) else ""
-    drawn = any(map(randomness.draws_latents, _names_made(call)))
-    return "torch" if drawn and call.given("latents") is None else ""
+        return "torch" if known else ""
+    piped = holds(text, randomness.LOADS_PIPELINE) and call.given("latents") is None
+    return "torch" if piped and any(map(randomness.draws_latents, _names_made(call))) else ""
 
 
 def _is_sampled(call: Op) -> bool:

@@ -61,13 +61,14 @@ class SharedLists:
         self._values = references.values
         self._unit = references.unit
         self._queues = queues
+        self._is_async = holds(references.unit.text, models.ASYNC)
 
     def all(self) -> Iterator[Filled]:
         """Those of the file."""
         met: set[Op] = set()
         text = self._unit.text
         words = [x for x, by in models.STARTED_BY.items() if any(holds(text, y) for y in by)]
-        for function in self._unit.functions_holding(*words):
+        for function in self._unit.functions_holding(*words, beside=models.SEVERAL):
             for call in function.all_coded("call"):
                 for task in self._tasks(call):
                     for found in self._filled(call, task):
@@ -78,13 +79,16 @@ class SharedLists:
     # Tasks
 
     def _tasks(self, call: Op) -> Iterator[_Task]:
-        callee = self._values.callee(call)
+        waits = self._is_async and _is_left_waiting(call)
+        callee = self._values.callee(call) if waits else None
         if callee is not None:
-            if type(callee.node).__name__ == _ASYNC and _is_left_waiting(call):
+            if type(callee.node).__name__ == _ASYNC:
                 yield _Task(callee, bound(callee, call))
             return
-        maps = word_of(call) in models.MAPPING and call.args[0].code == "attr"
-        if maps or (self._queues.starts_many(call) and not _is_waited_for(call)):
+        word = word_of(call)
+        maps = word in models.MAPPING and call.args[0].code == "attr"
+        starts = models.starts_worker(word) or word in self._unit.classes
+        if maps or (starts and self._queues.starts_many(call) and not _is_waited_for(call)):
             yield from self._handed(call)
 
     def _handed(self, call: Op) -> Iterator[_Task]:
@@ -121,16 +125,19 @@ class SharedLists:
     # What they add to
 
     def _filled(self, start: Op, task: _Task) -> Iterator[Filled]:
+        shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
+        if not (shared or holds(self._unit.text, models.MANAGER)):
+            return
         working = frozenset(self._queues.run_by(task.function))
+        adding = [op for each in working for op in each.ops if _adds(op)]
         given = {taken: [value] for taken, value in task.given.items()}
-        for function in working:
+        for function in working if adding else ():
             for call in function.coded("call"):
                 callee = self._values.callee(call)
                 for taken, value in bound(callee, call).items() if callee is not None else ():
                     given.setdefault(taken, []).append(value)
-        shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
         loop = next((each for each in start.region.around() if each.loops), None)
-        for added in (op for each in working for op in each.ops if _adds(op)):
+        for added in adding:
             for made in closure([added.args[0]], lambda op: self._before(op, given), _MOST):
                 found = Filled(made, added, start, working)
                 apart = made.function not in working and not (loop and made.within(loop))

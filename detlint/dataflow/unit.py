@@ -366,11 +366,16 @@ class Unit(Editable[ast.AST]):
         pieces = dict.fromkeys(map(self.piece_at, self._mentions(word)))
         return [x.name for x in pieces if x is not None and x.kind == "function" and not x.owner]
 
-    def functions_holding(self, *parts: str) -> Iterator[Function]:
-        """The same of those whose text holds any of some parts of words."""
+    def functions_holding(self, *parts: str, beside: Sequence[str] = ()) -> Iterator[Function]:
+        """The same of those whose text holds any of some parts of words; and any of others
+        ``beside``, if there are some."""
         module = False
+
+        def holds(piece: Piece, some: Sequence[str]) -> bool:
+            return any(self.text.find(each, piece.start, piece.end) >= 0 for each in some)
+
         for piece in self.pieces:
-            if any(self.text.find(each, piece.start, piece.end) >= 0 for each in parts):
+            if holds(piece, parts) and (not beside or holds(piece, beside)):
                 found = self.function(piece) if piece.kind else self.module
                 if found is not None and (piece.kind or not module):
                     yield found

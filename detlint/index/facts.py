@@ -130,8 +130,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",
         ".rvs(",
-        "do_sample",
-        "Pipeline.from_pretrained(",
+        randomness.SAMPLES,
+        randomness.LOADS_PIPELINE,
         *sorted(
             f".{each.rpartition('.')[2]}("
             for each in (*randomness.OF_TENSORFLOW, *randomness.QUEUES_OF_TENSORFLOW)

@@ -116,15 +116,22 @@ is_node = Names("torchdata.nodes.**.{ParallelMapper,Mapper}")
 
 
 # How calls that start tasks are written, and what a file that has one mentions.
+MANAGER, ASYNC = "Manager", "async def"
 STARTED_BY = {
     "Thread(": ("Thread",),
-    "Process(": ("Manager",),
-    "submit(": ("ThreadPool", "Manager"),
-    "apply_async(": ("ThreadPool", "dummy", "Manager"),
-    "map(": ("ThreadPool", "dummy", "Manager"),
-    "gather(": ("asyncio",),
-    "create_task(": ("asyncio",),
+    "Process(": (MANAGER,),
+    ".submit(": ("ThreadPool", MANAGER),
+    **dict.fromkeys(
+        (".apply_async(", ".map(", ".imap", ".starmap", ".map_async("),
+        ("ThreadPool", "dummy", MANAGER),
+    ),
+    "gather(": (ASYNC,),
+    "create_task(": (ASYNC,),
 }
+# Without one of which a function starts one at most.
+SEVERAL = ("for ", "while ", "map")
+# Of these, what a file that has any of them holds.
+STARTING = ("ThreadPool", "Thread(", "dummy", "Process(", "gather(", "create_task(")
 # Methods of pools that call a function with each of many values.
 MAPPING = words("imap imap_unordered map map_async starmap starmap_async")
 THREAD = "Thread"

@@ -292,9 +292,13 @@ def libraries() -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in drawings())
 
 
-def short_names() -> tuple[str, ...]:
-    """The last words of all names."""
-    return tuple(sorted({name.rpartition(".")[2] for name in drawings()}))
+@functools.cache
+def short_names() -> dict[str, frozenset[str]]:
+    """The last words of all names, each with the libraries that have it."""
+    found: dict[str, set[str]] = {}
+    for name in drawings():
+        found.setdefault(name.rpartition(".")[2], set()).add(name.partition(".")[0])
+    return {word: frozenset(found[word]) for word in sorted(found)}
 
 
 def is_known(name: str) -> bool:

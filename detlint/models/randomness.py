@@ -36,6 +36,7 @@ _KEEPING = words(
 OF_TENSORS = frozenset(("bernoulli", "multinomial"))
 # How transformers is told to sample, which draws from torch's global generator (transformers 5.23).
 GENERATING, SAMPLES, PIPELINE = "generate", "do_sample", "transformers.pipeline"
+LOADS_PIPELINE = "Pipeline.from_pretrained("
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
 OF_TENSORFLOW = frozenset(
     [
@@ -342,8 +343,8 @@ def seeds_no_environment(called: str) -> bool:
 def draws_latents(called: str) -> bool:
     """Whether a function makes a pipeline of diffusers, which starts from noise."""
     owner, _, word = called.rpartition(".")
-    pipeline = owner.endswith("Pipeline") or owner.rpartition(".")[2].startswith("AutoPipeline")
-    return called.startswith("diffusers.") and pipeline and word == "from_pretrained"
+    pipeline = owner.endswith("Pipeline") and word == "from_pretrained"
+    return called.startswith("diffusers.") and pipeline
 
 
 def may_seed(called: str) -> bool:

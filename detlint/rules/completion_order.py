@@ -11,7 +11,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.completions import Completions
 from detlint.dataflow.shared_models import SHARES
 from detlint.finding import Edit
-from detlint.models.completions import COLLECTED
+from detlint.models.completions import ASYNC, COLLECTED, MANAGER, STARTING
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import holds
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 # What keywords are to say instead.
 _KEPT = {"in_order": "True", "return_as": '"generator"'}
+
+
+# What a file holds, one of these, where a token counts.
+_BESIDE = {
+    "wait": ("concurrent", "asyncio"),
+    SHARES: ("Process", "Thread"),
+    "gather(": (ASYNC,),
+    "create_task(": (ASYNC,),
+    "Process(": (MANAGER,),
+}
 
 
 class CompletionOrder(Rule):
@@ -81,12 +91,7 @@ class CompletionOrder(Rule):
         *COLLECTED,
         "group_by(",
         "unique(",
-        "ThreadPool",
-        "Thread(",
-        "dummy",
-        "Process(",
-        "gather(",
-        "create_task(",
+        *STARTING,
     )
     needs = (
         *(
@@ -168,14 +173,11 @@ class CompletionOrder(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Of the many queues and waits, those of a file that starts workers or has futures."""
-        if text.startswith("wait", offset):
-            return holds(text, "concurrent") or holds(text, "asyncio")
+        for start, words in _BESIDE.items():
+            if text.startswith(start, offset):
+                return any(holds(text, each) for each in words)
         if text.startswith(("group_by", "unique"), offset):
             return text.startswith(".", offset - 1) and holds(text, "polars")
-        if text.startswith(SHARES, offset):
-            return holds(text, "Process") or holds(text, "Thread")
-        if text.startswith("gather(", offset):
-            return holds(text, "asyncio")
         if "Queue(" in text[offset : offset + 14]:
             return holds(text, ".get(") or holds(text, ".get_nowait(")
         return True
@@ -185,7 +187,11 @@ class CompletionOrder(Rule):
         return Completions(self.unit, self.others)
 
     def examine(self, offsets: Sequence[int]) -> None:
-        for found in self._completions.near(offsets):
+        text = self.unit.text
+        others = [each for each in offsets if not text.startswith(STARTING, each)]
+        for found in self._completions.near(others):
+            self._tell(found)
+        for found in self._completions.of_tasks():
             self._tell(found)
         for call in self._completions.left:
             self.leave(call.node)

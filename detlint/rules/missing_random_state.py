@@ -170,7 +170,8 @@ class MissingRandomState(Rule):
         if found[1] in _OF_SYSTEM and any(holds(text, each) for each in _LIBRARIES):
             return True
         own = text.endswith("self.", 0, offset)
-        return not own and any(holds(text, each) for each in estimators.libraries())
+        known = estimators.short_names().get(found[1], ())
+        return not own and any(holds(text, each) for each in known)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
