@@ -407,6 +407,13 @@ def test_what_a_module_keeps_of_the_step_is_gone() -> None:
     model(torch.randn(2, 3)).sum().backward()
 
 
+def test_generators_by_name_are_as_found() -> None:
+    with guard.deterministic():
+        before = guard.generator("noise").get_state()
+        guard.preflight(lambda: torch.rand(4, generator=guard.generator("noise")).cuda())
+        assert torch.equal(guard.generator("noise").get_state(), before)
+
+
 def test_all_is_as_found() -> None:
     model = Convolutional()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
