@@ -462,3 +462,18 @@ def test_a_head_that_repeats_on_what_is_frozen_is_possible(
     project({"probe.py": PROBE.format(**{**FROZEN, **change}), "parts.py": PARTS})
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert f"[{sure}]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("made", "told"), [("Net()", "possible"), ("Net().cuda()", "likely")])
+def test_a_module_that_tries_itself_on_the_cpu_is_possible(
+    made: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = "import torch\n\nclass Net(torch.nn.Conv2d):\n    pass\n\n"
+    tries = f'if __name__ == "__main__":\n    net = {made}\n    net(x).sum().backward()\n'
+    step = "    torch.optim.SGD(net.parameters(), lr=0.1).step()\n"
+    project({"net.py": f"{lines}{tries}{step}", "use.py": "from net import Net\n\nNet().cuda()\n"})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert f"[{told}]" in capsys.readouterr().out

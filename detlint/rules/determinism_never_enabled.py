@@ -49,7 +49,8 @@ class DeterminismNeverEnabled(Rule):
     Lowers the confidence:
     - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
       head on a frozen encoder. `cudnn.deterministic = True` has convolutions repeat: *possible*
-    - the program is for something else by its name, such as a benchmark: *possible*
+    - the program is for something else by its name, such as a benchmark, or only tries what its
+      file defines, and names no device there: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
     - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
@@ -115,7 +116,7 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
-        if _stays_on_cpu(program):
+        if _stays_on_cpu(program) or (program.only_tries(first) and _names_no_device(program)):
             sure = Confidence.POSSIBLE
         varying = program.varying()
         if program.trains_what_repeats():
@@ -156,6 +157,10 @@ def _with(program: Program, varying: Located | None) -> str:
     if is_model(varying.fact.what):
         return f", with a model that is not seen here: {what}"
     return f", with what may differ from run to run on a GPU: {what}"
+
+
+def _names_no_device(program: Program) -> bool:
+    return not any(each in program.source.text for each in DEVICES)
 
 
 def _stays_on_cpu(program: Program) -> bool:
