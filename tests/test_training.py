@@ -474,6 +474,8 @@ def test_a_module_that_tries_itself_on_the_cpu_is_possible(
     lines = "import torch\n\nclass Net(torch.nn.Conv2d):\n    pass\n\n"
     tries = f'if __name__ == "__main__":\n    net = {made}\n    net(x).sum().backward()\n'
     step = "    torch.optim.SGD(net.parameters(), lr=0.1).step()\n"
-    project({"net.py": f"{lines}{tries}{step}", "use.py": "from net import Net\n\nNet().cuda()\n"})
+    uses = "import torch\nfrom net import Net\n\nnet = Net().cuda()\nnet(x).sum().backward()\n"
+    project({"net.py": f"{lines}{tries}{step}", "train.py": f"{uses}{step.lstrip()}"})
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
-    assert f"[{told}]" in capsys.readouterr().out
+    found = capsys.readouterr().out.splitlines()
+    assert [told in each for each in found if each.startswith("net.py")] == [True]

@@ -49,8 +49,8 @@ class DeterminismNeverEnabled(Rule):
     Lowers the confidence:
     - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
       head on a frozen encoder. `cudnn.deterministic = True` has convolutions repeat: *possible*
-    - the program is for something else by its name, such as a benchmark, or only tries what its
-      file defines, and names no device there: *possible*
+    - the program is for something else by its name, or only tries what its file defines, and names
+      no device there: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
     - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
