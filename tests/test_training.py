@@ -321,7 +321,7 @@ def test_a_force_beside_a_step_that_nothing_calls_trains_nothing(
 STEPS = """
 import torch
 
-net = torch.nn.Conv2d(3, 1, 2)
+net = torch.nn.Conv2d(3, 1, 2).cuda()
 
 def fit(o):
     net(3).backward(); o.step()
