@@ -101,7 +101,10 @@ class Recorder:
                 self._write_unfinished()
             return
         self.close_evaluation()
-        if grad or (module.training and self.has_trained):
+        # A target network is asked without gradients within a step; before the first of all steps,
+        # one does not see that. One that was resumed has steps behind it.
+        goes_on = self.has_trained or self.options.first_step > 0
+        if grad or (module.training and goes_on):
             self._continue_training()
             if self.options.held is not None:
                 self.sink.training_begins()

@@ -258,6 +258,28 @@ def test_a_teacher_within_a_training_step(tmp_path: Path) -> None:
     assert names(trace.step(1), "output")[-1] == "Net"
 
 
+@pytest.mark.parametrize(("first", "before"), [(0, ["evaluation"]), (40, [])])
+def test_a_target_network_is_of_the_step_in_which_it_is_asked(
+    tmp_path: Path, first: int, before: list[str]
+) -> None:
+    def bootstrap() -> None:
+        online, target = Net(), Net()
+        optimizer = torch.optim.SGD(online.parameters(), lr=0.1)
+        x = torch.randn(8, 4)
+        for _ in range(2):
+            with torch.no_grad():
+                wanted = target(x)
+            functional.mse_loss(online(x), wanted).backward()
+            optimizer.step()
+
+    trace = recorded(tmp_path, bootstrap, first_step=first)
+    assert kinds(trace) == [*before, "training", "training"]
+    asked = [
+        len(of(each, "output", "Net")) + len(of(each, "output", "Net#2")) for each in trace.steps()
+    ]
+    assert asked[:3] == [1, 1, 2] if before else [2, 2, 0]
+
+
 def test_two_optimizers_end_a_step_each(tmp_path: Path) -> None:
     def gan() -> None:
         maker = nn.Sequential(nn.Linear(2, 4))
