@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
+    from detlint.index.facts import Receiver
     from detlint.kept import Answers, Kept
     from detlint.rule import Rule
     from detlint.sources.source import Source
@@ -184,7 +185,11 @@ class Program:
         named, (owner, _, word) = words(self.source.text), located.fact.place.rpartition(".")
         if owner:
             called = word in named and not word.startswith("__")
-            return owner in named and (called or word in often)
+            if owner in named:
+                return called or word in often
+            return any(
+                each(located.path, f"{owner}.{word}") for each in self._ways_by(located, owner)
+            )
         return bool(word) and any(
             each(located.path, word) for each in self._ways_into(located.path)
         )
@@ -200,13 +205,70 @@ class Program:
             ]
         return self._ways[path]
 
+    def _ways_by(self, located: Located, owner: str) -> Iterator[Callable[[str, str], bool]]:
+        """What the methods of a class reach in their file that its own file looks up in an object
+        which a function that it imports has made."""
+        path, home = located.path, frozenset((located.path,))
+        if owner in self._made.get(path, ()):
+            for part in self._index.outline(path).uses:
+                name, _, method = part.partition(".")
+                if name == owner and self._looks_up(method):
+                    starts = (
+                        Symbol(path, owner),
+                        Symbol(path, part),
+                    )  # its other methods wait for both
+                    yield self._reach.parts_from(*starts, files=home)
+
+    def _looks_up(self, method: str) -> bool:
+        """Whether its own file looks up a method in what a function made, for all that it shows."""
+        if method.startswith("__") or method not in words(self.source.text):
+            return False
+        return any(
+            not symbol.part or symbol.part not in self._index.outline(symbol.path).classes
+            for each in self._index.receivers(self.path, method)
+            for symbol in self._owners(each)
+        )
+
+    def _owners(self, receiver: Receiver) -> Iterator[Symbol]:
+        """What a method is looked up in; where that is not known, what nobody defines."""
+        if not receiver.owners:
+            yield Symbol("", "")
+        for name in receiver.owners:
+            yield from self._project.defined(self.path, name)
+
+    @cached_property
+    def _made(self) -> dict[str, set[str]]:
+        """The classes of other files that functions lead to which its own file imports, if it names
+        a method of theirs."""
+        imported = [
+            symbol
+            for each in self._index.imports(self.path)
+            for name in each.names
+            for symbol in self._project.defined(
+                self.path, f"{'.' * each.level}{each.module}.{name}"
+            )
+            if symbol.part and symbol.part not in self._index.outline(symbol.path).classes
+        ]
+        if not imported:
+            return {}
+        named, found = words(self.source.text), dict[str, set[str]]()
+        reached = self._parts_from(*imported)
+        for path in self.paths:
+            outline = self._index.outline(path)
+            for part in outline.uses if path != self.path else ():
+                owner, _, method = part.partition(".")
+                asked = method in named and not method.startswith("__")
+                if asked and owner in outline.classes and owner in reached[path]:
+                    found.setdefault(path, set()).add(owner)
+        return found
+
     def _named(self, kind: str) -> dict[str, set[str]]:
         """The parts of other files that may hold facts of a kind and that it may ask for, by the
         classes and functions that its own file names."""
         named, found = words(self.source.text), dict[str, set[str]]()
         for path in self._holders.get(kind, ()):
             outline = self._index.outline(path)
-            classes = named.intersection(outline.classes)
+            classes = named.intersection(outline.classes) | self._made.get(path, set())
             calls = not named.isdisjoint(outline.uses.keys() - outline.classes.keys())
             if path == self.path or not (classes or calls):
                 continue

@@ -1,0 +1,111 @@
+"""What a program draws that asks an object which a function of another file has made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+PROCESS = """\
+import torch
+
+class Diffusion:
+    def loop(self, model, shape):
+        return self.steps(model, torch.zeros(shape))
+
+    def steps(self, model, image):
+        for _ in range(10):
+            image = model(image) + torch.randn_like(image)
+        return image
+
+    def mean(self, model, shape):
+        return model(torch.zeros(shape))
+"""
+FACTORY = """\
+import torch
+from process import Diffusion
+
+class Spaced(Diffusion):
+    pass
+
+def create():
+    return torch.nn.Conv2d(3, 3, 3, padding=1), {made}
+
+def {other}:
+    return 0
+"""
+SAMPLE = """\
+import numpy as np
+import torch
+from factory import {imported}
+{before}
+
+def main():
+    {given}
+    found = {call}
+    np.savez("samples.npz", found.numpy())
+
+if __name__ == "__main__":
+    main()
+"""
+CREATE = "model, process = create()"
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "call", "found"),
+    [
+        ("Diffusion()", CREATE, "process.loop(model, (1, 3, 8, 8))", 1),
+        ("Spaced()", CREATE, "process.loop(model, (1, 3, 8, 8))", 1),
+        ("Spaced()", "both = create()", "both[1].loop(both[0], (1, 3, 8, 8))", 1),
+        ("Diffusion()", CREATE, "(process.loop if fast else process.mean)(model, (1, 3))", 1),
+        ("Diffusion()", CREATE, "process.mean(model, (1, 3, 8, 8))", 0),
+        ("None", CREATE, "process.loop(model, (1, 3, 8, 8))", 0),
+        ("Diffusion()", "other = Other(); model = create()", "other.loop(model, (1, 3))", 0),
+        ("Diffusion()", "torch.manual_seed(0); " + CREATE, "process.loop(model, (1, 3))", 0),
+    ],
+)
+def test_a_made_object_draws(  # noqa: PLR0913, PLR0917 - a row of a table
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    made: str,
+    given: str,
+    call: str,
+    found: int,
+) -> None:
+    other = "class Other:\n    def loop(self, model, shape):\n        return model(shape)"
+    files = {
+        "process.py": PROCESS,
+        "factory.py": FACTORY.format(made=made, other="nothing()"),
+        "sample.py": SAMPLE.format(imported="create", before=other, given=given, call=call),
+    }
+    assert drawn(project, capsys, files) == found
+
+
+def test_but_not_one_that_no_imported_function_makes(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "process.py": PROCESS,
+        "factory.py": FACTORY.format(made="Diffusion()", other="nothing()"),
+        "sample.py": SAMPLE.format(
+            imported="nothing",
+            before="",
+            given="model, process = torch.load('m.pt'), nothing()",
+            call="process.loop(model, (1, 3, 8, 8))",
+        ),
+    }
+    assert drawn(project, capsys, files) == 0
+
+
+def drawn(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str]) -> int:
+    project(files)
+    main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])
+    return capsys.readouterr().out.count("DET102")
