@@ -88,7 +88,7 @@ class Rule:
     crosses_files: ClassVar[bool] = False
     # How sure a finding is, unless its report says otherwise.
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
-    # The roles of code (detlint.dataflow.roles) in which what values say is only possible.
+    # The roles of code (detlint.dataflow.learning.roles) in which what values say is only possible.
     lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "plotting")
     # Whether a finding in what no program runs is only possible.
     lowered_where_dead: ClassVar[bool] = False

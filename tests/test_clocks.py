@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from detlint.dataflow.clocks import timed_conditions
+from detlint.dataflow.randomness.clocks import timed_conditions
 
 
 @pytest.mark.parametrize(

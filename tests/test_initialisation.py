@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from detlint.dataflow.initialisation import Initialisation
+from detlint.dataflow.memory.initialisation import Initialisation
 from detlint.dataflow.unit import Unit
 from detlint.models.memory import TORCH
 from detlint.sources.source import Source

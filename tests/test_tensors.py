@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from detlint.dataflow.tensors import FLOATING, INTEGER, UNKNOWN, Tensors
+from detlint.dataflow.numerics.tensors import FLOATING, INTEGER, UNKNOWN, Tensors
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source
 from detlint.syntax.stack import in_deep_stack

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.dataflow.allocations import looks_unwritten
+from detlint.dataflow.memory.allocations import looks_unwritten
 from detlint.finding import Confidence
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import gc
 import pytest
 
 from detlint.dataflow import unit as units
+from detlint.dataflow.arguments.required_arguments import read_uses
 from detlint.dataflow.facts import read_facts
 from detlint.dataflow.ir import Op
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.receivers import read_receivers
-from detlint.dataflow.required_arguments import read_uses
 from detlint.dataflow.unit import Unit
 from detlint.engine import Engine
 from detlint.finding import Confidence

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.use import RETURNED
+from detlint.dataflow.orders.use import RETURNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +66,7 @@ def _function(finding: Finding) -> _Function:
 
 def _ignored(functions: set[_Function], paths: Iterable[str]) -> set[_Function]:
     """Which of some functions are called, and by no file that uses the order."""
-    from detlint.dataflow.returned_orders import is_ignored
+    from detlint.dataflow.orders.returned_orders import is_ignored
 
     asked, called = set(functions), set[_Function]()
     for path in paths:

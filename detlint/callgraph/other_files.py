@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.python_files import PythonFiles
-from detlint.dataflow.parameters import fillers
+from detlint.dataflow.memory.parameters import fillers
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit
 from detlint.index.modules import Definitions, Modules, module_of

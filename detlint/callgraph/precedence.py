@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD
-from detlint.dataflow.idle_draws import may_not_run
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.randomness.idle_draws import may_not_run
 from detlint.dataflow.unit import Unit
 from detlint.index.imports import Import
 from detlint.index.modules import Symbol

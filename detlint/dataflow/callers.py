@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.inference import decorators, stops
+from detlint.dataflow.learning.inference import decorators, stops
 from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:

@@ -7,20 +7,23 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.dataflow import checkpoints, epochs, samplers, settings
+from detlint.dataflow.arguments import settings
+from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.calls import owner_word, path_of, word_of
-from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
-from detlint.dataflow.idle_draws import doubt
 from detlint.dataflow.ir import Op
-from detlint.dataflow.loaders import drawing
-from detlint.dataflow.made_models import fate_of
+from detlint.dataflow.learning import checkpoints
+from detlint.dataflow.learning.made_models import fate_of
+from detlint.dataflow.learning.trained import Trained
+from detlint.dataflow.learning.training import Training
+from detlint.dataflow.loops import epochs
 from detlint.dataflow.path_conditions import Paths
-from detlint.dataflow.required_arguments import Needs
-from detlint.dataflow.rng_states import States
-from detlint.dataflow.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
+from detlint.dataflow.randomness import samplers
+from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
+from detlint.dataflow.randomness.idle_draws import doubt
+from detlint.dataflow.randomness.loaders import drawing
+from detlint.dataflow.randomness.rng_states import States
+from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
-from detlint.dataflow.trained import Trained
-from detlint.dataflow.training import Training
 from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, UNSEEN_NAMES, VARIABLES, Fact
 from detlint.models import names, randomness, varying
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function
-    from detlint.dataflow.operators import Operators, Table
+    from detlint.dataflow.numerics.operators import Operators, Table
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
@@ -404,8 +407,8 @@ class _Reader:
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
         those that are layers."""
-        from detlint.dataflow.operators import Operators  # which reads long tables
-        from detlint.dataflow.repeats import differs
+        from detlint.dataflow.numerics.operators import Operators  # which reads long tables
+        from detlint.dataflow.numerics.repeats import differs
 
         for name in _TABLES:
             if name not in self._tables:

@@ -24,11 +24,11 @@ from detlint.syntax.parsing import REFUSALS, parsed, parsed_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.dataflow.answering import Answering
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.learning.answering import Answering
+    from detlint.dataflow.learning.roles import Roles
     from detlint.dataflow.origins import Find
-    from detlint.dataflow.roles import Roles
-    from detlint.dataflow.seeding import Seeding
+    from detlint.dataflow.randomness.seeding import Seeding
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
     from detlint.sources.source import Source
@@ -141,21 +141,21 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def roles(self) -> Roles:
         """What the file's parts are for."""
-        from detlint.dataflow.roles import Roles
+        from detlint.dataflow.learning.roles import Roles
 
         return Roles(self)
 
     @cached_property
     def answering(self) -> Answering:
         """Whether the file runs a model that it does not train."""
-        from detlint.dataflow.answering import Answering
+        from detlint.dataflow.learning.answering import Answering
 
         return Answering(self)
 
     @cached_property
     def seeding(self) -> Seeding:
         """What the file seeds."""
-        from detlint.dataflow.seeding import Seeding
+        from detlint.dataflow.randomness.seeding import Seeding
 
         return Seeding(self)
 

@@ -314,7 +314,7 @@ class Index:
         """Whether the calls in a file may pass an argument, as ``required_arguments`` tells it."""
         answers, question = self._of(path), f"gives {need}"
         if question not in answers:
-            from detlint.dataflow.required_arguments import read_gives
+            from detlint.dataflow.arguments.required_arguments import read_gives
 
             self._learn(path, question, read_gives(self.source(path), need))
         return [(row, given) for row, given in answers[question]]
@@ -323,7 +323,7 @@ class Index:
         """Where a file uses a function or class, and what that needs, as ``read_uses`` tells it."""
         answers, question = self._of(path), f"uses {name}{' by default' * default}"
         if question not in answers:
-            from detlint.dataflow.required_arguments import read_uses
+            from detlint.dataflow.arguments.required_arguments import read_uses
 
             self._learn(path, question, read_uses(self.source(path), name, default=default))
         return [(row, needs) for row, needs in answers[question]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.receives import Receives
+from detlint.dataflow.orders.receives import Receives
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import folding
-from detlint.dataflow.atomics import adds_integers, is_chosen, slot
+from detlint.dataflow.kernels.atomics import adds_integers, is_chosen, slot
 from detlint.documents.cuda import additions
 from detlint.documents.document import Word
 from detlint.models.atomics import ADDITIONS, COMPILERS

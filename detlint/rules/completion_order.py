@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.completions import Completions
-from detlint.dataflow.shared_models import SHARES
+from detlint.dataflow.learning.shared_models import SHARES
+from detlint.dataflow.orders.completions import Completions
 from detlint.finding import Edit
 from detlint.models.completions import ASYNC, COLLECTED, MANAGER, STARTING
 from detlint.rule import Confidence, Example, Rule
@@ -18,8 +18,8 @@ from detlint.syntax.mentions import holds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.dataflow.completions import Found
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.orders.completions import Found
 
 
 # What keywords are to say instead.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.workers import Workers
+from detlint.dataflow.randomness.workers import Workers
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.dataflow.workers import Draw
+    from detlint.dataflow.randomness.workers import Draw
 
 
 class CopiedGenerator(Rule):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import setting
-from detlint.dataflow.settings import options_at
+from detlint.dataflow.arguments.settings import options_at
 from detlint.documents.variables import export, replaced, unseen_by
 from detlint.rule import Confidence, Example, Rule
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.arguments.settings import Setting
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.settings import Setting
     from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.settings import Settings

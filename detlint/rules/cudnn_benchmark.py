@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.by_default import ByDefault
-from detlint.dataflow.settings import flags_at, is_turned_on, options_at
+from detlint.dataflow.arguments.by_default import ByDefault
+from detlint.dataflow.arguments.settings import flags_at, is_turned_on, options_at
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
@@ -15,7 +15,7 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.dataflow.settings import Setting
+    from detlint.dataflow.arguments.settings import Setting
     from detlint.documents.document import Command, Entry
     from detlint.finding import Finding
 

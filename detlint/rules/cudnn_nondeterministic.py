@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import flags_at, switched_off
+from detlint.dataflow.arguments.settings import flags_at, switched_off
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched

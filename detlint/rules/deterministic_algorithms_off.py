@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.arguments.settings import flags_at, is_reset, is_teardown
 from detlint.dataflow.calls import said
-from detlint.dataflow.settings import flags_at, is_reset, is_teardown
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import report_setting
 from detlint.documents.training import switched
@@ -17,7 +17,7 @@ from detlint.syntax.mentions import may_be_set
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.dataflow.settings import Setting
+    from detlint.dataflow.arguments.settings import Setting
     from detlint.documents.document import Command, Entry
 
 _SWITCH = re.compile(r"set_deterministic(?:_debug_mode)?\b")

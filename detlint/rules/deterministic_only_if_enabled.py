@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
-    from detlint.dataflow.operators import Match, Operators
+    from detlint.dataflow.numerics.operators import Match, Operators
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -116,26 +116,26 @@ class DeterministicOnlyIfEnabled(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where the file does not hold the argument that makes it such a call."""
         # Not at the top: importing the tables takes longer than scanning a file.
-        from detlint.dataflow.operators import may_match
+        from detlint.dataflow.numerics.operators import may_match
 
         return may_match("switched", text, offset)
 
     @cached_property
     def _is_on(self) -> bool:
-        from detlint.dataflow.settings import enables_strictly
+        from detlint.dataflow.arguments.settings import enables_strictly
 
         return enables_strictly(self.unit)
 
     def examine(self, offsets: Sequence[int]) -> None:
-        from detlint.dataflow.operators import Operators
+        from detlint.dataflow.numerics.operators import Operators
 
         operators = Operators(self.unit, "switched", self.settings.target_torch, self.others)
         for found in operators.matches(offsets):
             self._judge(operators, found)
 
     def _judge(self, operators: Operators, found: Match) -> None:
-        from detlint.dataflow import operator_gradients
-        from detlint.dataflow.repeats import adds_whole_numbers, reaches_each_once
+        from detlint.dataflow.numerics import operator_gradients
+        from detlint.dataflow.numerics.repeats import adds_whole_numbers, reaches_each_once
 
         backward = found.row.direction == "backward"
         if operator_gradients.runs_on_cpu(operators, found):

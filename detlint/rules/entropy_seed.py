@@ -6,12 +6,12 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import entropy
-from detlint.dataflow.fallbacks import fallback, is_always_given
-from detlint.dataflow.fresh_values import gives_fresh
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.rng_states import States
-from detlint.dataflow.seed_places import (
+from detlint.dataflow.randomness import entropy
+from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
+from detlint.dataflow.randomness.fresh_values import gives_fresh
+from detlint.dataflow.randomness.rng_states import States
+from detlint.dataflow.randomness.seed_places import (
     Place,
     SeedPlaces,
     Told,
@@ -28,8 +28,8 @@ from detlint.syntax.mentions import mentions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.dataflow.entropy import Entropy
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.randomness.entropy import Entropy
     from detlint.documents.document import Entry, Text
 
 _LONGEST = 50

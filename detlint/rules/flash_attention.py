@@ -7,9 +7,9 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.flash import Flash
-from detlint.dataflow.flash_requests import Requests, calls_for_answers, kept_for_answers
-from detlint.dataflow.inference import has_no_backward
+from detlint.dataflow.kernels.flash import Flash
+from detlint.dataflow.kernels.flash_requests import Requests, calls_for_answers, kept_for_answers
+from detlint.dataflow.learning.inference import has_no_backward
 from detlint.documents.flash import handed_on, requests
 from detlint.documents.launches import started
 from detlint.documents.settings import generates, is_deterministic, is_told, report_setting, trains
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
-    from detlint.dataflow.flash import Call
     from detlint.dataflow.ir import Function
+    from detlint.dataflow.kernels.flash import Call
     from detlint.documents import Document
     from detlint.documents.document import Command, Entry
     from detlint.finding import Edit, Finding

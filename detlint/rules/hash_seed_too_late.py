@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.environment import Environment
-from detlint.dataflow.settings import options
+from detlint.dataflow.arguments.environment import Environment
+from detlint.dataflow.arguments.settings import options
 from detlint.documents.entropy import entropy
 from detlint.documents.launches import launches, program
 from detlint.documents.training import is_tester, runs_tests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import options_at
+from detlint.dataflow.arguments.settings import options_at
 from detlint.documents.launches import launches
 from detlint.documents.training import only_infers
 from detlint.documents.variables import replaced

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import pipelines
+from detlint.dataflow.arguments.settings import is_left_open
 from detlint.dataflow.calls import said, word_of
+from detlint.dataflow.numerics import pipelines
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.settings import is_left_open
 from detlint.models import tf_data as rows
 from detlint.models.names import words_of
 from detlint.models.roles import MEASURED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.loaders import drawing
+from detlint.dataflow.randomness.loaders import drawing
 from detlint.fixes.insertions import with_import
 from detlint.rule import Confidence, Example, Rule
 

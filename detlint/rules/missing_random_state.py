@@ -8,11 +8,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import data_sets
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.estimators import Estimators, draws
-from detlint.dataflow.order import Orders
+from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.origins import Origins, Place
+from detlint.dataflow.randomness import data_sets
+from detlint.dataflow.randomness.estimators import Estimators, draws
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.randomness import DRAWING_FROM_SYSTEM

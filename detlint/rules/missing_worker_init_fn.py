@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.callers import AllCallers
-from detlint.dataflow.loaders import Loader, Loaders
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.workers import Draw, Workers
+from detlint.dataflow.randomness.loaders import Loader, Loaders
+from detlint.dataflow.randomness.workers import Draw, Workers
 from detlint.fixes.insertions import with_import
 from detlint.models import loading
 from detlint.rule import Confidence, Example, Rule

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.program import Program
     from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.operators import Match, Operators
+    from detlint.dataflow.numerics.operators import Match, Operators
     from detlint.finding import Finding
     from detlint.operations import Operation
     from detlint.settings import Settings
@@ -148,7 +148,7 @@ class NoDeterministicImplementation(Rule):
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where the file does not hold the argument that makes it such a call."""
         # Not at the top: importing the tables takes longer than scanning a file.
-        from detlint.dataflow.operators import may_match
+        from detlint.dataflow.numerics.operators import may_match
 
         return may_match("refused", text, offset)
 
@@ -158,15 +158,15 @@ class NoDeterministicImplementation(Rule):
         return _is_replaced(finding, program)
 
     def examine(self, offsets: Sequence[int]) -> None:
-        from detlint.dataflow.operators import Operators
+        from detlint.dataflow.numerics.operators import Operators
 
         operators = Operators(self.unit, "refused", self.settings.target_torch, self.others)
         for found in operators.matches(offsets):
             self._judge(operators, found)
 
     def _judge(self, operators: Operators, found: Match) -> None:
-        from detlint.dataflow import operator_gradients
-        from detlint.dataflow.repeats import adds_whole_numbers, is_same_in_each_run
+        from detlint.dataflow.numerics import operator_gradients
+        from detlint.dataflow.numerics.repeats import adds_whole_numbers, is_same_in_each_run
 
         row = cast("Operation", found.row)
         backward, sure = row.direction == "backward", self.confidence
@@ -200,7 +200,7 @@ class NoDeterministicImplementation(Rule):
 
     def _is_not_asked_for(self, call: Op) -> bool:
         """Whether all that the project gives keeps a call from running: ``if dims == 3: …``."""
-        from detlint.dataflow.by_default import ByDefault
+        from detlint.dataflow.arguments.by_default import ByDefault
 
         callers = self.all_callers
         return callers is not None and not ByDefault(self.unit, callers).may_run(call)

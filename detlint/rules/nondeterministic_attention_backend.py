@@ -6,10 +6,10 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.settings import enables_strictly
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.flash_requests import calls_for_answers
-from detlint.dataflow.inference import has_no_backward
-from detlint.dataflow.settings import enables_strictly
+from detlint.dataflow.kernels.flash_requests import calls_for_answers
+from detlint.dataflow.learning.inference import has_no_backward
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import flags_at, is_left_open
+from detlint.dataflow.arguments.settings import flags_at, is_left_open
 from detlint.models.settings import (
     CUBLAS_TF32,
     CUDNN_TF32,
@@ -18,7 +18,7 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.dataflow.settings import Setting
+    from detlint.dataflow.arguments.settings import Setting
 
 _MATMUL = "torch.backends.cuda.matmul"
 _REDUCTIONS = (

@@ -6,18 +6,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.entropy import names_text, source
-from detlint.dataflow.hash_uses import HashUses
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.rng_states import States
+from detlint.dataflow.randomness.entropy import names_text, source
+from detlint.dataflow.randomness.hash_uses import HashUses
+from detlint.dataflow.randomness.rng_states import States
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.dataflow.hash_uses import HashUse
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.randomness.hash_uses import HashUse
     from detlint.finding import Finding
     from detlint.settings import Settings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.epochs import Epochs, OwnCalls
-from detlint.dataflow.samplers import SEED, Travel, is_inherited, shuffling
+from detlint.dataflow.loops.epochs import Epochs, OwnCalls
+from detlint.dataflow.randomness.samplers import SEED, Travel, is_inherited, shuffling
 from detlint.models.names import evaluates
 from detlint.rule import Confidence, Example, Rule
 

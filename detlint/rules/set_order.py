@@ -7,11 +7,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.asked_sets import is_kept_to_ask, is_loop, is_only_asked
-from detlint.dataflow.given_sets import GivenSets, leaving
-from detlint.dataflow.imported_orders import rests_on_others, says_so
-from detlint.dataflow.sets import Sets
-from detlint.dataflow.use import RETURNED, only_returned
+from detlint.dataflow.orders.asked_sets import is_kept_to_ask, is_loop, is_only_asked
+from detlint.dataflow.orders.given_sets import GivenSets, leaving
+from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
+from detlint.dataflow.orders.sets import Sets
+from detlint.dataflow.orders.use import RETURNED, only_returned
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.other_files import OtherFiles
     from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Function
-    from detlint.dataflow.sets import Reading
+    from detlint.dataflow.orders.sets import Reading
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 

@@ -6,11 +6,11 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow import pipelines
+from detlint.dataflow.arguments.settings import is_left_open, keeps_order, names_tested, options
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import exclude
+from detlint.dataflow.numerics import pipelines
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.settings import is_left_open, keeps_order, names_tested, options
 from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.dataflow.arguments.settings import Setting
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.settings import Setting
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import entries, flags_at, is_left_open, keywords, options_at
+from detlint.dataflow.arguments.settings import (
+    entries,
+    flags_at,
+    is_left_open,
+    keywords,
+    options_at,
+)
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:

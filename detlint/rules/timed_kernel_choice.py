@@ -6,10 +6,10 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.settings import enables, is_left_open, options_at
 from detlint.dataflow.calls import said
-from detlint.dataflow.compiling import is_trial, timings
-from detlint.dataflow.settings import enables, is_left_open, options_at
-from detlint.dataflow.tuners import spoken_count, tuned
+from detlint.dataflow.kernels.compiling import is_trial, timings
+from detlint.dataflow.kernels.tuners import spoken_count, tuned
 from detlint.documents.document import Word
 from detlint.documents.launches import started
 from detlint.documents.options import options
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.dataflow.settings import Setting
+    from detlint.dataflow.arguments.settings import Setting
     from detlint.documents.document import Command, Entry, Variable
     from detlint.finding import Finding
     from detlint.settings import Settings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.allocations import looks_unwritten
-from detlint.dataflow.fills import partial_fill
-from detlint.dataflow.initialisation import Initialisation
+from detlint.dataflow.memory.allocations import looks_unwritten
+from detlint.dataflow.memory.fills import partial_fill
+from detlint.dataflow.memory.initialisation import Initialisation
 from detlint.models.memory import NUMPY
 from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.settings import flags_at, switched_off
+from detlint.dataflow.arguments.settings import flags_at, switched_off
 from detlint.models.settings import FILL
 from detlint.rule import Example, Rule
 

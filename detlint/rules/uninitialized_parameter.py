@@ -6,14 +6,14 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.parameters import Elsewhere, ModuleClass
+from detlint.dataflow.memory.parameters import Elsewhere, ModuleClass
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.dataflow.parameters import Parameter
+    from detlint.dataflow.memory.parameters import Parameter
     from detlint.finding import Finding
 
 # ``Parameter(torch.empty(``, ``register_buffer("x", torch.FloatTensor(``, ``Parameter(weight)``.

@@ -6,20 +6,20 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.expected import is_installed
-from detlint.dataflow.fallbacks import fallback, is_always_given
-from detlint.dataflow.imported_orders import rests_on_others, says_so
-from detlint.dataflow.listings import Listings, Walk
-from detlint.dataflow.roles import are_shards, are_sources
-from detlint.dataflow.use import RETURNED, only_returned
+from detlint.dataflow.learning.roles import are_shards, are_sources
+from detlint.dataflow.orders.expected import is_installed
+from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
+from detlint.dataflow.orders.listings import Listings, Walk
+from detlint.dataflow.orders.use import RETURNED, only_returned
+from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.listings import Found
-    from detlint.dataflow.use import Use
+    from detlint.dataflow.orders.listings import Found
+    from detlint.dataflow.orders.use import Use
     from detlint.finding import Edit, Finding
 
 _SORT = "sort it: sorted(…)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.checkpoints import ANY, ASKED, TRAINER
+from detlint.dataflow.learning.checkpoints import ANY, ASKED, TRAINER
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of

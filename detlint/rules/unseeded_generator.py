@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import keeps
+from detlint.dataflow.arguments.options import is_none_by_default, option_of
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.fallbacks import fallback, is_always_given
-from detlint.dataflow.fresh_values import gives_fresh
-from detlint.dataflow.generators import Generators, is_seeded, is_shared, only_names
-from detlint.dataflow.options import is_none_by_default, option_of
+from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
+from detlint.dataflow.randomness.fresh_values import gives_fresh
+from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.finding import Edit
 from detlint.index.facts import seed_needed
 from detlint.models import randomness
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.dataflow.generators import Fate
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.randomness.generators import Fate
     from detlint.finding import Finding
     from detlint.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.seeding import drawn_from
+from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.finding import Edit
 from detlint.index.facts import IDLE
 from detlint.models import loading

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.dataflow.clocks import timed_conditions
+from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
@@ -24,8 +24,8 @@ from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from detlint.dataflow.clocks import Timed
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.randomness.clocks import Timed
     from guard.trace.statements import Held
 
 _GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")

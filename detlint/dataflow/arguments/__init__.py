@@ -1,0 +1,1 @@
+"""Options, defaults, flags and settings: what values a program is given."""

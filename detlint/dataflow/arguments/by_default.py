@@ -1,0 +1,92 @@
+"""What values are, and what runs, where nobody gives a program options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.arguments.options import option_of, values_by_default
+from detlint.dataflow.arguments.settings import tested
+from detlint.dataflow.callers import Callers, given
+from detlint.dataflow.path_conditions import Paths, decided
+from detlint.models import settings as rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from detlint.dataflow.callers import AllCallers
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_UNKNOWN = ...
+_MOST = 20  # calls of a function, each of which may give it something else
+
+
+class ByDefault:
+    """Answers for the files of a project, or for one where ``everywhere`` is None.
+
+    open  whether something rests on a parameter that other files may give
+    """
+
+    def __init__(self, unit: Unit, everywhere: AllCallers | None) -> None:
+        self._callers = Callers(unit)
+        self._unit = unit
+        self._everywhere = everywhere
+        self._values: dict[Op, object] = {}
+        self._paths: dict[Function, Paths] = {}
+        self.open = False
+
+    def value(self, op: Op) -> object:
+        """What a value is; ``...`` where that is not known."""
+        return self._paths_of(op.function).value(op)
+
+    def runs(self, op: Op) -> bool:
+        """Whether all settings that decide whether an operation runs are known to have it run."""
+        paths = self._paths_of(op.function)
+        for test, holds in decided(op):
+            asked = list(filter(rows.leaves_open, tested(test)))
+            if asked and (paths.holds(test) is not holds or any("seed" in x for x in asked)):
+                return False  # without a seed nobody expects runs to agree
+        return True
+
+    def may_run(self, op: Op) -> bool:
+        """Whether nothing that is known keeps an operation from running where its function does."""
+        return self._paths_of(op.function).may_run(op)
+
+    def _paths_of(self, function: Function) -> Paths:
+        if function not in self._paths:
+            self._paths[function] = Paths(function, self._assumed)
+        return self._paths[function]
+
+    def _assumed(self, op: Op) -> object:
+        if op not in self._values:
+            self._values[op] = _UNKNOWN  # what depends on itself is not known
+            self._values[op] = self._judged(op)
+        return self._values[op]
+
+    def _judged(self, op: Op) -> object:
+        if op.code == "param":
+            return self._of_param(op)
+        option = option_of(op)
+        if not option:
+            return _UNKNOWN
+        return _only(value for _, value in values_by_default(op.function.unit, option))
+
+    def _of_param(self, param: Op) -> object:
+        calls = self._calls_of(param.function)
+        if not calls:
+            self.open = self.open or self._everywhere is None
+            return _UNKNOWN
+        found = [given(each, param) for each in calls[:_MOST]]
+        return _only(_UNKNOWN if each is None else self.value(each) for each in found)
+
+    def _calls_of(self, function: Function) -> list[Op]:
+        owner, _, name = function.name.rpartition(".")
+        if self._everywhere is not None and (name == "__init__" or not owner):
+            return self._everywhere.of(function)
+        return list(self._callers.of(function).calls) if function.unit is self._unit else []
+
+
+def _only(values: Iterable[object]) -> object:
+    """The one value that all of some are."""
+    found = list(values)
+    return found[0] if found and all(each == found[0] for each in found) else _UNKNOWN

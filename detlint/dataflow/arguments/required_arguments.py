@@ -1,0 +1,559 @@
+"""Arguments without which code does not run, and which files may pass them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from bisect import bisect_left
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from detlint.dataflow.arguments.options import option_of, values_by_default, values_set
+from detlint.dataflow.path_conditions import Paths, deciding, tests
+from detlint.dataflow.slices import closure
+from detlint.dataflow.unit import UnparsedError, opened
+from detlint.index.scan import CALLED
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.mentions import mentions
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.unit import Unit
+    from detlint.notebooks.notebook import Notebook
+    from detlint.sources.source import Source
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
+_CONSTRUCTOR = "__init__"
+_PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
+_OFF = (None, False, 0, -1)  # values that calls pass to turn something off
+_SWITCHES = (*_OFF, True)
+_MOST = 40  # parameters of a function, or fields, on which something may depend
+_ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
+_ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
+_BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
+Answer = tuple[int, "bool | str"]
+
+
+class Need(NamedTuple):
+    """A parameter by keyword and place, without ``self``, and what is called: a function, or of a
+    constructor the class; without that, an option of the program. ``place`` is -1 where it only
+    has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
+    does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
+    what is asked is whether it runs where nobody gives the program options. ``field``: it is one of
+    a dataclass, which others may set later."""
+
+    function: str
+    parameter: str
+    place: int
+    stops: tuple[str, ...]
+    others: bool
+    unset: bool
+    runs: tuple[str, ...] = ()
+    default: bool = False
+    field: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Need:
+        """It itself, of ``dump``."""
+        told = cls(*json.loads(text))
+        return told._replace(stops=tuple(told.stops), runs=tuple(told.runs))
+
+    def dump(self) -> str:
+        """As text of one line."""
+        return json.dumps(self)
+
+    def allows(self, value: object) -> bool:
+        """Whether it runs with a value."""
+        if isinstance(value, float) and not value.is_integer():
+            return True
+        written = repr(int(value) if isinstance(value, float) else value)
+        return written in self.runs or (self.others and written not in self.stops)
+
+
+NEVER_MET = Need("", "", -1, (), others=False, unset=True)
+
+
+class Needs:
+    """What calls of a function have to pass so that its operations run."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._tests = _Tests(function)
+
+    def of(self, op: Op) -> list[Need]:
+        """None where the function runs an operation without, or code out of sight may call it."""
+        found = [self._of_place(op, each, taken) for each, taken in self._asked_for(op)]
+        if self._may_not_run(op):
+            found += [_of_field(op, *each) for each in self._fields]
+        return [each for each in found if each is not None]
+
+    def with_options(self, op: Op) -> list[Need]:
+        """The same, and the options of the program that have to be set to something; what stands
+        behind a constant that keeps it from running can never get what it needs."""
+        if self._is_off(op):
+            return [NEVER_MET]
+        options = self._options if self._may_not_run(op) else ()
+        found = (self._of_option(op, each) for each in options)
+        return [*self.of(op), *(each for each in found if each is not None)]
+
+    def by_default(self, op: Op) -> list[Need]:
+        """What keeps an operation from running where nobody gives the program options."""
+        found: list[Need | None] = []
+        if self._may_not_run(op):
+            found += [_default_of(op, each) for each in self._options]
+        for each, taken in self._asked_for(op):
+            if not each.runs(op, None):
+                found.append(_need(taken, each.judge(op), unset=_is_off(taken), default=True))
+        return [each for each in found if each is not None]
+
+    def of_value(self, given: Op) -> list[Need]:
+        """What keeps a value from being anything but None by default."""
+        found = _given_on(given, Need("", "", -1, ("None",), True, True, default=True))
+        return [] if found is None else [found]
+
+    def of_default(self, op: Op, given: Op) -> list[Need]:
+        """What keeps a parameter from being the None that it is by default, of an operation that
+        takes it and runs then, too."""
+        taken = self._taken(given) if _name_of(given) else None
+        if taken is None or taken.name[0] or not _is_off(taken):
+            return []
+        is_run = not self._may_not_run(op) or _Place(self._tests, given).runs(op, None)
+        return self.of_value(taken) if is_run else []
+
+    def _asked_for(self, op: Op) -> list[tuple[_Place, Op]]:
+        return self._asked if self._may_not_run(op) else []
+
+    def _may_not_run(self, op: Op) -> bool:
+        nested = self._function.outer is not None
+        return nested or op.region is not self._function.region or self._leaves
+
+    def _is_off(self, op: Op) -> bool:
+        """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
+        file may get its names by code that does not show them."""
+        shown = not any(each in self._function.unit.text for each in ("exec(", "globals()"))
+        return shown and self._may_not_run(op) and not self._tests.constants.may_run(op)
+
+    @cached_property
+    def _leaves(self) -> bool:
+        """Whether what stands under no test may still not run."""
+        return any(self._function.coded(code) for code in ("leave", "return", "raise", "test"))
+
+    @staticmethod
+    def _of_place(op: Op, place: _Place, taken: Op) -> Need | None:
+        unset, flag = place.turns_off(op, taken.args[0].constant if taken.args else ...)
+        judged = place.judge(op) if unset or flag or not taken.args else ()
+        if not judged or not (unset or flag or judged[0]):
+            return None
+        return _need(taken, judged, unset=unset)
+
+    @cached_property
+    def _fields(self) -> list[tuple[_Place, _Field]]:
+        """The fields of dataclasses that tests of the function read: ``self.cfg.flip``."""
+        seen: dict[str, Op] = {}
+        for each in self._tests.read if "dataclass" in self._function.unit.text else ():
+            if each.code == "attr" and _name_of(each) and len(seen) < _MOST:
+                seen.setdefault(_name_of(each), each)
+        found = ((each, self._field(each)) for each in seen.values())
+        return [(_Place(self._tests, x), field) for x, field in found if field]
+
+    def _field(self, read: Op) -> _Field | None:
+        unit, name = self._function.unit, str(read.name)
+        kept = read.args[0]
+        owner = unit.values.owner(kept if kept.is_self else self._taken(kept) or kept)
+        pieces = unit.classes.get(owner, ())
+        body = next((unit.function(each) for each in pieces if each.kind == "class"), None)
+        node = getattr(body, "node", None)
+        if not isinstance(node, ast.ClassDef) or not _is_only_own(unit.stores(name), {owner}):
+            return None
+        if not any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+            return None
+        given = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+        names = [getattr(each.target, "id", "") for each in given]
+        value = given[names.index(name)].value if name in names else None
+        if not isinstance(value, ast.Constant):
+            return None
+        return _Field(owner, name, -1 if node.bases else names.index(name), value.value)
+
+    def _of_option(self, op: Op, place: _Place) -> Need | None:
+        """An option without which an operation does not run, if one value or all do."""
+        if any(place.runs(op, each) for each in (None, False, 0)):
+            return None
+        stops, others, runs = place.judge(op)
+        return Need("", place.option, -1, stops, others, unset=True, runs=runs)
+
+    @cached_property
+    def _asked(self) -> list[tuple[_Place, Op]]:
+        return list(self._tested()) if isinstance(self._function.node, _DEFINITIONS) else []
+
+    def _tested(self) -> Iterator[tuple[_Place, Op]]:
+        """The parameters that tests of the function read, and the attributes of its object that
+        are given such in the constructor."""
+        seen: set[str] = set()
+        for each in self._tests.read:
+            name = _name_of(each)
+            taken = self._taken(each) if name and name not in seen else None
+            if taken is not None and not taken.name[0] and len(seen) < _MOST:
+                seen.add(name)
+                yield _Place(self._tests, each), taken
+
+    @cached_property
+    def _options(self) -> list[_Place]:
+        """The options of the program that tests of the function read."""
+        found: dict[str, Op] = {}
+        for each in self._tests.read:
+            name = option_of(each)
+            if name and len(found) < _MOST:
+                found.setdefault(name, each)
+        return [_Place(self._tests, each, name) for name, each in found.items()]
+
+    def _taken(self, op: Op) -> Op | None:
+        """The parameter that a value is, or that is kept in the attribute."""
+        if op.code == "param":
+            return op
+        if op.code == "free":  # of the function around
+            return op.args[0] if [each.code for each in op.args] == ["param"] else None
+        if op.code != "attr" or not op.args[0].is_self:
+            return None
+        unit, owner = self._function.unit, self._function.class_name
+        kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
+        value = kept[0].args[1] if len(kept) == 1 and kept[0].code == "store_attr" else None
+        if value is None or value.code != "param":
+            return None
+        return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
+
+
+def _is_only_own(stores: Iterator[Op], apart: Collection[str]) -> bool:
+    """Whether methods of other classes alone give their own attributes values."""
+    return all(
+        each.args[0].is_self and each.function.class_name not in ("", *apart) for each in stores
+    )
+
+
+class _Field(NamedTuple):
+    """A field of a dataclass that has a constant for its default."""
+
+    owner: str
+    name: str
+    place: int
+    default: object
+
+
+def _of_field(op: Op, place: _Place, field: _Field) -> Need | None:
+    unset, flag = place.turns_off(op, field.default)
+    if not (unset or flag):
+        return None
+    stops, others, runs = place.judge(op)
+    return Need(*field[:3], stops, others, unset, runs, field=True)
+
+
+def _default_of(op: Op, place: _Place) -> Need | None:
+    if all(place.runs(op, each) for each in _OFF):
+        return None
+    stops, others, runs = place.judge(op)
+    return Need("", place.option, -1, stops, others, unset=True, runs=runs, default=True)
+
+
+def _is_off(taken: Op) -> bool:
+    """Whether a parameter is None where nothing is passed."""
+    return bool(taken.args) and taken.args[0].constant is None
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OTHER = "\0"  # a value that nothing is compared with
+
+
+class _Tests:
+    """What is tested in a function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.constants = Paths(function)
+        self._deciding: dict[tuple[Region, int], frozenset[Op]] = {}
+
+    @cached_property
+    def read(self) -> list[Op]:
+        """What tests of the function read."""
+        read = tests(self.function)
+        return list(closure(read, lambda op: () if op.code == "param" else op.args))
+
+    @cached_property
+    def _leaving(self) -> list[int]:
+        return [each.place for each in self.function.leaving]
+
+    def deciding(self, op: Op) -> frozenset[Op]:
+        """What decides whether an operation runs."""
+        key = op.region, bisect_left(self._leaving, op.place)
+        if key not in self._deciding:
+            self._deciding[key] = frozenset(deciding(op))
+        return self._deciding[key]
+
+
+class _Place:
+    """A parameter, an attribute of ``self`` or an option, of which a value is assumed."""
+
+    def __init__(self, tests_: _Tests, op: Op, option: str = "") -> None:
+        self._tests = tests_
+        self._op = op
+        self.option = option
+        self._paths: dict[str, Paths] = {}
+        self._among: dict[frozenset[Op], bool] = {}
+
+    @cached_property
+    def compared(self) -> list[object]:
+        """The texts and numbers with which it is compared."""
+        around = [each for each in self._tests.read if each.code == "compare" and self._is_in(each)]
+        sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
+        found = (side.name for side in sides if side.code == "const")
+        return [each for each in found if isinstance(each, (str, int))]
+
+    def _is_in(self, compare: Op) -> bool:
+        return any(_is_same(self._op, self.option, each) for each in compare.args)
+
+    def judge(self, op: Op) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+        """With which values an operation does not run, whether with others, and with which."""
+        told = {repr(each): self.runs(op, each) for each in (*_SWITCHES, *self.compared)}
+        stops = tuple(each for each, runs in told.items() if not runs)
+        return stops, self.runs(op, _OTHER), tuple(each for each, runs in told.items() if runs)
+
+    def turns_off(self, op: Op, default: object) -> tuple[bool, bool]:
+        """Whether an operation does not run with a default, and whether with the other value of a
+        flag: of what runs by default, only such is followed, as most code is of this kind."""
+        flag = isinstance(default, bool) and not self.runs(op, not default)
+        return default is not ... and not self.runs(op, default), flag
+
+    def runs(self, op: Op, value: object) -> bool:
+        """Whether an operation may run where it has some value."""
+        if not self._decides(op):
+            return self._tests.constants.may_run(op)
+        paths = self._paths.get(repr(value))
+        if paths is None:
+            assumed = partial(_assumed, value, self._op, self.option)
+            paths = self._paths[repr(value)] = Paths(self._tests.function, assumed)
+        return paths.may_run(op)
+
+    def _decides(self, op: Op) -> bool:
+        """Whether its value has a part in what decides whether an operation runs."""
+        asked = self._tests.deciding(op)
+        if asked not in self._among:
+            self._among[asked] = any(_is_same(self._op, self.option, each) for each in asked)
+        return self._among[asked]
+
+
+def _assumed(value: object, read: Op, option: str, op: Op) -> object:
+    # A method of what keeps these would keep all of them in a circle.
+    return value if _is_same(read, option, op) else ...
+
+
+def _is_same(read: Op, option: str, op: Op) -> bool:
+    """Whether two operations read one variable, or one option."""
+    if option:
+        return op is read or option_of(op) == option
+    return op is read or (op.code == "attr" and _name_of(op) == _name_of(read))
+
+
+def _name_of(op: Op) -> str:
+    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute, ``x.y`` of
+    one of these; "" of anything else."""
+    if op.code == "param":
+        return str(op.name[1])
+    if op.code == "free":
+        return str(op.name)
+    owner = "" if op.code != "attr" else "self" if op.args[0].is_self else _name_of(op.args[0])
+    return f"{owner}.{op.name}" if owner else ""
+
+
+def _need(
+    taken: Op,
+    judged: tuple[tuple[str, ...], bool, tuple[str, ...]],
+    *,
+    unset: bool,
+    default: bool = False,
+) -> Need | None:
+    function = taken.function
+    owner, _, name = function.name.rpartition(".")
+    decorators = function.decorators
+    if function.outer is not None and owner:
+        return None
+    if not all(map(_passes_on, decorators)):
+        return None
+    if name == _CONSTRUCTOR and owner:
+        name = owner
+    elif CALLED.fullmatch(name):
+        return None
+    plain = getattr(function.node, "args", None)
+    places = [each.arg for each in (*plain.posonlyargs, *plain.args)] if plain is not None else []
+    given = str(taken.name[1])
+    place = places.index(given) - bool(owner) if given in places else -1
+    stops, others, runs = judged
+    return Need(name, given, place, stops, others, unset, runs, default)
+
+
+def _passes_on(decorator: ast.expr) -> bool:
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return (getattr(made, "attr", None) or getattr(made, "id", "")) in _PASSES_ON
+
+
+def read_gives(source: Source, need: str) -> list[Answer]:
+    """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
+    asked = Need.parse(need)
+    if asked.field and "setattr(" in source.text:
+        return [(0, True)]
+    if not _may_give(source.text, asked):
+        return []
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+    try:
+        return in_deep_stack(lambda: gives(opened(source), asked))
+    except (UnparsedError, *REFUSALS):
+        return [(0, True)]
+
+
+def _may_give(text: str, need: Need) -> bool:
+    """Whether a text names what has to be passed, or what is called."""
+    if not need.function:
+        return need.parameter in text or need.parameter.replace("_", "-") in text
+    return bool(mentions(text, need.function)) or f".{need.parameter}" in text
+
+
+def gives(unit: Unit, need: Need) -> list[Answer]:
+    """Whether a file may pass an argument: of each call, its row and what it says; a need of its
+    own where it hands on what the function around it takes. Row 0 stands for the file."""
+    if not need.function:
+        told = (values_by_default if need.default else values_set)(unit, need.parameter)
+        return [(row, value is ... or need.allows(value)) for row, value in told]
+    if _sets(unit, need):
+        return [(0, True)]
+    words = [need.function, *_other_names(unit, need.function)]
+    outer = dict.fromkeys(each for word in words for each in unit.functions_naming(word))
+    derived = [each for each in unit.classes if not set(words).isdisjoint(unit.bases(each))]
+    return [
+        *((unit.source.location(unit.classes[each][0].start)[0], True) for each in derived),
+    ] + [
+        (getattr(use.node, "lineno", 0), answer)
+        for around in outer
+        for function in around.everything()
+        for op in function.ops
+        if _is_named(op, need.function, words)
+        for use in op.uses
+        if (answer := _passed(use, op, need)) is not None
+    ]
+
+
+def _sets(unit: Unit, need: Need) -> bool:
+    """Whether a file that does not define what is called sets its attribute."""
+    if need.field and "replace(" in unit.text and f"{need.parameter}=" in unit.text:
+        return True
+    if f".{need.parameter}" not in unit.text:
+        return False
+    if need.function in unit.classes or unit.defines(need.function):
+        return False
+    stores = unit.stores(need.parameter)
+    return not _is_only_own(stores, ()) if need.field else any(True for _ in stores)
+
+
+def _other_names(unit: Unit, name: str) -> list[str]:
+    """The names under which a file imports it."""
+    if re.search(rf"{re.escape(name)}\s+as\b", unit.text) is None:
+        return []
+    return [
+        bound
+        for bound, names in unit.imported.items()
+        if bound != name and any(each.rpartition(".")[2] == name for each in names)
+    ]
+
+
+def _is_named(op: Op, name: str, words: list[str]) -> bool:
+    """Whether a value may be the function of a name, or its name in a text that is handed on."""
+    if op.code == "function":
+        return bool(op.name.name == name)
+    if op.code == "const":
+        return bool(op.name == name)
+    named = op.code in ("global", "free", "class") and op.name in words
+    if not named and op.code == "import":
+        named = str(op.name).rpartition(".")[2] == name
+    if not named and (op.code != "attr" or op.name != name):
+        return False
+    known = op.values.qualified(op)
+    return not any(each.partition(".")[0] in _LIBRARIES for each in known)
+
+
+def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
+    """Whether a use of a function passes the argument; None if it is no call of it."""
+    if use.code != "call":
+        if function.code == "const" or use.code == "drop":
+            return None
+        return None if function.code != "attr" and use.code in _BOUND_AGAIN else True
+    if use.args[0] is function:
+        return _answered(use, need)
+    return None if use.args[0].name in _ASKING else True
+
+
+def _answered(call: Op, need: Need) -> bool | str | None:
+    """The same of a call; None if it hands on what it takes itself, which settles nothing."""
+    given = call.given(need.parameter, need.place if need.place >= 0 else None)
+    if given is None:
+        return _unpacked(call, need) if call.unpacks else not need.unset
+    value = given.constant
+    if value is not ...:
+        return need.allows(value)
+    found = _given_on(given, need)
+    if found is None:
+        return True
+    return None if found[:3] == need[:3] else found.dump()
+
+
+def _unpacked(call: Op, need: Need) -> bool | str | None:
+    """The same of what a call unpacks: the function around it may be passed the argument by its
+    keyword, where that takes any (``def make(n, **options): return Net(n, **options)``)."""
+    unpacked = [value for name, value in call.arguments() if name in ("*", "**")]
+    taken = unpacked[0] if len(unpacked) == 1 else None
+    if taken is None or taken.code != "param" or taken.name[0] != "**" or not need.unset:
+        return True
+    judged = need.stops, need.others, need.runs
+    found = _need(taken, judged, unset=True, default=need.default)
+    return True if found is None else found._replace(parameter=need.parameter).dump()
+
+
+def _given_on(given: Op, need: Need) -> Need | None:
+    """What calls of the function around a call have to pass, if that hands on what it takes."""
+    option = option_of(given) if need.default else ""
+    if option:
+        return need._replace(function="", parameter=option, place=-1, unset=True)
+    if given.code != "param" or given.name[0]:
+        return None
+    default = given.args[0].constant if given.args else ...
+    unset = default is not ... and not need.allows(default)
+    judged = need.stops, need.others, need.runs
+    return _need(given, judged, unset=unset, default=need.default)
+
+
+def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
+    """Where a file uses a function or class, and what that use needs, or what keeps it from being
+    used by default; row 0 stands for a file that does not parse."""
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+    try:
+        return in_deep_stack(lambda: list(_uses(opened(source), name, default=default)))
+    except (UnparsedError, *REFUSALS):
+        return [(0, [])]
+
+
+def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
+    words = [name, *_other_names(unit, name)]
+    for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
+        for function in around.everything():
+            needs = Needs(function)
+            ask = needs.by_default if default else needs.with_options
+            for op in function.ops:
+                if _is_named(op, name, words) and op.code != "function":
+                    # A name is read once, at the start of the function; a text may only look like
+                    # it.
+                    used = [op] if op.code in ("attr", "class") else op.uses
+                    for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
+                        yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]

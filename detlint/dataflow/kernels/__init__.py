@@ -1,0 +1,1 @@
+"""Kernels: those that are timed, those of attention, those written in Python."""

@@ -1,0 +1,1 @@
+"""What a program trains, and with what; what only answers."""

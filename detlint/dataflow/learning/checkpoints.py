@@ -1,0 +1,193 @@
+"""What checkpoints hold of a training, and how it goes on from one."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.arguments.options import option_of
+from detlint.dataflow.calls import owner_written, word_of
+from detlint.dataflow.loops.epochs import names_in
+from detlint.dataflow.numerics.layers import moved
+from detlint.dataflow.slices import ahead, alternatives, behind, closure
+from detlint.models import layers
+from detlint.models import training as rows
+from detlint.models.names import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Op, Region
+
+_SAVING = frozenset(("torch.save",))
+_READING = frozenset(("get", "pop"))
+_HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
+_CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
+_PARTS = frozenset(("dict", "entry", "list", "tuple"))
+ANY = "*"  # whatever name
+TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
+_RANGES = frozenset(("range", "trange"))
+_MOST = 200
+
+
+def saving(call: Op) -> Op | None:
+    """What writes the state of an optimizer that a call takes; the call itself, if that is done
+    elsewhere; None where it takes none."""
+    if word_of(call) != "state_dict" or not rows.is_optimizer(owner_written(call)):
+        return None
+    held = ahead([call], _HOLDING, _MOST)
+    writers = (use for each in held for use in each.uses if use.code == "call")
+    return next((each for each in writers if not _SAVING.isdisjoint(each.called)), call)
+
+
+def resumed(call: Op) -> set[str] | None:
+    """The names that the place in training gets, of a call that gives an optimizer the state that
+    a checkpoint holds beside it; ANY of a place that is returned; None of any other call."""
+    if word_of(call) != "load_state_dict" or not rows.is_optimizer(owner_written(call)):
+        return None
+    checkpoints = {each for value in call.args[1:2] for each in _held_in(value)}
+    found = [
+        _names_given(op)
+        for op in call.function.ops
+        if not checkpoints.isdisjoint(_held_in(op)) and _is_place(op)
+    ]
+    return set().union(*found) or None
+
+
+def replaced(call: Op) -> Iterator[Op]:
+    """What made the modules of which a call always replaces all weights, once they are made."""
+    word, strict = word_of(call), call.given("strict")
+    if word == "load_state_dict" and call.args[0].code == "attr":
+        strict = call.given("strict", 1)
+        made = closure([call.args[0].args[0]], _parts, _MOST)
+    else:
+        made = iter([call] if word == "load_from_checkpoint" else ())
+    if strict is None or strict.constant is True:
+        yield from (each for each in made if each.code == "call" and _always_leads(each, call))
+
+
+def _parts(module: Op) -> Sequence[Op]:
+    """What a module is, or holds as parts."""
+    if module.code == "attr":
+        function, name = module.function, str(module.name)
+        if name == "module":  # of a wrapper
+            return module.args
+        unit, owner = function.unit, function.class_name
+        kept = unit.stored(owner, name) if module.args[0].is_self and owner in unit.classes else []
+        return kept[0].args[1:] if [each.function for each in kept] == [function] else ()
+    if module.code == "call":
+        if held := moved(module):
+            return held
+        holds = word_of(module) in (*layers.CONTAINERS, *rows.PARALLEL)
+        return module.args[1:] if holds else ()
+    return module.args if module.code in _PARTS else alternatives(module)
+
+
+def _always_leads(earlier: Op, later: Op) -> bool:
+    """Whether one operation runs whenever another one has, failures aside."""
+    returns = (each.place for each in earlier.function.coded("return"))
+    left = any(earlier.place < each < later.place for each in returns)
+    return not left and earlier.within(later.region) and earlier.place <= later.place
+
+
+def fitted(call: Op) -> str:
+    """How a Trainer of Lightning goes on from a checkpoint that its ``fit`` is given; "" of any
+    other call."""
+    given = call.given("ckpt_path") if word_of(call) == "fit" else None
+    if given is None or given.is_none:
+        return ""
+    return ASKED if option_of(given) or given.code == "param" else TRAINER
+
+
+def started(loop: Region) -> set[str]:
+    """The names of the round from which on a loop trains, if that may be a later one than the
+    first and the loop does not seed in each round."""
+    calls = [op for op in loop.ops() if op.code == "call"]
+    trains = any(rows.steps(word_of(each)) for each in calls)
+    if not trains or any("seed" in word_of(each) and each.args[1:] for each in calls):
+        return set()
+    return {name for each in _starts(loop) for name in names_in(each)} | _counted(loop)
+
+
+def _counted(loop: Region) -> set[str]:
+    """The attributes that say how many rounds there were, also in runs before: ``self.epoch += 1``
+    in ``for _ in range(more)``, where nothing starts them anew."""
+    head = loop.head
+    over = behind(*head.args, most=_MOST) if head is not None else ()
+    if not any(op.code == "call" and word_of(op) in _RANGES for op in over):
+        return set()
+    stores = loop.function.coded("store_attr")
+    anew = {op.name for op in stores if op.place < loop.start and op.args[1].code == "const"}
+    counting = (op for op in stores if _is_in_rounds(op, loop) and _adds_one(op))
+    return {str(op.name) for op in counting} - anew
+
+
+def _is_in_rounds(op: Op, loop: Region) -> bool:
+    return next((each for each in op.region.around() if each.loops), None) is loop
+
+
+def _adds_one(store: Op) -> bool:
+    """``self.epoch += 1``, ``self.epoch = self.epoch + 1``."""
+    made = store.args[1]
+    if made.code not in ("augment", "binary") or made.name != "Add":
+        return False
+    old = made.node.target if isinstance(made.node, ast.AugAssign) else made.args[0].node
+    return made.args[1].constant == 1 and isinstance(old, ast.Attribute) and old.attr == store.name
+
+
+def _starts(loop: Region) -> Iterator[ast.AST]:
+    """What the first round of a loop depends on: ``first`` of ``for epoch in range(first, last)``
+    and of ``if epoch < first: continue``, the test of ``while step < last``, and of ``break``."""
+    head = loop.head
+    if isinstance(loop.node, ast.While):
+        yield loop.node.test
+        ends = (op.region.head for op in loop.ops() if (op.code, op.name) == ("leave", "break"))
+        yield from (each.node for each in ends if each is not None and each is not head)
+        return
+    for op in behind(*head.args, most=_MOST) if head is not None else ():
+        ranges = op.code == "call" and word_of(op) in _RANGES
+        if ranges and op.given("", 1) is not None:
+            yield op.given_nodes[0]
+    for op in loop.ops():
+        test = op.region.head if (op.code, op.name) == ("leave", "continue") else None
+        compared = test.args[0] if test is not None and test.code == "test" else None
+        if compared is not None and compared.code == "compare" and compared.args[0] is head:
+            yield compared.args[1].node
+
+
+def _held_in(value: Op) -> Iterator[str]:
+    """What a value is read out of by keys, as it is written: ``state`` of ``state["optimizer"]``
+    and of ``state.get("epoch")``."""
+    read: Op | None = value
+    while read is not None and (owner := _owner(read)) is not None:
+        node = read.node.func if isinstance(read.node, ast.Call) else read.node
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            yield ast.unparse(node.value)
+        read = owner
+
+
+def _owner(read: Op) -> Op | None:
+    if read.code == "item":
+        return read.args[0]
+    method = read.args[0] if word_of(read) in _READING else read
+    return method.args[0] if method is not read and method.code == "attr" else None
+
+
+def _is_place(read: Op) -> bool:
+    key = read.args[1].constant if read.args[1:] else None
+    return isinstance(key, str) and not rows.PLACES.isdisjoint(words_of(key))
+
+
+def _names_given(place: Op) -> set[str]:
+    """The names by which a place in training is known where it goes."""
+    found: set[str] = set()
+    for each in ahead([place], _CARRYING, _MOST):
+        found.update(each.function.names_of(each))
+        for use in each.uses:
+            if use.code == "return":
+                return {ANY}
+            if use.code in ("store_attr", "store_global"):
+                found.add(str(use.name))
+            elif use.code in ("entry", "store_item"):
+                found.update(name for arg in use.args[:-1] for name in names_in(arg.node))
+    return {each.rpartition(".")[2] for each in found}

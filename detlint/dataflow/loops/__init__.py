@@ -1,0 +1,1 @@
+"""What the rounds of a loop leave behind, and whether that depends on their order."""

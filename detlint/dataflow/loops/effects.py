@@ -1,0 +1,677 @@
+"""What the rounds of a loop leave behind, and whether it depends on their order.
+
+A round computes about its own element as it likes. What outlives it decides: what it adds to a
+container that was there before, a variable that the next round or the code after the loop reads,
+what it writes, returns, yields or draws. Whole numbers can be added, and sets filled, in any order.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.loops import groups
+from detlint.dataflow.loops.round_calls import Calls
+from detlint.dataflow.loops.round_containers import Containers
+from detlint.dataflow.loops.round_variables import Variables
+from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, looped
+from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
+from detlint.dataflow.references import is_only_changed, stores_of
+from detlint.dataflow.slices import closure, readers
+from detlint.models import names, randomness
+from detlint.models.model import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.orders.order import Orders
+    from detlint.dataflow.values import Values
+
+_GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
+_CHANGED = frozenset(("change", "declared", "phi", "store_item"))
+# Functions that call each other for an element.
+_DEEPEST = 3
+_WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
+# What takes something out of a container.
+_SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
+_FILLED = Flow(filled=True)
+_VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
+
+
+class Effects:
+    """Judges the loops of one file."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._values: Values = orders.values
+        self.holders = groups.Holders()
+        self._made: dict[Op, Op] = {}
+        self._unread: set[Op] = set()
+        self._sorted_around: dict[Op, bool] = {}
+        self._read_in_any_order: dict[tuple[str, str], bool] = {}
+        self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
+
+    def made(self, container: Op) -> Op:
+        """What a container was before all that is known to change it."""
+        states = []
+        each = container
+        while each not in self._made and each.code in _CHANGED and each.args:
+            states.append(each)
+            each = each.args[0]
+        found = self._made.get(each, each)
+        self._made.update(dict.fromkeys(states, found))
+        return found
+
+    def counted(self, container: Op) -> bool:
+        """Whether a dict counts something: ``counts[word] += 1``."""
+        if lattice.may_be(self._values.types(container), "counter"):
+            return True
+        return any(
+            each.code == "store_item" and each.args[2].code == "augment"
+            for each in closure([container], _states_before)
+        )
+
+    def is_read(self, value: Op, bound: Op | None = None) -> bool:
+        """Whether anything but a test or a message takes a value, also through joints; as what a
+        name is bound to, or was, where it is ``bound``."""
+        seen, pending, passed = {value}, [value], False
+        while pending:
+            for use in pending.pop().uses:
+                if use.code == "phi":
+                    if use not in seen and use not in self._unread:
+                        seen.add(use)
+                        pending.append(use)
+                elif bound is not None and _is_bound_again(bound, use):
+                    passed = True
+                elif not self.is_quiet(use):
+                    return True
+        if not passed:
+            self._unread |= seen
+        return False
+
+    def reads(self, use: Op, bound: Op) -> bool:
+        """Whether a use of what a name is bound to is more than a test or a message."""
+        if use.code == "phi":
+            return self.is_read(use, bound)
+        return not (self.is_quiet(use) or _is_bound_again(bound, use))
+
+    def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of the order in which a loop takes its elements."""
+        yield from _uses(Round(self._orders, head.region, {head}, flow))
+
+    def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The uses of the order in which the rounds of a loop take some elements, all of them."""
+        round_ = Round(self._orders, region, elements, Flow())
+        round_.stops = False
+        yield from _uses(round_)
+
+    def of_index_loop(self, head: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of the order of a list in ``for i in range(len(names)): … names[i]``."""
+        taken = {op for op in head.region.ops() if op.code == "item" and op.args == [value, head]}
+        yield from _uses(Round(self._orders, head.region, taken, flow, index=head))
+
+    def of_calls(
+        self,
+        function: Function,
+        own: set[Op],
+        kept: set[Op],
+        calls: tuple[Function, ...] = (),
+        *,
+        seeded: bool = False,
+    ) -> Use | None:
+        """What a function that is called for one element after the other leaves behind.
+
+        own   the parameters that get what is computed of the element
+        kept  those that get what was there before
+        """
+        if function in calls or len(calls) > _DEEPEST:
+            return None
+        round_ = Round(
+            self._orders, function.region, own, PLAIN, kept=kept, calls=(*calls, function)
+        )
+        round_.seeded |= seeded
+        return surest(_uses(round_))
+
+    def applied(self, call: Op, value: Op) -> bool | None:
+        """Whether ``pool.map(function, value)`` leaves something behind, apart from what it gives
+        back; None for a call that does not apply a function to one element after the other."""
+        function = self._function_applied(call, value)
+        if function is None:
+            return None
+        given = 0
+        if "functools.partial" in self._values.called(function) and len(function.args) > 1:
+            given, function = len([x for x in function.name if x is None]) - 1, function.args[1]
+        if function.code == "global":
+            own = self._values.unit.defined(str(function.name))
+            if own is None:
+                return names.leaves_something(str(function.name))
+            return self._leaves_rows(own, given, self._parts(call, value))
+        if function.code == "function":
+            return self._leaves_rows(function.name, given, self._parts(call, value))
+        return True
+
+    def _function_applied(self, call: Op, value: Op) -> Op | None:
+        if "joblib.Parallel" in self._values.called(call.args[0]) and value.code == "comprehension":
+            job = value.args[0]
+            delayed = job.args[0] if job.code == "call" else job
+            return delayed.args[1] if delayed.code == "call" and len(delayed.args) == 2 else None
+        plain = [each for name, each in call.arguments() if name is None]
+        if not names.applies(word_of(call)) or plain[1:2] != [value]:
+            return None
+        return plain[0] if all(x.code == "const" for x in plain[2:]) else None
+
+    def _parts(self, call: Op, value: Op) -> list[bool] | None:
+        """Of the rows of a pool's tasks, which parts are of an element; None for plain elements."""
+        if not names.takes_rows(word_of(call)) and call.given("star_args") is None:
+            return None
+        made = value
+        if made.code == "phi":
+            added = [x for x in made.args if x.code == "change" and x.name == "append"]
+            rows = [x.args[1].args[1] for x in added if len(x.args[1].args) == 2]
+            head = added[0].region.head if added else None
+        else:
+            rows = made.args[:1] if made.code == "comprehension" else []
+            head = next((x for x in made.args[1:] if x.code == "iter"), None)
+        if not rows or rows[0].code != "tuple" or head is None:
+            return []
+        return [is_made_of(part, head) for part in rows[0].args]
+
+    def _leaves_rows(self, function: Function, given: int, parts: list[bool] | None) -> bool:
+        plain = [op for op in function.params.values() if not op.name[0]]
+        if parts is None:
+            own, kept = set(plain[given : given + 1]), set(plain[:given])
+        else:
+            told = dict(zip(plain[given:], parts or [True] * len(plain), strict=False))
+            own = {each for each, of_element in told.items() if of_element}
+            kept = set(told) - own
+        return self.of_calls(function, own, kept) is not None
+
+    # Questions about expressions
+
+    def draw_in(self, region: Region) -> Op | None:
+        """The first random draw among some operations that no seeding comes before."""
+        for op in region.ops():
+            if op.code != "call":
+                continue
+            called = self._values.called(op)
+            if not SEEDING.isdisjoint(called):
+                return None
+            if self._draws(op, called, region):
+                return op
+        return None
+
+    def _draws(self, call: Op, called: list[str], region: Region) -> bool:
+        if any(map(randomness.draws, called)):
+            return True
+        function = call.args[0]
+        if function.code != "attr":
+            return False
+        owner = function.args[0]
+        made = [owner] if owner.code == "call" else [x for x in owner.args if x.code == "call"]
+        if owner.code == "call" and len(owner.args) > 1 and owner.within(region):
+            return False  # a generator of its own for each element
+        if owner.code == "param" and names.is_generator(str(owner.name[1])):
+            return names.draws(str(function.name))
+        return any(not _GENERATORS.isdisjoint(self._values.called(each)) for each in made)
+
+    def has_one_at_most(self, made: Op, head: Op) -> bool:
+        """``[path for path in paths if path.name == "a.json"]``: names in a folder differ."""
+        if made.code != "comprehension" or self._orders.distinct:
+            return False
+        listed = self._whole(head.args[0])
+        if word_of(listed) == "rglob" or self._orders.root not in {listed, *made_of(listed)}:
+            return False
+        return any(_asks_name(condition, head) for condition in head.region.conditions())
+
+    def counts(self, head: Op) -> bool:
+        """Whether the number that ``enumerate`` gives is used for more than messages."""
+        counter = next(
+            (x for x in head.uses if x.code == "unpack" and x.name[0] == 0),
+            None,
+        )
+        if counter is None:
+            return bool(head.uses)
+        return any(not self.is_quiet(use) for use in counter.uses)
+
+    def is_quiet(self, use: Op) -> bool:
+        """A test, or a message."""
+        if use.code in ("test", "compare", "not", "raise", "boolean"):
+            return True
+        if use.code == "call":
+            return self._orders.messages.is_log(use)
+        passes = ("format", "text", "binary", "tuple")
+        return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
+
+    def counting_loop(self, key: Op, value: Op) -> Op | None:
+        """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
+        if key.code != "iter" or key.name == "comprehension":
+            return None
+        over = self._within_bars(key.args[0])
+        if word_of(over) not in ("range", "trange") or len(over.args) < 2:
+            return None
+        for each in over.args[1:]:
+            sources = [each, *each.args] if each.code == "phi" else [each]
+            for source in sources:
+                if source.code == "call" and "builtins.len" in self._values.called(source):
+                    return key if source.args[1] is value else None
+        return None
+
+    def _within_bars(self, over: Op) -> Op:
+        """``tqdm(range(…))`` → ``range(…)``."""
+        while (
+            over.code == "call" and len(over.args) > 1 and word_of(over) not in ("range", "trange")
+        ):
+            row = self._values.function_row(over)
+            if not (names.is_bar(word_of(over)) or (row is not None and row.order is Order.KEEPS)):
+                break
+            over = over.args[1]
+        return over
+
+    def goes_along(self, key: Op, value: Op) -> bool:
+        """``for i, x in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""
+        if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":
+            return False
+        over = key.args[0].args[0]
+        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:
+            return False
+        return is_aligned(over.args[1], value)
+
+    def is_counted_one(self, value: Op, use: Op) -> bool:
+        """Whether the code makes sure that a value holds one element, or it is one by itself."""
+        whole = self._whole(value)
+        if self.is_one(whole) or self._is_common(whole):
+            return True
+        if self._is_used_up(value, use):
+            return True
+        lengths = self._lengths_in(value.function)
+        path = path_of(whole)
+        asked = [*lengths.get(whole, ()), *(lengths.get(path, ()) if path else ())]
+        same = (
+            x
+            for each, calls in lengths.items()
+            if not isinstance(each, str) and each is not whole and is_same(each, whole)
+            for x in calls
+        )
+        return any(self._tells_one(op, use) for op in (*asked, *same))
+
+    def _lengths_in(self, function: Function) -> dict[Op | str, list[Op]]:
+        """The calls of ``len`` in a function, by what they take and by how that is written."""
+        if function not in self._lengths:
+            found: dict[Op | str, list[Op]] = {}
+            for op in function.ops:
+                measures = op.code == "call" and len(op.args) > 1
+                if measures and "builtins.len" in self._values.called(op):
+                    found.setdefault(self._whole(op.args[1]), []).append(op)
+                    found.setdefault(path_of(op.args[1]), []).append(op)
+            self._lengths[function] = found
+        return self._lengths[function]
+
+    def _whole(self, value: Op) -> Op:
+        """``list(x.keys())`` → ``x``."""
+        while value.code == "call":
+            function = value.args[0]
+            if function.code == "global" and function.name in _WRAPPING and value.args[1:]:
+                value = value.args[1]
+            elif function.code == "attr" and function.name in _VIEWS and not value.args[1:]:
+                value = function.args[0]
+            else:
+                break
+        return value
+
+    @staticmethod
+    def is_one(value: Op) -> bool:
+        """``{x}``, which takes no more."""
+        written = value.code in ("list", "set", "tuple") and len(value.args) == 1
+        return written and value.args[0].code != "star"
+
+    def _is_common(self, value: Op) -> bool:
+        """``a & b``: whoever takes one of what two sets have in common expects no more."""
+        if not self._orders.distinct:
+            return False
+        if value.code == "binary":
+            return bool(value.name == "BitAnd")
+        if value.code == "call":
+            return word_of(value) == "intersection"
+        return False
+
+    def _tells_one(self, length: Op, use: Op) -> bool:
+        """Whether a comparison of a length with one decides that a use is reached."""
+        for compare in readers(length):
+            if compare.code != "compare" or len(compare.args) != 2:
+                continue
+            one = _says_one(compare)
+            if one is not None and any(
+                _decides(test, compare, use, one) for test in _tests_of(compare)
+            ):
+                return True
+        return False
+
+    def _is_used_up(self, value: Op, use: Op) -> bool:
+        """``next(entries)``, and again in a ``try`` that is to fail."""
+        return any(
+            other is not use
+            and other.code == "call"
+            and "builtins.next" in self._values.called(other)
+            and len(other.args) == 2
+            and any(region.kind == "try" for region in other.region.around())
+            and all(each.code == "drop" for each in other.uses)
+            and not self._is_read_if_more(other, use)
+            for other in value.uses
+        )
+
+    @staticmethod
+    def _is_read_if_more(again: Op, use: Op) -> bool:
+        """Whether the first element is used where there was a second."""
+        tried = next(region.node for region in again.region.around() if region.kind == "try")
+        return any(
+            read.code == "return"
+            and any(x.kind in ("else", "try") and x.node is tried for x in read.region.around())
+            for read in use.uses
+        )
+
+    def is_unread(self, container: Op) -> bool:
+        """Whether nothing reads a container that a function makes for itself."""
+        made = self.made(container)
+        while made.code == "item":
+            made = self.made(made.args[0])
+        if made.code not in ("comprehension", "dict", "list"):
+            return False
+        return all(
+            use.code in ("phi", "drop")
+            or (use.code in ("store_item", "change", "item") and use.args[0] is each)
+            for each in closure([made], lambda op: op.uses)
+            for use in each.uses
+        )
+
+    def reads_held(self, container: Op) -> bool:
+        """Whether anything but a message reads what a dict holds, and not only its keys."""
+        made = self.made(container)
+        if made.code in ("attr", "free", "global", "param"):
+            return True
+        return any(self._reads_held(use, each) for use, each in self.holders.of(container).reads)
+
+    def _reads_held(self, use: Op, container: Op) -> bool:
+        if use.code == "item":
+            return not all(map(self.is_quiet, use.uses))
+        if use.code in ("boolean", "compare", "iter", "not", "test"):
+            return False
+        if use.code == "attr":
+            return use.name != "keys" and not all(map(self._is_filling, use.uses))
+        counts = use.code == "call" and container in use.args[1:]
+        return not (counts and word_of(use) in ("len", "list", "set", "sorted"))
+
+    @staticmethod
+    def _is_filling(call: Op) -> bool:
+        """``found.setdefault(key, value)``, for its effect."""
+        return all(each.code in ("change", "drop") for each in call.uses)
+
+    def escapes(self, change: Op) -> bool:
+        """Whether others hold the container that is filled."""
+        owner = self.made(change.args[0])
+        if any(map(self._orders.reads_field, stores_of(owner))):
+            return not self._is_settled_field(owner)
+        if owner.code in ("param", "global"):
+            return True
+        if owner.code == "free":
+            return not self.is_sorted_around(owner)
+        if owner.code == "attr":
+            return not (self._is_settled(owner, change) or self._is_read_in_any_order(owner))
+        if owner.code == "item":
+            sorts = self.sorts_parts(owner.args[0], change.place)
+            return not (sorts or self._is_settled(owner, change))
+        return False
+
+    def _is_read_in_any_order(self, field: Op) -> bool:
+        """Whether methods read an attribute, and none of them shows its order."""
+        key = field.function.class_name, str(field.name)
+        if field.args[0].is_self and key not in self._read_in_any_order:
+            reads = self._orders.references.reads_of_field(*key)
+            used = [each for each in reads if not is_only_changed(each)]
+            shown = any(self._orders.first(each, _FILLED) for each in used)
+            self._read_in_any_order[key] = bool(used) and not shown
+        return self._read_in_any_order.get(key, False)
+
+    def _is_settled_field(self, value: Op) -> bool:
+        function = value.function
+        return any(
+            self._values.unit.is_sorted_field(function.class_name, str(use.name))
+            for use in stores_of(value)
+            if function.class_name
+        )
+
+    def _is_settled(self, owner: Op, change: Op) -> bool:
+        path = _written(owner)
+        unit = self._values.unit
+        if owner.function.class_name and unit.is_sorted_field(
+            owner.function.class_name, str(owner.name)
+        ):
+            return True
+        after = owner.function.ops[change.place :]
+        return any(
+            each.code == "change" and each.name == "sort" and _written(each.args[0]) == path
+            for each in after
+        ) or any(
+            each.code == "store_attr"
+            and f"{path_of(each.args[0])}.{each.name}" == path
+            and "builtins.sorted" in self._values.called(each.args[1])
+            for each in after
+        )
+
+    def is_sorted_around(self, free: Op) -> bool:
+        """Whether the function around one sorts a variable that both have."""
+        if free not in self._sorted_around:
+            self._sorted_around[free] = any(
+                (use.code == "change" and use.name == "sort") or word_of(use) == "sorted"
+                for each in free.args
+                for use in each.uses
+            )
+        return self._sorted_around[free]
+
+    def sorts_parts(self, container: Op, after: int) -> bool:
+        """Whether what a container holds is sorted, after some place."""
+        return self.holders.of(container).sorted_at >= after
+
+    @staticmethod
+    def worklist(call: Op) -> Region | None:
+        """``while todo: todo.pop()``: the loop."""
+        name = path_of(call.args[0].args[0])
+        for region in call.region.around():
+            if region.kind == "while" and region.head is not None:
+                tested = region.head.args[0]
+                if tested.code == "compare":  # len(todo) > 0
+                    tested = tested.args[0]
+                if any(path_of(each) == name for each in (tested, *tested.args)):
+                    return region
+        return None
+
+    @staticmethod
+    def is_refilled(call: Op, loop: Region) -> bool:
+        """Whether a loop adds to what it takes from: what is left to do is done in any order."""
+        name = path_of(call.args[0].args[0])
+        return any(
+            each.code in ("augment", "change", "store_attr")
+            and each.name not in _SHRINKING
+            and bool(each.args)
+            and name in (path_of(each.args[0]), *each.function.names_of(each))
+            for each in loop.ops()
+        )
+
+
+def made_of(value: Op) -> set[Op]:
+    """What a value has one element for each element of, in the same order."""
+    found: set[Op] = set()
+    while True:
+        if value.code == "comprehension" and value.name in ("list", "iterator"):
+            heads = [each for each in value.args if each.code == "iter"]
+            if len(heads) != 1 or any(
+                op.code == "test" and op.region is heads[0].region for op in heads[0].region.ops()
+            ):
+                return found
+            value = heads[0].args[0]
+        elif (
+            value.code == "call"
+            and word_of(value) in ("array", "asarray", "enumerate", "list", "tuple", "tqdm")
+            and len(value.args) > 1
+        ):
+            value = value.args[1]
+        elif value.code == "unary" or is_column(value):
+            value = value.args[0]
+        elif (head := _filled_for_each(value)) is not None:
+            value = head.args[0]
+        else:
+            return found
+        found.add(value)
+
+
+def is_aligned(one: Op, other: Op) -> bool:
+    """Whether two lists have an element for each of the same list, in its order."""
+    if not ({one} | made_of(one)).isdisjoint({other} | made_of(other)):
+        return True
+    filled = _filled_in(one)
+    return filled is not None and filled is _filled_in(other)
+
+
+def is_column(value: Op) -> bool:
+    """``rows[:, 1]``"""
+    if value.code != "item" or value.args[1].code != "tuple":
+        return False
+    first = value.args[1].args[0]
+    return first.code == "other" and first.name == "Slice" and not first.args
+
+
+def _filled_for_each(value: Op) -> Op | None:
+    """The elements for each of which a loop adds one to a list."""
+    region = _filled_in(value)
+    if region is None or region.kind != "for" or region.head is None:
+        return None
+    skips = any(op.code == "leave" and op.name == "continue" for op in region.ops())
+    return None if skips else region.head
+
+
+def _filled_in(value: Op) -> Region | None:
+    """The part of a loop that adds an element to a list in each of its rounds."""
+    if value.code != "phi":
+        return None
+    added = [each for each in value.args if each.code == "change" and each.name == "append"]
+    if len(added) == len(value.args) == 2 and _are_branches(*(each.region for each in added)):
+        return added[0].region.parent
+    if len(added) != 1 or not added[0].within(value.region):
+        inner = [_filled_in(x) for x in value.args if x.code == "phi" and x.place > value.place]
+        return inner[0] if inner else None
+    return added[0].region
+
+
+def _are_branches(one: Region, other: Region) -> bool:
+    """Whether one of two parts of a function runs, and not the other."""
+    return {one.kind, other.kind} == {"if", "else"} and one.head is other.head
+
+
+def _asks_name(test: Op, head: Op) -> bool:
+    """Whether a condition holds for the one element of a name."""
+    if test.code == "boolean" and test.name == "And":
+        return any(_asks_name(each, head) for each in test.args)
+    if test.code != "compare" or test.name != ("Eq",):
+        return False
+    told = [is_name_of(each, head) for each in test.args]
+    return sum(told) == 1
+
+
+def _is_bound_again(value: Op, read: Op) -> bool:
+    """Whether a function inside reads a name that is bound to something else before."""
+    if read.code != "free":
+        return False
+    made = (op for op in value.function.ops if op.code == "function" and op.name is read.function)
+    defined = next(made, None)
+    inner = value.region if value.region.loops else None
+    if defined is not None and inner is not None and defined.within(inner):
+        return defined.place > value.place
+    return any(each.place > value.place for each in read.args)
+
+
+def _says_one(compare: Op) -> bool | None:
+    """Whether a comparison of a length holds for one element, or fails; None for another."""
+    operator = str(compare.name[0])
+    number = next((each.name for each in compare.args if each.code == "const"), None)
+    if not isinstance(number, int):
+        return None
+    says = {("Eq", 1): True, ("LtE", 1): True, ("Lt", 2): True}
+    fails = {("NotEq", 1): False, ("Gt", 1): False, ("GtE", 2): False}
+    return {**says, **fails}.get((operator, number))
+
+
+def _decides(test: Op, compare: Op, use: Op, one: bool) -> bool:
+    """Whether a use is reached only where a comparison, part of a test, comes out so."""
+    if test.name == "assert":
+        return test.place < use.place and _implied(test.args[0], compare, holds=True) == one
+    after = use.function.ops[test.place :]
+    regions = dict.fromkeys(x.region for x in after if x.region.head is test)
+    for region in regions:
+        if use.within(region):
+            return _implied(test.args[0], compare, holds=region.kind == "if") == one
+    leaves = {
+        region.kind
+        for region in regions
+        for op in use.function.ops[region.start : region.end]
+        if op.code in ("raise", "return", "leave")
+    }
+    if not leaves or test.place > use.place:
+        return False
+    return _implied(test.args[0], compare, holds="if" not in leaves) == one
+
+
+def _implied(condition: Op, compare: Op, *, holds: bool) -> bool | None:
+    """What a comparison must give where a condition that it is part of holds, or fails."""
+    if condition is compare:
+        return holds
+    if condition.code == "not":
+        return _implied(condition.args[0], compare, holds=not holds)
+    if condition.code == "boolean" and (condition.name == "And") == holds:
+        told = [_implied(each, compare, holds=holds) for each in condition.args]
+        return next((each for each in told if each is not None), None)
+    return None
+
+
+def _tests_of(op: Op) -> Iterator[Op]:
+    """The tests that a condition is part of."""
+    for use in op.uses:
+        if use.code == "test":
+            yield use
+        elif use.code in ("boolean", "not"):
+            yield from _tests_of(use)
+
+
+def _states_before(op: Op) -> list[Op]:
+    if op.code not in _CHANGED:
+        return []
+    return op.args if op.code == "phi" else op.args[:1]
+
+
+def is_made_of(op: Op, head: Op) -> bool:
+    return head in closure([op], lambda each: each.args if each.place > head.place else ())
+
+
+def _written(container: Op) -> str:
+    """How a container is written: ``self.names``, ``names["train"]``."""
+    node = container.node
+    return ast.unparse(node) if isinstance(node, ast.Subscript) else path_of(container)
+
+
+def _uses(round_: Round) -> Iterator[Use]:
+    """Where it shows in which order the rounds come."""
+    draw = round_.effects.draw_in(round_.region)
+    if draw is not None and not round_.seeded:
+        yield from looped(draw)
+        return
+    variables, containers = Variables(round_), Containers(round_)
+    parts = containers, variables, Calls(round_, containers)
+    for op in round_.ops:
+        judges = (getattr(each, f"on_{op.code}", None) for each in parts)
+        judge = next(filter(None, judges), None)
+        if judge is not None and not round_.handles_failure(op):
+            yield from judge(op)
+    if not round_.calls:
+        yield from variables.left_behind()
+    yield from variables.numbered()

@@ -1,0 +1,520 @@
+"""What the rounds of a loop add to lists, dicts and sets that were there before."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.loops.rounds import is_same, looped, numbered
+from detlint.dataflow.orders.use import Flow, Use
+from detlint.dataflow.path_conditions import decided
+from detlint.dataflow.slices import closure, readers
+from detlint.models import files, names
+from detlint.models.containers import ADDING, COMMUTING, PICKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.loops.groups import Holder
+    from detlint.dataflow.loops.rounds import Round
+
+_DICTS = frozenset(("OrderedDict", "dict"))
+_GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
+_HELD = _KEYS.held
+_COUNTING = frozenset(("builtins.bool", "builtins.len"))
+_EMPTY = ("const", "dict", "list")  # how what is filled is written out
+
+
+class Containers:
+    """Judges what a round puts into containers."""
+
+    def __init__(self, round_: Round) -> None:
+        self._round = round_
+        self._orders = round_.orders
+        self._effects = round_.effects
+        self._values = round_.values
+
+    def on_change(self, op: Op) -> Iterator[Use]:
+        owner, call = op.args
+        if self._holds_group(owner):
+            if op.name in ADDING:
+                yield from self._grouped(op, owner, call.args[1:], _GROUPS)
+            elif op.name == "update" and self._may_be_dict(owner):
+                yield from self._grouped(op, owner, call.args[1:], _HELD)
+            return
+        if self._effects.made(owner) in self._round.own or not self._round.outlives(owner):
+            return
+        varies = any(each in self._round.own for each in call.args[1:])
+        if op.name in COMMUTING:
+            if varies and (self._round.stops or (op.name == "add" and self._adds_in_order(owner))):
+                yield from looped(op)
+        elif varies or any(each in self._round.counters for each in call.args[1:]):
+            yield from self._changed(op, owner, call)
+
+    def _changed(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
+        if op.name == "put" and len(call.args) > 2 and self._round.is_place(call.args[2]):
+            return  # to a place of its own
+        if op.name in ADDING:
+            yield from self._added(op, owner)
+        elif op.name == "update":
+            yield from self._updated(op, owner, call)
+        elif op.name == "setdefault":
+            if len(call.args) > 2 and self._numbers(call.args[2], owner):
+                yield from numbered(op)
+            elif len(call.args) > 2 and self._keeps_one(owner, *call.args[1:3]):
+                yield from looped(op)
+            else:
+                yield from self._filled(op)
+
+    def _adds_in_order(self, owner: Op) -> bool:
+        made = self._effects.made(owner)
+        made = self._effects.made(made.args[0]) if made.code == "enter" else made
+        return any(name.startswith(files.HASHES) for name in self._values.called(made))
+
+    def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
+        types = self._values.types(owner)
+        if lattice.are(types, "set"):
+            if self._round.stops:
+                yield from looped(op)
+        elif self._round.is_unique_match(op):
+            return
+        elif self._adds_in_order(owner):
+            yield from looped(op, assumed=self._orders.is_compared(owner))
+        elif self._has_same_keys(call):
+            yield from looped(op)
+        else:
+            yield from self._filled(op)
+
+    def _has_same_keys(self, call: Op) -> bool:
+        """``options.update(json.load(file))``: the last of equal keys stays."""
+        given = call.args[1] if len(call.args) == 2 else None
+        if given is None or given not in self._round.own:
+            return False
+        if given.code == "dict":
+            return any(
+                each.code == "entry"
+                and each.args[0].code == "const"
+                and each.args[1] in self._round.own
+                for each in given.args
+            )
+        if "builtins.dict" in self._values.called(given):
+            given = given.args[1] if len(given.args) == 2 else given
+            return given.code == "call" and not self._values.called(given)
+        return any(name.startswith(files.SETTINGS) for name in self._values.called(given))
+
+    def _added(self, op: Op, owner: Op) -> Iterator[Use]:
+        if self._holds_number(op.args[1], owner):
+            yield from numbered(op)
+            return
+        if self._round.stops:
+            if not (self._is_last(op) and self._is_only_tested(op)):
+                yield from looped(op)
+            return
+        if owner.code in ("item", "call"):
+            yield from looped(op)
+            return
+        yield from self._kept(op, keyed=False)
+
+    def _is_last(self, op: Op) -> bool:
+        """Whether the loop ends where an operation ran, so that it runs at most once."""
+        return any(
+            self._round.breaks(each) and each.region is op.region for each in self._round.ops
+        )
+
+    def _is_only_tested(self, value: Op) -> bool:
+        """Whether nothing is asked of a container but whether, or how much, it holds."""
+        return all(
+            use.code in ("drop", "not", "test")
+            or (use.code == "call" and not _COUNTING.isdisjoint(self._values.called(use)))
+            for use in readers(value)
+        )
+
+    def _holds_number(self, call: Op, owner: Op) -> bool:
+        """``found.append((name, len(found)))``."""
+        inside = self._round.region
+        given = closure(call.args[1:], lambda op: op.args if op.within(inside) else ())
+        return any(self._numbers(each, owner) for each in given if each.within(inside))
+
+    def _holds_group(self, owner: Op) -> bool:
+        """``groups[key]``, ``groups.setdefault(key, [])``, of a dict that was there before."""
+        table = _table(owner)
+        return table is not None and self._round.outlives(table)
+
+    def _may_be_dict(self, owner: Op) -> bool:
+        return lattice.may_be(self._values.types(owner), "dict")
+
+    def _grouped(self, op: Op, owner: Op, values: Sequence[Op], flow: Flow) -> Iterator[Use]:
+        """What becomes of lists or dicts in a dict, to one of which an operation adds values."""
+        given = [each for each in values if each in self._round.own or each in self._round.counters]
+        if not (given or owner in self._round.own):
+            return
+        if not given and not any(self._round.counters):
+            return
+        table = _table(owner)
+        assert table is not None  # noqa: S101 - what `_holds_group` says
+        if self._round.stops:
+            yield from looped(op)
+        elif self._is_of_job(owner):
+            return
+        elif not self._is_apart(owner, values):
+            yield from self._of_groups(op, table, flow)
+        elif not self._has_own_lists(table):
+            yield from self._of_keys(table, flow)
+
+    def _of_keys(self, table: Op, held: Flow) -> Iterator[Use]:
+        """What is done with a dict to which rounds add a key each, but for looking keys up."""
+        for each, value in self._effects.holders.of(table).reads:
+            if each.place < self._round.region.end or each.code == "item":
+                continue
+            if each.code == "attr" and each.name in PICKING:
+                continue
+            for flow in (_KEYS, held):
+                for use in self._orders.at(each, value, flow):
+                    yield Use(use.op, "looped over", use.assumed)
+                    return
+
+    def _of_groups(self, op: Op, table: Op, flow: Flow) -> Iterator[Use]:
+        """What is done with the lists or dicts in a dict, to which an operation adds."""
+        holder = self._effects.holders.of(table)
+        is_sorted = holder.sorted_at >= self._round.region.end
+        if is_sorted and not self._grows(table):
+            return
+        # Where the lists are sorted, the keys still stand in the order in which they were met.
+        found = self._read_from(holder, _KEYS if is_sorted else flow)
+        if found is not None:
+            yield Use(found.op, "looped over", found.assumed)
+        elif not (is_sorted or flow.keyed) and any(
+            each.code in ("attr", "param") for each in holder.states
+        ):
+            yield from looped(op)
+
+    def _read_from(self, holder: Holder, flow: Flow) -> Use | None:
+        """The first use of a container after the loop."""
+        end = self._round.region.end
+        start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
+        for each, value in islice(holder.reads, start, None):
+            if each.place >= holder.silent_from.get(flow, math.inf):
+                return None
+            use = next(self._orders.at(each, value, flow), None)
+            if use is not None and not self._orders.messages.is_shown(use.op):
+                return use
+        if not self._orders.calls:
+            holder.silent_from[flow] = min(holder.silent_from.get(flow, math.inf), end)
+        return None
+
+    def _is_apart(self, owner: Op, values: Sequence[Op]) -> bool:
+        """Whether each round adds to a list of its own, and what it adds depends on no other."""
+        if owner.code != "item" or owner.args[1] not in self._round.elements:
+            return False
+        table = self._effects.made(owner.args[0])
+        makes = "collections.defaultdict" in self._values.called(table)
+        return (makes or self._has_own_lists(table)) and not self._depends(values, table)
+
+    def _is_of_job(self, owner: Op) -> bool:
+        """``found[index_of[future]]``: what finishes was one job."""
+        key = owner.args[1] if self._orders.finishing and owner.code == "item" else None
+        return key is not None and self._round.is_alone(key)
+
+    def _has_own_lists(self, table: Op) -> bool:
+        """``{"a": [], "b": []}``, one for each key."""
+        made = self._effects.made(table)
+        if made.code == "comprehension":
+            return made.name == "dict" and made.args[1].code in _EMPTY
+        if made.code != "dict" or not made.args:
+            return False
+        held = [each.args[1] for each in made.args if each.code == "entry"]
+        own = all(each.code in _EMPTY for each in held)
+        return own and len(set(held)) == len(made.args)
+
+    def _depends(self, values: Sequence[Op], table: Op) -> bool:
+        """Whether one of some values is made of what the rounds before left."""
+        return any(
+            self._effects.made(each) is table
+            or self._is_told(each)
+            or self._is_stored(each)
+            or (each.within(self._round.region) and self._meets_rounds(each, table))
+            for each in closure(values, self._made_inside)
+            if each is not self._round.head
+        )
+
+    def _made_inside(self, op: Op) -> Sequence[Op]:
+        inside = op is not self._round.head and op.within(self._round.region)
+        return op.args if inside else ()
+
+    def _meets_rounds(self, op: Op, table: Op) -> bool:
+        """Whether what is computed in a round depends on those before."""
+        if op in self._round.counters or (self._round.is_joint(op) and bool(op.uses)):
+            return True
+        return op.code == "call" and self._meets_state(op, table)
+
+    def _is_told(self, value: Op) -> bool:
+        """Whether a function that the round calls for its effect gets a value."""
+        return (
+            self._round.is_older(value)
+            and value.code not in ("const", "global")
+            and any(
+                use.code == "call"
+                and use in self._round.own
+                and use.within(self._round.region)
+                and not self._orders.messages.is_log(use)
+                and any(each.code == "drop" for each in use.uses)
+                and value in use.args[1:]
+                for use in value.uses
+            )
+        )
+
+    def _is_stored(self, value: Op) -> bool:
+        path = path_of(value) if value.code == "attr" else ""
+        return bool(path) and any(
+            op.code == "store_attr" and f"{path_of(op.args[0])}.{op.name}" == path
+            for op in self._round.ops
+        )
+
+    def _meets_state(self, call: Op, table: Op) -> bool:
+        """Whether a call reads the table that is filled, or trains or draws something."""
+        if names.trains(word_of(call)):
+            return True
+        function = self._values.callee(call)
+        if function is not None and any(
+            op.code == "free" and any(self._effects.made(x) is table for x in op.args)
+            for op in function.ops
+        ):
+            return True
+        return self._effects.draw_in(self._round.region) is not None
+
+    def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
+        """What is done with a container that the loop filled."""
+        before = self._orders.first(op, Flow(keyed=keyed, filled=True))
+        if before is not None:
+            yield Use(before.op, "looped over", before.assumed)
+        elif keyed:
+            yield from self._read_as_field(op)
+        elif self._effects.escapes(op):
+            yield Use(op, "looped over")
+
+    def _read_as_field(self, op: Op) -> Iterator[Use]:
+        """What the methods of a class do with a dict that the loop fills in an attribute."""
+        made = self._effects.made(op.args[0])
+        kept = [made] if made.code == "attr" else [x for x in made.uses if x.code == "store_attr"]
+        for each in kept:
+            kind, name = each.function.class_name, str(each.name)
+            if not each.args[0].is_self or not self._begins_empty(kind, name):
+                continue
+            for read in self._orders.references.reads_of_field(kind, name):
+                inside = read.within(self._round.region)
+                found = None if inside else self._orders.first(read, _KEYS)
+                if found is not None:
+                    yield Use(found.op, "looped over", found.assumed)
+                    return
+
+    def _begins_empty(self, kind: str, name: str) -> bool:
+        """Whether a class gives an attribute nothing but dicts without keys."""
+        stored = self._values.unit.stored(kind, name)
+        given = {self._effects.made(x.args[1]) for x in stored if x.code == "store_attr"}
+        return bool(given) and all(map(_is_empty, given))
+
+    def _filled(self, op: Op) -> Iterator[Use]:
+        if self._round.stops:
+            yield from looped(op)
+        elif self._grows(op.args[0]):
+            yield from self._kept(op, keyed=True)
+
+    def _grows(self, container: Op) -> bool:
+        """Whether a dict takes new keys: what is there already keeps its place."""
+        container = self._effects.made(container)
+        if container.code == "dict":
+            return not container.args
+        if container.code == "comprehension" or lattice.are(
+            self._values.types(container), "list", "array"
+        ):
+            return False
+        return word_of(container) not in ("copy", "deepcopy", "state_dict", "fromkeys")
+
+    def on_store_item(self, op: Op) -> Iterator[Use]:
+        container, key, value = op.args
+        if (
+            container in self._round.own
+            and value in self._round.counters
+            and container.code != "phi"
+        ):
+            yield from numbered(op)
+        grows = key in self._round.own and self._may_be_dict(container)
+        if grows and self._holds_group(container):
+            yield from self._grouped(op, container, (key, value), _HELD)
+        elif self._effects.made(container) not in self._round.own and self._round.outlives(
+            container
+        ):
+            yield from self._stored(op)
+
+    def _stored(self, op: Op) -> Iterator[Use]:
+        container, key, value = op.args
+        if key.code == "range" and value in self._round.own and container not in self._round.own:
+            yield from looped(op)
+            return
+        if (
+            key in self._round.counters
+            or (value in self._round.counters and key in self._round.own)
+            or self._numbers(value, container)
+        ):
+            yield from numbered(op)
+        elif key not in self._round.own:
+            if self._adds_whole(value):
+                return
+            if value in self._round.own and not (
+                self._round.is_unique_match(op) or self._is_searched(key, op)
+            ):
+                yield from looped(op, assumed=value.code == "augment" and self._only_told(op))
+        elif self._adds_to_group(value, key):
+            yield from self._of_groups(op, container, _GROUPS)
+        elif self._is_first(op, key) and self._keeps_one(container, key, value):
+            yield from looped(op)
+        else:
+            yield from self._filled(op)
+            if self._round.may_meet_again(key, value) and self._keeps_one(container, key, value):
+                yield from looped(op, assumed=True)  # the last stays
+
+    def _is_first(self, op: Op, key: Op) -> bool:
+        """Whether a dict keeps the first of equal keys: ``if key not in found: found[key] = x``,
+        and never another one."""
+        container = self._effects.made(op.args[0])
+        for each in self._round.ops:
+            changes = each.code in ("change", "delete", "store_item") and each is not op
+            if changes and self._effects.made(each.args[0]) is container:
+                return False
+        return self._is_lacking(op, key, container)
+
+    def keeps_first(self, call: Op) -> bool:
+        """The same of what a method puts there: ``if key not in file: file.create_dataset(key,
+        data=x)``."""
+        if call.args[0].code != "attr":
+            return False
+        container, given = self._effects.made(call.args[0].args[0]), call.args[1:]
+        return any(
+            self._is_lacking(call, key, container)
+            and self._round.is_cut(key)
+            and any(self._round.tells_more(each, key) for each in given if each is not key)
+            for key in given
+            if key in self._round.own
+        )
+
+    def _is_lacking(self, op: Op, key: Op, container: Op) -> bool:
+        """Whether an operation only runs where a container has no such key yet."""
+        return any(
+            self._lacks(test, key, container, holds=holds) and not self._refuses(test)
+            for test, holds in decided(op)
+        )
+
+    def _lacks(self, test: Op, key: Op, container: Op, *, holds: bool) -> bool:
+        """Whether a condition that holds, or does not, says that a dict has no such key."""
+        if test.code == "not":
+            return self._lacks(test.args[0], key, container, holds=not holds)
+        if test.code == "boolean":
+            sides = (self._lacks(each, key, container, holds=holds) for each in test.args)
+            return (test.name == "And") == holds and any(sides)
+        if test.code != "compare" or test.name not in (("In",), ("NotIn",)):
+            return False
+        keys = test.args[1]
+        if keys.code == "call" and word_of(keys) == "keys" and keys.args[0].code == "attr":
+            keys = keys.args[0].args[0]
+        asked = is_same(test.args[0], key) and self._effects.made(keys) is container
+        return asked and (test.name == ("NotIn",)) == holds
+
+    def _refuses(self, test: Op) -> bool:
+        """Whether an error is raised where it holds, or where it does not."""
+        return any(
+            each.code == "raise"
+            and each.region.head is not None
+            and each.region.head.args[:1] == [test]
+            for each in self._round.ops
+        )
+
+    def _keeps_one(self, container: Op, key: Op, value: Op) -> bool:
+        """Whether several elements may have a key, of which one is kept that something reads."""
+        return (
+            self._round.is_cut(key)
+            and self._round.tells_more(value, key)
+            and self._effects.reads_held(container)
+        )
+
+    def _is_searched(self, key: Op, op: Op) -> bool:
+        """Whether a key is what a search in the round stopped at, or passed."""
+        inside = key.code == "iter" and key.within(self._round.region)
+        return inside and not op.within(key.region)
+
+    def _adds_to_group(self, value: Op, key: Op) -> bool:
+        """``groups[path.parent] += [path]``: several elements may have the key."""
+        return (
+            value.code == "augment"
+            and key not in self._round.elements
+            and lattice.may_be(self._values.types(value.args[1]), "list", "str", "float")
+        )
+
+    def _adds_whole(self, value: Op) -> bool:
+        """``counts[0] += 1``, in any order."""
+        return (
+            value.code == "augment"
+            and value.name in ("Add", "Sub")
+            and lattice.are_whole(self._values.types(value.args[1]))
+        )
+
+    def _only_told(self, container: Op) -> bool:
+        """Whether a function tells people what it has added up by the end of the loop, and does
+        nothing else with that."""
+        if self._effects.made(container).code not in _EMPTY:
+            return False
+        reads = [use for use, _ in self._effects.holders.of(container).reads]
+        after = [x for x in reads if x.place >= self._round.region.end or x.code == "store_global"]
+        return bool(after) and all(self._tells(each, container) for each in after)
+
+    def _tells(self, use: Op, container: Op) -> bool:
+        if use.code == "store_global":
+            return self._orders.references.is_unread_global(str(use.name))
+        messages, made = self._orders.messages, self._effects.made(container)
+        if (use.code == "call" and messages.is_log(use)) or messages.is_shown(use):
+            return True
+        worked_out = list(readers(use))  # ``sums[0] /= count``
+        kept = [x for each in worked_out for x in each.uses if each.code in ("augment", "binary")]
+        stored = [
+            x for x in kept if x.code == "store_item" and self._effects.made(x.args[0]) is made
+        ]
+        return bool(kept) and len(kept) == len(worked_out) == len(stored)
+
+    def _numbers(self, value: Op, container: Op) -> bool:
+        """``index[name] = len(index)``, ``= next(counter)``."""
+        if value.code == "binary":
+            return any(self._numbers(each, container) for each in value.args)
+        if value.code != "call":
+            return False
+        called = word_of(value)
+        if called == "next":
+            return value.args[1] not in self._round.own if len(value.args) > 1 else False
+        if called in ("len", "max", "min", "sum"):
+            return any(self._is_state(each, container) for each in value.args[1:])
+        return False
+
+    def _is_state(self, op: Op, container: Op) -> bool:
+        if op is container or (op.code == "phi" and self._round.is_joint(op)):
+            return True
+        if op.code == "call" and op.args[0].code == "attr":
+            return self._is_state(op.args[0].args[0], container)
+        return bool(path_of(op)) and path_of(op) == path_of(container)
+
+
+def _is_empty(made: Op) -> bool:
+    if made.code == "call":
+        return word_of(made) == "defaultdict" or (word_of(made) in _DICTS and not made.args[1:])
+    return made.code == "dict" and not made.args
+
+
+def _table(owner: Op) -> Op | None:
+    """The dict that a list is looked up in."""
+    if owner.code == "item":
+        return owner.args[0]
+    if owner.code == "call" and word_of(owner) in ("setdefault", "get") and len(owner.args) > 1:
+        return owner.args[0].args[0] if owner.args[0].code == "attr" else None
+    return None

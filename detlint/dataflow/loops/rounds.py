@@ -1,0 +1,325 @@
+"""What a round of a loop computes of its own element, and what was there before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.loops import groups
+from detlint.dataflow.orders.use import Flow, Use
+from detlint.dataflow.slices import closure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.orders.order import Orders
+
+SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
+# What takes the next of something that was there before.
+_TAKES = frozenset(["pop", "popleft", "popitem", "readline", "get_nowait"])
+_HELD = frozenset(("attr", "augment", "change", "item", "store_item"))
+_MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
+_STEMS = frozenset(("os.path.split", "os.path.splitext"))
+_PARTS = frozenset(("partition", "rpartition", "rsplit", "split"))
+_CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
+
+
+class Round:
+    """What is done for one element after the other: a round of a loop, or a call.
+
+    elements  what the element is
+    own       that, and all that is computed of it
+    kept      parameters of a function that get what was there before
+    calls     the functions that are looked at
+    counters  the values that tell the round's number
+    stops     whether a round may end the loop
+    """
+
+    def __init__(  # noqa: PLR0913 - what a round is, and what a call of it is told
+        self,
+        orders: Orders,
+        region: Region,
+        own: set[Op],
+        flow: Flow,
+        *,
+        kept: set[Op] | None = None,
+        calls: tuple[Function, ...] = (),
+        index: Op | None = None,
+    ) -> None:
+        self.index = index
+        self.orders = orders
+        self.effects = orders.effects
+        self.values = orders.values
+        self.flow = flow
+        self.region = region
+        self.kept = kept
+        self.calls = calls
+        self.elements = own
+        self.unheld: set[Op] = set()  # what is in no container
+        self.ops = [op for op in region.ops() if not calls or not self._is_left_out(op)]
+        self.head = min(own, key=place_of, default=None)
+        self.own = self._derived()
+        self.seeded = any(self._seeds(op) for op in self.ops)
+        self.counters = self._counting()
+        self.stops = any(map(self.breaks, self.ops))
+
+    def _is_left_out(self, op: Op) -> bool:
+        """Whether an argument that is not given, by its default, keeps code from running."""
+        for region in op.region.around():
+            test = region.head.args[0] if region.kind in ("if", "else") and region.head else None
+            if test is not None and test.code == "param" and len(test.args) == 1:
+                given = test in self.elements or test in (self.kept or ())
+                default = test.args[0]
+                left_out = default.code == "const" and bool(default.name) != (region.kind == "if")
+                if left_out and not given:
+                    return True
+        return False
+
+    def _derived(self) -> set[Op]:
+        """What is computed of the element."""
+        found = set(self.elements)
+        before = 0
+        while before != len(found):
+            before = len(found)
+            for op in self.ops:
+                if self.is_joint(op) or self._is_number(op):
+                    continue  # what held before the round
+                taken = any(each in found for each in op.args) or self._goes_along(op)
+                if taken or self._is_counted_by(op, found):
+                    found.add(op)
+                    if op.code in ("change", "store_attr", "store_item"):
+                        found |= self._filled_by(op)
+        return found
+
+    def _filled_by(self, op: Op) -> set[Op]:
+        """The object of the round's own that something is put into."""
+        holder = op.args[0]
+        while holder.code in ("attr", "change", "item", "store_item") and holder.args:
+            holder = holder.args[0]
+        own = holder.code in _MADE and holder.within(self.region)
+        return {holder} if own else set()
+
+    def _goes_along(self, op: Op) -> bool:
+        """``sizes[i]``, where ``sizes`` holds something for each element."""
+        return (
+            op.code == "item"
+            and self._is_number(op.args[1])
+            and self.effects.goes_along(op.args[1], op.args[0])
+        )
+
+    def _is_number(self, op: Op) -> bool:
+        """Whether it is the number that ``enumerate`` gives."""
+        return (
+            self.flow.numbered
+            and op.code == "unpack"
+            and op.name[0] == 0
+            and op.args[0] is self.head
+        )
+
+    def _is_counted_by(self, op: Op, own: set[Op]) -> bool:
+        """``size += 1`` in a loop over what is of the element."""
+        if op.code != "augment":
+            return False
+        inner = [x for x in op.region.around() if x.loops and x is not self.region]
+        return any(x.head in own and x.head is not self.head for x in inner)
+
+    def breaks(self, op: Op) -> bool:
+        """Whether it ends the loop."""
+        if op.code != "leave" or op.name != "break":
+            return False
+        loops = [region for region in op.region.around() if region.kind in ("for", "while")]
+        return bool(loops) and loops[0] is self.region
+
+    def _counting(self) -> set[Op]:
+        """The values that tell a round's number."""
+        found: set[Op] = {self.index} if self.index is not None else set()
+        if self.flow.numbered:
+            uses = (use for each in self.elements for use in each.uses)
+            found |= {x for x in uses if x.code == "unpack" and x.name[0] == 0}
+        for op in self.ops:
+            if op.code == "augment" and op.args[1] not in self.own:
+                # Also what a loop in the round counts on.
+                before = list(closure(op.args[:1], self._joined_within))
+                if any(map(self.is_joint, before)) or self._is_kept_attribute(before[0]):
+                    found |= {op, *(each for each in before if each.code in ("attr", "phi"))}
+            elif op.code == "call" and op not in self.elements and self._takes_next(op):
+                found.add(op)
+        return found
+
+    def _joined_within(self, op: Op) -> Sequence[Op]:
+        return op.args if op.code == "phi" and not self.is_joint(op) else ()
+
+    def _is_kept_attribute(self, op: Op) -> bool:
+        return op.code == "attr" and self.outlives(op)
+
+    def _takes_next(self, call: Op) -> bool:
+        """``next(numbers)``, ``rows.pop()``: it gives another value each time."""
+        called = self.values.called(call)
+        if "builtins.next" in called and len(call.args) > 1:
+            return call.args[1] not in self.own and self.outlives(call.args[1])
+        function = call.args[0]
+        if function.code != "attr" or function.name not in _TAKES or called:
+            return False
+        if any(each in self.own for each in call.args):
+            return False  # what has the element's key
+        return function.args[0] not in self.own and self.outlives(function.args[0])
+
+    def is_joint(self, op: Op) -> bool:
+        """Whether a value is what the rounds before left in a variable."""
+        return op in self.region.joints
+
+    def handles_failure(self, op: Op) -> bool:
+        """What is noted of an element that failed is for people to read."""
+        return any(
+            each.kind == "except" and each.within(self.region) for each in op.region.around()
+        )
+
+    def is_unique_match(self, op: Op) -> bool:
+        """``if name == wanted: return name``."""
+        for region in op.region.around():
+            if region is self.region:
+                return False
+            test = region.head
+            if region.kind == "if" and test is not None and self._is_equality(test.args[0]):
+                return True
+        return False
+
+    def _is_equality(self, test: Op) -> bool:
+        if test.code == "boolean" and test.name == "And":
+            return any(map(self._is_equality, test.args))
+        if test.code != "compare" or test.name != ("Eq",):
+            return False
+        own = [each for each in test.args if each in self.own]
+        return len(own) == 1 and self._names_element(own[0])
+
+    def _names_element(self, op: Op) -> bool:
+        return any(is_name_of(op, each) for each in self.elements)
+
+    def outlives(self, owner: Op) -> bool:
+        """Whether a container was there before the round."""
+        return any(map(self.is_older, closure([owner], self._held_by)))
+
+    def _held_by(self, op: Op) -> Sequence[Op]:
+        """What a value is a part or a later state of."""
+        if op.code == "phi":
+            return op.args
+        if op.code == "call" and op.args[0].code == "attr":
+            # A method, and no library's function.
+            return () if self.values.called(op) else op.args[0].args[:1]
+        return op.args[:1] if op.code in _HELD else ()
+
+    def is_older(self, op: Op) -> bool:
+        """Whether a value was there before the round."""
+        if op.code in ("global", "free", "import"):
+            return True
+        if self.kept is not None and op.code == "param":
+            return op in self.kept
+        return not op.within(self.region) or self.is_joint(op)
+
+    def is_alone(self, key: Op) -> bool:
+        """Whether a key is an element itself, or stands for one: ``index_of[future]``."""
+        if key.code == "item":
+            key = key.args[1]
+        return key in self.elements
+
+    def is_cut(self, place: Op) -> bool:
+        """``name[:5]``, ``for each in names_of(path)``: a part of what tells the elements apart,
+        so that several may have it; not ``(folder.name, name[:5])``, which tells them apart."""
+        if place.code in ("text", "tuple") and any(map(self._is_whole, place.args)):
+            return False
+        of_tuples = self.orders.distinct and not self.flow.numbered  # in a set
+        return any(
+            (each.code in ("item", "iter", "slice") and not self._tells_apart(each))
+            or (each.code == "unpack" and of_tuples)
+            for each in closure([place], self._own_parts)
+        )
+
+    def _is_whole(self, part: Op) -> bool:
+        """Whether a part of a key is the name of an element."""
+        return self._names_element(part.args[0] if part.code == "format" else part)
+
+    def _own_parts(self, op: Op) -> list[Op]:
+        return [each for each in op.args if each in self.own]
+
+    def _tells_apart(self, part: Op) -> bool:
+        """``os.path.splitext(name)[0]``, ``name[:-4]``, ``name.split(".")[0]``: only an ending is
+        gone. An element itself is whole."""
+        if part in self.elements:
+            return True
+        if part.code == "slice":
+            return bool(part.name == (False, True, False)) and part.args[1].code == "unary"
+        whole = part.args[0]
+        parted = whole.code == "call" and word_of(whole) in _PARTS and whole.args[1:]
+        at_dot = bool(parted) and whole.args[1].name == "."
+        return at_dot or not _STEMS.isdisjoint(self.values.called(whole))
+
+    def may_meet_again(self, key: Op, value: Op) -> bool:
+        """``for line in open(name): found[line] = name``: several elements may hold a key."""
+        parts = list(closure([value], self._own_parts))
+        inner = [
+            each
+            for each in closure([key], self._own_parts)
+            if each.code == "iter" and each not in self.elements and each.within(self.region)
+        ]
+        return bool(inner) and not any(each in parts for each in inner)
+
+    def tells_more(self, value: Op, key: Op) -> bool:
+        """Whether a value is made of the element by more than what a key holds of it."""
+        parts = closure([value], lambda op: () if is_same(op, key) else self._own_parts(op))
+        return any(each in self.elements and not is_same(each, key) for each in parts)
+
+    def is_shared(self, owner: Op) -> bool:
+        """``files[split]``, where a file is for more than one element."""
+        for holder, key in groups.holders_of(owner, self.own, self.unheld):
+            if self.effects.made(holder) not in self.own:
+                return not self.is_alone(key) and self.outlives(holder)
+        return False
+
+    def is_place(self, op: Op) -> bool:
+        """Whether a value is a text, such as a path."""
+        return lattice.may_be(self.values.types(op), "str", "path")
+
+    def _seeds(self, op: Op) -> bool:
+        return not SEEDING.isdisjoint(self.values.called(op))
+
+
+def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
+    """It shows there in which order the rounds come."""
+    yield Use(op, "looped over", assumed)
+
+
+def numbered(op: Op) -> Iterator[Use]:
+    """The rounds are numbered there in the order in which they come."""
+    yield Use(op, "numbered")
+
+
+def place_of(op: Op) -> int:
+    """By which operations are put in their order."""
+    return op.place
+
+
+def is_name_of(op: Op, head: Op) -> bool:
+    """Whether a value is an element of a listing, or its name: ``path.name.lower()``."""
+    if op is head:
+        return True
+    if op.code == "attr":
+        return op.name in ("name", "stem") and op.args[0] is head
+    if op.code == "call" and word_of(op) in _CASES:
+        return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
+    return op.code == "unpack" and op.args[0] is head
+
+
+_SAME = frozenset(["attr", "binary", "call", "const", "format", "global", "import", "text"])
+
+
+def is_same(one: Op, other: Op) -> bool:
+    """Whether two expressions give equal values: ``os.listdir(d)``, twice."""
+    if one is other:
+        return True
+    if one.code != other.code or one.code not in _SAME or one.name != other.name:
+        return False
+    return len(one.args) == len(other.args) and all(
+        is_same(*each) for each in zip(one.args, other.args, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""Memory that is read before anything has written it."""

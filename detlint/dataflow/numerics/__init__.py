@@ -1,0 +1,1 @@
+"""Tensors: types, sizes, gradients, and the operators that compute them."""

@@ -1,0 +1,339 @@
+"""Layers that code makes: what it keeps them in, where it calls them, and which have weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.numerics.tensors import function_of, method_of
+from detlint.dataflow.slices import closure
+from detlint.models import layers as rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from detlint.dataflow.callers import Callers
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Made, Origins, Place
+    from detlint.dataflow.unit import Unit
+
+_SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
+_PARTS = frozenset(("item", "iter", "slice", "unpack"))
+_HOLDING = frozenset(("comprehension", "dict", "entry", "list", "set", "star", "tuple"))
+_MOST = 120  # values that a layer is followed through
+_DEEPEST = 6  # layers in layers
+_ITERATES = frozenset(f"builtins.{each}" for each in ("enumerate", "list", "reversed", "zip"))
+
+
+class Way:
+    """What becomes of a layer.
+
+    calls   the calls of it
+    handed  the calls that it is handed to
+    given   the functions that return it
+    kept    the attributes that keep it, with their class
+    after   it is one of several that follow each other, and weights come before it
+    is_read  anything is done with what holds it
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Op] = []
+        self.handed: list[Op] = []
+        self.given: list[Function] = []
+        self.kept: list[tuple[str, str]] = []
+        self.after = False
+        self.is_read = False
+
+
+class Layers:
+    """Answers for the layers of a file."""
+
+    def __init__(self, unit: Unit, calls: Callers, origins: Origins) -> None:
+        self._unit = unit
+        self._calls = calls
+        self._origins = origins
+        self._ways: dict[Op, Way] = {}
+        self._weights: dict[Place, bool] = {}
+        self._frozen: dict[str, bool] = {}
+        self._makers: dict[tuple[str, str], list[Made | None]] = {}
+        self._before: dict[Op, dict[Op, bool]] = {}  # of each part, whether weights come first
+
+    # Where they go
+
+    def way(self, made: Op) -> Way:
+        """What becomes of what a call makes."""
+        if made not in self._ways:
+            found = self._ways[made] = Way()
+            for _ in closure([made], lambda op: self._onwards(found, op), _MOST):
+                pass  # what is noted on the way counts
+        return self._ways[made]
+
+    def _onwards(self, way: Way, value: Op) -> Iterator[Op]:
+        for use in value.uses:
+            yield from self._next(way, value, use)
+
+    def _next(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
+        """Where a layer is after something is done with what holds it."""
+        if use.code == "call":
+            yield from self._after_call(way, value, use)
+        elif use.code == "attr":
+            way.is_read = True
+            if rows.runs(str(use.name)):
+                yield use
+            elif use.name in rows.MOVES:
+                yield from use.calls
+        elif use.code == "tuple" and not use.uses:
+            return  # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)``
+        elif use.code in _HOLDING or (use.code == "change" and value is not use.args[0]):
+            beside = use.args[1] if use.code == "change" else value
+            way.after |= self._has_weights_before(use, beside)
+            yield use
+        elif use.code == "param" and value in use.args:
+            yield use  # its default
+        elif use.code in _SAME or use.code in _PARTS or use.code in ("change", "augment"):
+            way.is_read |= use.code in _PARTS
+            yield use
+        else:
+            yield from self._elsewhere(way, use)
+
+    def _elsewhere(self, way: Way, use: Op) -> Iterator[Op]:
+        """Where it is read again that a name, an attribute or a caller has."""
+        if use.code == "store_attr":
+            way.kept.append((use.function.class_name, str(use.name)))
+            yield from self.kept(use)
+        elif use.code == "store_global":
+            yield from self._named(use, str(use.name))
+        elif use.code == "return":
+            way.given.append(use.function)
+            yield from self._calls.of(use.function).calls
+
+    def _after_call(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
+        way.is_read = True
+        if use.args[0] is value:
+            way.calls.append(use)
+            return
+        name = function_of(use)
+        last = name.rpartition(".")[2]
+        if last in rows.CONTAINERS or method_of(use) == "__init__":
+            way.after |= last != "ModuleDict" and self._has_weights_before(use, value)
+            yield use
+        elif name in _ITERATES:
+            yield use
+        elif method_of(use) in rows.ADDS and use.args[-1] is value:
+            yield from self._added(way, use)
+        else:
+            way.handed.append(use)
+
+    def _added(self, way: Way, call: Op) -> Iterator[Op]:
+        """What is added to a container: ``self.head.add_module("pool", value)``; to a module
+        itself, it is an attribute."""
+        holder = call.args[0].args[0]
+        if holder.is_self:
+            named = call.args[1]
+            if len(call.args) > 2 and isinstance(named.name, str):
+                yield from self._read(call.function.class_name, named.name)
+            else:
+                yield from self._listed(call.function.class_name)
+            return
+        before = (each for each in call.function.coded("call") if each.place < call.place)
+        for each in before:
+            beside = method_of(each) in rows.ADDS and _path(each.args[0].args[0]) == _path(holder)
+            way.after |= beside and self.weighs(each.args[-1])
+        yield from (each for each in call.uses if each.code == "change")
+        yield from self._held(holder)
+
+    def _listed(self, owner: str) -> Iterator[Op]:
+        """Where a class that is a list of layers goes through itself."""
+        for piece in self._unit.classes.get(owner, ()):
+            function = self._unit.function(piece)
+            for own in function.all_coded("param") if function is not None else ():
+                if own.is_self:
+                    yield from (use for use in own.uses if _goes_through(use))
+
+    def _held(self, holder: Op) -> Iterator[Op]:
+        """Where a class reads a container that it had kept before things were added to it."""
+        before = {"phi": None, "change": 1}  # how many of what it takes
+        for each in closure([holder], lambda op: op.args[: before.get(op.code, 0)]):
+            if each.is_self:
+                yield from self._listed(each.function.class_name)
+            elif each.code == "attr" and each.args[0].is_self:
+                yield from self._read(each.function.class_name, str(each.name))
+            for use in each.uses:
+                if use.code == "store_attr" and use.args[-1] is each:
+                    yield from self.kept(use)
+
+    def _has_weights_before(self, held: Op, value: Op) -> bool:
+        """Whether layers with weights come before one in a list, or in a container."""
+        if held not in self._before:
+            found, weighs = self._before.setdefault(held, {}), False
+            for each in held.args if held.code != "entry" else ():
+                found.setdefault(each, weighs)
+                weighs = weighs or self.weighs(each)
+        return self._before[held].get(value, False)
+
+    def kept(self, store: Op) -> Iterator[Op]:
+        """Where a class reads what it keeps in an attribute."""
+        owner, name = store.function.class_name, str(store.name)
+        if store.args[0].is_self:
+            yield from self._read(owner, name)
+            for each in self._unit.derived(owner):
+                yield from self._read(each, name)
+
+    def _read(self, owner: str, name: str) -> Iterator[Op]:
+        for function in self._unit.methods_naming(owner, name):
+            for inner in function.everything():
+                for read in inner.reads("attr", name):
+                    if read.args[0].is_self:
+                        yield read
+
+    def calls_of(self, owner: str, name: str) -> Iterator[Op]:
+        """The calls of what a class of the file, or one that derives from it, has in an
+        attribute."""
+        for each in (owner, *self._unit.derived(owner)):
+            for read in self._read(each, name):
+                yield from read.calls
+
+    def _named(self, store: Op, name: str) -> Iterator[Op]:
+        reads = self._unit.reads("global", name)
+        return (read for read in reads if read.function is not store.function)
+
+    # Weights
+
+    def weighs(self, op: Op, depth: int = 0) -> bool:
+        """Whether a value is a layer with weights, or a list of such."""
+        if depth > _DEEPEST:
+            return False
+        found = self.makers(op)
+        if not found and op.code in ("attr", "global", "free", "param"):
+            return rows.is_layer(word_of(op))
+        return any(self.makes_weights(each, op, depth) for each in found)
+
+    def makers(self, op: Op) -> list[Made | None]:
+        """What may have made a value; an attribute of an object is asked about once."""
+        if op.code != "attr" or not op.args[0].is_self:
+            return self._origins.of(op)
+        key = op.function.class_name, str(op.name)
+        if key not in self._makers:
+            self._makers[key] = self._origins.of(op)
+        return self._makers[key]
+
+    def makes_weights(self, made: Made | None, op: Op, depth: int = 0) -> bool:
+        """Whether what something is made by has weights; ``op``: what it is called there."""
+        if made is None:
+            return rows.is_layer(word_of(op))
+        if made.place is not None:
+            return self._class_weighs(made.place, depth + 1)
+        if not made.called or depth > _DEEPEST:
+            return False
+        return any(self._is_weighted(name, made.op) for name in made.names)
+
+    def _is_weighted(self, name: str, made: Op) -> bool:
+        if name in rows.PARAMETERS:
+            return True
+        if name.rpartition(".")[2] in rows.CONTAINERS:
+            return not made.args[1:] or any(map(self._holds_weights, made.args[1:]))
+        known = rows.has_weights(name)
+        return _seems(name, made) if known is None else known
+
+    def _holds_weights(self, op: Op) -> bool:
+        if op.code in _HOLDING:
+            return any(map(self._holds_weights, op.args))
+        return op.code not in ("const", "iter") and self.weighs(op, 1)
+
+    def _class_weighs(self, place: Place, depth: int) -> bool:
+        """Whether a class of the project makes weights, or derives from what does."""
+        if place not in self._weights:
+            self._weights[place] = False
+            self._weights[place] = depth <= _DEEPEST and any(self._makings(place, depth))
+        return self._weights[place]
+
+    def _makings(self, place: Place, depth: int) -> Iterator[bool]:
+        for base in self._origins.bases(place):
+            own = base.removeprefix(".")
+            if base.startswith(".") and own in place.unit.classes:
+                yield self._class_weighs(place._replace(name=own), depth + 1)
+            else:
+                yield rows.has_weights(base) is True
+        for piece in place.unit.classes[place.name]:
+            function = place.unit.function(piece)
+            for call in function.all_coded("call") if function is not None else ():
+                yield self._makes(call, depth)
+
+    def _makes(self, call: Op, depth: int) -> bool:
+        values = call.values
+        for name in values.called(call):
+            if name in rows.PARAMETERS or rows.has_weights(name):
+                return True
+            own = name.removeprefix(".")
+            if name.startswith(".") and own in call.function.unit.classes:
+                place = self._origins.object_of(call.function.unit, own).place
+                return place is not None and self._class_weighs(place, depth + 1)
+        return False
+
+    def is_frozen(self, name: str) -> bool:
+        """Whether the file says that a parameter, or those of a layer, are not trained."""
+        if name not in self._frozen:
+            self._frozen[name] = "requires_grad" in self._unit.text and any(
+                name in _path(each) for each in self._untrained()
+            )
+        return self._frozen[name]
+
+    def _untrained(self) -> Iterator[Op]:
+        """What ``x.requires_grad = False`` and ``x.requires_grad_(False)`` are said of."""
+        yield from _switched_off(self._unit.stores("requires_grad"))
+        for read in self._unit.reads("attr", "requires_grad_"):
+            yield from (read for call in read.calls if _says_false(call))
+
+
+def moved(op: Op) -> list[Op]:
+    """``x`` of ``x.cuda()``."""
+    method = op.args[0] if op.code == "call" else op
+    moves = op.code == "call" and method.code == "attr" and method.name in rows.MOVES
+    return method.args if moves else []
+
+
+def _goes_through(use: Op) -> bool:
+    return use.code in _PARTS or (use.code == "call" and function_of(use) in _ITERATES)
+
+
+def _switched_off(stores: Iterable[Op]) -> Iterator[Op]:
+    for each in stores:
+        if (each.args[1].code, each.args[1].name) == ("const", False):
+            yield each.args[0]
+
+
+def _says_false(call: Op) -> bool:
+    told = call.given("requires_grad", 0)
+    return told is not None and (told.code, told.name) == ("const", False)
+
+
+def _path(op: Op) -> list[str]:
+    """The words of ``self.table.weight``, also where that was just assigned."""
+    found = []
+    while op.code in ("attr", "call", "item"):
+        found += [str(use.name) for use in op.uses if use.code == "store_attr"]
+        if op.code == "attr":
+            found.append(str(op.name))
+        op = op.args[0]
+    return found
+
+
+def _seems(name: str, made: Op) -> bool:
+    """Whether a class that is not seen may be one of layers: where another one makes it."""
+    word = name.rpartition(".")[2]
+    return word[:1].isupper() and not name.startswith("torch") and is_of_module(made)
+
+
+def is_of_module(op: Op) -> bool:
+    """Whether code is of a class that derives from something like ``nn.Module``, or of none."""
+    owner, unit = op.function.class_name, op.function.unit
+    if owner not in unit.classes:
+        return True
+    bases = [each for each in unit.bases(owner) if each not in unit.classes or unit.bases(each)]
+    return any(not rows.is_no_module(each) for each in bases)
+
+
+def word_of(op: Op) -> str:
+    """What a value is called where it is read."""
+    while op.code in ("item", "iter", "slice"):
+        op = op.args[0]
+    return op.word

@@ -1,0 +1,473 @@
+"""Which row of a table of operators a call leads to, as its source shows."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from detlint.dataflow.arguments.choices import Choices
+from detlint.dataflow.arguments.settings import keywords
+from detlint.dataflow.callers import Callers
+from detlint.dataflow.numerics.gradients import Files, Gradients
+from detlint.dataflow.numerics.layers import moved
+from detlint.dataflow.numerics.sizes import Sizes
+from detlint.dataflow.numerics.tensors import INTEGER, Tensors
+from detlint.dataflow.origins import Origins
+from detlint.dataflow.slices import alternatives, closure
+from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
+from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
+from detlint.operations import ABSENT, OPERATIONS
+from detlint.switched_operations import SWITCHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+    from detlint.operations import Argument, Operation, Usage
+    from detlint.switched_operations import Switched
+
+    Row = Operation | Switched
+
+Table = Literal["refused", "switched"]
+Release = tuple[int, int]
+_METHOD = "torch.Tensor."
+_PATHS = frozenset(("attr", "global", "import"))
+_WORD = re.compile(r"\w+")
+_MOST = 40  # values that a module is followed through
+
+
+class Match(NamedTuple):
+    """A row, and how a call leads to it.
+
+    call     where that stands
+    form     the public form that was used
+    decides  the call whose arguments decide
+    made     the call that made the layer, where another one calls it
+    partial  it is no call yet: ``functools.partial(F.interpolate, mode="bicubic")``
+    base     what the class that is made derives from, where it is one of the file
+    """
+
+    row: Row
+    usage: Usage
+    call: Op
+    form: str
+    decides: Op
+    made: Op | None = None
+    base: str = ""
+    partial: bool = False
+
+    @property
+    def makes_layer(self) -> bool:
+        """Whether it is a class that is called, or was, or what is called later:
+        ``nn.CTCLoss``."""
+        return self.partial or self.form.rpartition(".")[2][0].isupper()
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it is a method of a tensor."""
+        return self.form.startswith(_METHOD)
+
+    def argument(self, name: str, position: int) -> Op | None:
+        """What the call passes for an argument; the tensor of a method has place 0."""
+        if self.is_method and position == 0:
+            return self.decides.args[0].args[0]
+        return self.decides.given(name, position - self.is_method)
+
+    @property
+    def input(self) -> Op | None:
+        """The tensor that it computes with."""
+        position = 0
+        if self.made is not None:
+            return self.call.args[1] if self.call.args[1:] else None
+        return self.argument("input", position) or self.decides.given("src")
+
+
+@functools.cache
+def rows_of(table: Table, release: Release) -> dict[str, list[tuple[Row, Usage]]]:
+    """Public forms with the rows that they may lead to, in a release of torch."""
+    rows: tuple[Row, ...] = (*SWITCHED, *SWITCHED_OF_EXTENSIONS)
+    if table == "refused":
+        rows = (*OPERATIONS, *REFUSED_OF_EXTENSIONS)
+    found: dict[str, list[tuple[Row, Usage]]] = {}
+    for row in rows:
+        begun = not row.since or release >= _release(row.since)
+        if begun and not (row.until and release >= _release(row.until)):
+            for usage in row.usages:
+                for form in usage.forms:
+                    found.setdefault(form, []).append((row, usage))
+    for known in found.values():
+        known.sort(key=lambda each: -len(each[1].arguments))  # what says more goes first
+    return found
+
+
+def _release(text: str) -> Release:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+@functools.cache
+def texts_of(table: Table) -> dict[str, frozenset[str]]:
+    """By the last word of a form: the texts one of which a file has to hold for a row to fit,
+    where all its rows ask for some."""
+    every: dict[str, list[frozenset[str]]] = {}
+    for release in ((1, 0), (99, 0)):
+        for form, rows in rows_of(table, release).items():
+            word = form.rpartition(".")[2]
+            every.setdefault(word, []).extend(_texts(usage) for _, usage in rows)
+    return {
+        word: frozenset().union(*texts) if all(texts) else frozenset()
+        for word, texts in every.items()
+    }
+
+
+def _texts(usage: Usage) -> frozenset[str]:
+    """What a call says that is left out of no call: ``"bicubic"``, ``"prod"``."""
+    for each in usage.arguments:
+        if each.test == "in" and each.default is ABSENT:
+            values = [value for value in each.values if isinstance(value, str)]
+            if len(values) == len(each.values):
+                return frozenset(values)
+    return frozenset()
+
+
+def may_match(table: Table, text: str, offset: int) -> bool:
+    """Whether the word at an offset of a file may be an operator of a table, as far as the texts
+    go that the file holds."""
+    word = _WORD.match(text, offset)
+    return word is not None and _may_hold(table, text, word[0])
+
+
+@functools.lru_cache(maxsize=64)  # of a file, for each of its words
+def _may_hold(table: Table, text: str, word: str) -> bool:
+    texts = texts_of(table).get(word)
+    return texts is not None and (not texts or any(each in text for each in texts))
+
+
+class Operators:
+    """What calls of one file lead to."""
+
+    def __init__(
+        self, unit: Unit, table: Table, release: Release, others: OtherFiles | None = None
+    ) -> None:
+        self.unit = unit
+        self.calls = Callers(unit)
+        self.tensors = Tensors(unit)
+        self.origins = Origins()
+        files = Files(others) if others is not None else None
+        self.gradients = Gradients(self.tensors.fields, self.calls, self.origins, files)
+        self.sizes = Sizes(self.calls)
+        self._choices = Choices(self.calls)
+        self._rows = rows_of(table, release)
+        self._words = frozenset(form.rpartition(".")[2] for form in self._rows)
+
+    def matches(self, offsets: Sequence[int]) -> Iterator[Match]:
+        """The calls that lead to a row for sure, in the functions at some offsets, or of the
+        classes there. Raises UnparsedError."""
+        functions = [
+            function for outer in self.unit.functions_at(offsets) for function in outer.everything()
+        ]
+        yield from self.matches_in(functions)
+
+    def matches_in(self, functions: Iterable[Function]) -> Iterator[Match]:
+        """The same in some functions."""
+        seen: set[Op] = set()
+        for function in functions:
+            own = ((call, self._meant(call.args[0])) for call in function.coded("call"))
+            for call, names in (*own, *self._elsewhere(function)):
+                if call not in seen:
+                    seen.add(call)
+                    found = self._match(call, names)
+                    if found is not None:
+                        yield found
+
+    def _elsewhere(self, function: Function) -> Iterator[tuple[Op, list[str]]]:
+        """The calls, in other places, of what a function names and keeps, or a class's body
+        defines; by the qualified names of what is called."""
+        for op in function.ops:
+            if op.code in _PATHS and str(op.name).rpartition(".")[2] in self._words and op.uses:
+                names = self.unit.values.qualified(op)
+                if any(_public(name) in self._rows for name in names):
+                    for call in self.gradients.layers.way(op).calls:
+                        if self._may_be_chosen(call.args[0], op):
+                            yield call, names
+        yield from ((call, self._meant(call.args[0])) for call in self._makings(function))
+
+    def _may_be_chosen(self, item: Op, value: Op) -> bool:
+        """Whether ``POOLS[kind]`` may be one of the values of the dict."""
+        if item.code != "item":
+            return True
+        keys = self._choices.of(item.args[1])
+        held = [each.args[0].name for each in value.uses if each.code == "entry"]
+        return ... in keys or not held or not keys.isdisjoint(held)
+
+    def _meant(self, op: Op) -> list[str]:
+        """The qualified names of a function, or of what one of its class keeps."""
+        values = self.unit.values
+        if op.code != "attr" or not op.args[0].is_self:
+            return values.qualified(op)
+        held = self.unit.held(op.function.class_name, str(op.name))
+        return [name for each in held for name in values.qualified(each)]
+
+    def _makings(self, function: Function) -> tuple[Op, ...]:
+        """The calls of a class of the file that is made of an operator."""
+        if not isinstance(function.node, ast.ClassDef) or function.name not in self.unit.classes:
+            return ()
+        named = not self._words.isdisjoint(self.unit.bases(function.name))
+        if not named:
+            return ()
+        # What other files make of it, they say nothing of.
+        return self.calls.of_class(function.name).calls or tuple(self._forwarding(function.name))
+
+    def _forwarding(self, owner: str) -> Iterator[Op]:
+        own = self.unit.defined("forward", owner)
+        return _base_calls(own) if own is not None else iter(())
+
+    def _match(self, call: Op, called: Sequence[str]) -> Match | None:
+        for name in called:
+            found = self._of_name(call, _public(name))
+            if found is not None:
+                return found
+        if called:
+            return self._of_partial(call) if called == ["functools.partial"] else None
+        if call.args[0].code == "attr":
+            found = self._of_base(call) or self._of_method(call, str(call.args[0].name))
+        else:
+            found = None
+        return found or self._of_module(call)
+
+    def _of_name(self, call: Op, form: str) -> Match | None:
+        for row, usage in self._rows.get(form, ()):
+            holds = self._all_hold(call, usage.arguments, method=False)
+            if holds and not usage.called:
+                return Match(row, usage, call, form, call)
+            if holds and self._is_kept_for(call, usage):
+                return Match(row, usage, call, form, call)
+        return self._of_subclass(call, form) if form.startswith(".") else None
+
+    def _of_partial(self, call: Op) -> Match | None:
+        """``functools.partial(F.interpolate, mode="bicubic")``, with what decides."""
+        for name in self.unit.values.qualified(call.args[1]) if call.args[1:] else ():
+            for row, usage in self._rows.get(_public(name), ()):
+                deciding = [each for each in usage.arguments if each.default is ABSENT]
+                named = all(call.given(each.name) is not None for each in deciding)
+                if named and deciding and self._all_hold(call, usage.arguments, method=False):
+                    return Match(row, usage, call, _public(name), call, partial=True)
+        return None
+
+    def _is_kept_for(self, made: Op, usage: Usage) -> bool:
+        """``self.loss = nn.CrossEntropyLoss()`` that another function gives a tensor that
+        decides."""
+        return any(
+            self._all_hold(call, usage.called, method=False)
+            for call in self.gradients.layers.way(made).calls
+            if call.function.outermost is not made.function.outermost
+        )
+
+    def _of_method(self, call: Op, word: str) -> Match | None:
+        for row, usage in self._rows.get(_METHOD + word, ()):
+            if usage.familiar and not self._is_of_tensor(call, word):
+                continue
+            if self._all_hold(call, usage.arguments, method=True):
+                return Match(row, usage, call, _METHOD + word, call)
+        return None
+
+    def _is_of_tensor(self, call: Op, word: str) -> bool:
+        """Whether a method that other objects have, too, is a tensor's."""
+        # NumPy and pandas say axis, and xarray names its dimensions with strings.
+        dim = call.given("dim")
+        if dim is not None and type(self.unit.values.constant(dim)) is int:
+            return True
+        if word == "gather" and len(call.args) == 3 and set(call.name) == {None}:
+            # Those of processes and futures take what they gather first: comm.gather(1, 0).
+            first, index = map(self.unit.values.constant, call.args[1:])
+            return type(first) is int and not isinstance(index, (int, str))
+        return self.tensors.is_tensor(call.args[0].args[0])
+
+    def _of_module(self, call: Op) -> Match | None:
+        """``loss = nn.CrossEntropyLoss()`` and then ``loss(x, y)``, in one function."""
+        for made in _makers(call.args[0]):
+            if made.function.outermost is not call.function.outermost:
+                continue
+            for name in self.unit.values.called(made):
+                for row, usage in self._rows.get(_public(name), ()):
+                    if (
+                        usage.called
+                        and self._all_hold(made, usage.arguments, method=False)
+                        and self._all_hold(call, usage.called, method=False)
+                    ):
+                        return Match(row, usage, call, _public(name), call, made)
+        return None
+
+    def _of_base(self, call: Op) -> Match | None:
+        """``super().forward(x)`` of ``class FocalLoss(nn.CTCLoss)`` that other files make."""
+        owner = call.function.class_name
+        if owner not in self.unit.classes or self._words.isdisjoint(self.unit.bases(owner)):
+            return None
+        if call not in self._forwarding(owner) or self.calls.of_class(owner).calls:
+            return None
+        place = self.origins.object_of(self.unit, owner).place
+        for base in self.origins.bases(place) if place is not None else ():
+            for row, usage in self._rows.get(_public(base), ()):
+                if not (usage.arguments or usage.called):
+                    return Match(row, usage, call, _public(base), call, made=call, base=base)
+        return None
+
+    def _of_subclass(self, call: Op, own: str) -> Match | None:
+        """``SamePool(3)`` of ``class SamePool(nn.MaxPool3d)``."""
+        name = own[1:]
+        if name not in self.unit.classes or not self._runs_base(name):
+            return None
+        place = self.origins.object_of(self.unit, name).place
+        maker = self.unit.defined("__init__", name)
+        decides = call if maker is None else _base_call(maker)
+        for base in self.origins.bases(place) if place is not None and decides else ():
+            for row, usage in self._rows.get(_public(base), ()):
+                if decides is None or usage.called:
+                    continue
+                if self._all_hold(decides, usage.arguments, method=False):
+                    return Match(row, usage, call, _public(base), decides, base=base)
+        return None
+
+    def _runs_base(self, owner: str) -> bool:
+        """Whether objects of a class run the ``forward`` of its base."""
+        own = [self.unit.defined(name, owner) for name in ("forward", "__call__")]
+        return all(each is None or any(_base_calls(each)) for each in own)
+
+    # Arguments
+
+    def _all_hold(self, call: Op, arguments: tuple[Argument, ...], *, method: bool) -> bool:
+        return all(self._holds(call, each, method=method) for each in arguments)
+
+    def _holds(self, call: Op, argument: Argument, *, method: bool) -> bool:
+        value = passed(call, argument, method=method)
+        if value is None:
+            if argument.test == "perhaps floating":
+                return True
+            return argument.default is not ABSENT and not call.unpacks
+        return self._tests[argument.test](call, value, argument.values)
+
+    @cached_property
+    def _tests(self) -> dict[str, Callable[[Op, Op, tuple[object, ...]], bool]]:
+        constant, tensors, sizes = self.unit.values.constant, self.tensors, self.sizes
+        return {
+            "in": lambda _, op, values: not self._choices.of(op).isdisjoint(values),
+            # xarray's ``x.median(dim="time")`` is not torch's.
+            "given": lambda _, op, __: not isinstance(constant(op), (str, type(None))),
+            "not 1": lambda _, op, __: sizes.other_than_one(op) is True,
+            "perhaps not 1": lambda _, op, __: sizes.other_than_one(op) is not False,
+            "length": lambda _, op, values: _length(self.unit.values.bound_to(op)) in values,
+            "dimensions": lambda call, op, values: (tensors.dimensions(op, call),) >= values,
+            "tensor": lambda _, op, __: not isinstance(constant(op), (int, float)),
+            "floating": lambda _, op, __: tensors.is_floating(op),
+            "perhaps floating": lambda _, op, __: INTEGER not in tensors.types(op),
+        }
+
+    # In words
+
+    def shown(self, found: Match) -> str:
+        """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
+        decisive = [self._argument(found, each) for each in found.usage.arguments]
+        node = found.call.node
+        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        if "AdaptiveMax" in found.form and node.args and not found.base:
+            decisive.append(_size(node.args[0]))
+        text = f"{_dotted(node.func)}({', '.join(filter(None, decisive))})"
+        if found.base:
+            base = found.base.removeprefix("torch.")
+            text += f", made of {base},"
+        if any(each.test == "dimensions" for each in found.usage.arguments + found.usage.called):
+            text += " of an input with more than two dimensions"
+        return text
+
+    def _argument(self, found: Match, argument: Argument) -> str:
+        call = found.made or found.decides
+        value = passed(call, argument, method=found.is_method)
+        if value is None or argument.test not in ("in", "given", "not 1"):
+            return ""
+        if argument.test == "not 1":
+            node = call.written(argument.name, argument.position)
+            return _size(node) if node is not None else ""
+        constant = self.unit.values.constant(value)
+        fitting = self._choices.of(value).intersection(argument.values)
+        if constant is ... and len(fitting) == 1:
+            (constant,) = fitting
+        known = isinstance(constant, (str, int, type(None)))
+        if not known and argument.default in argument.values:
+            return ""  # a parameter's default, which is the operator's
+        if argument.test == "in" and (found.made is not None or constant == argument.default):
+            return ""
+        if isinstance(constant, (str, int)):
+            quoted = f'"{constant}"' if isinstance(constant, str) else repr(constant)
+            return f"{argument.name}={quoted}"
+        return f"{argument.name}=…"
+
+
+def passed(call: Op, argument: Argument, *, method: bool) -> Op | None:
+    """What a call passes for an argument; a method's tensor is its first."""
+    position = argument.position
+    if method and position is not None:
+        if position == 0:
+            return call.args[0].args[0]
+        position -= 1
+    found = call.given(argument.name, position)
+    if found is not None or not call.unpacks:
+        return found
+    unpacked = keywords(call.values, call)
+    return next((each.value for each in unpacked if each.name == argument.name), None)
+
+
+def _public(name: str) -> str:
+    """``torch.nn.modules.pooling.MaxPool3d`` → ``torch.nn.MaxPool3d``."""
+    if not name.startswith("torch.nn.modules."):
+        return name
+    return f"torch.nn.{name.rpartition('.')[2]}"
+
+
+def _makers(function: Op) -> Iterator[Op]:
+    """The calls that may have made what another calls: ``loss = nn.NLLLoss().cuda()``."""
+    made = closure([function], lambda op: moved(op) or alternatives(op), _MOST)
+    return (each for each in made if each.code == "call" and not moved(each))
+
+
+def _base_calls(function: Function) -> Iterator[Op]:
+    """``super().forward(x)``, ``nn.MaxPool3d.forward(self, x)``."""
+    for call in function.coded("call"):
+        method = call.args[0]
+        if method.code == "attr" and method.name in ("forward", "__call__"):
+            supers = "builtins.super" in function.unit.values.called(method.args[0])
+            if supers or (call.args[1:] and call.args[1].is_self):
+                yield call
+
+
+def _base_call(maker: Function) -> Op | None:
+    """``super().__init__(…)``."""
+    for call in maker.coded("call"):
+        method = call.args[0]
+        if method.code == "attr" and method.name == "__init__":
+            return call
+    return None
+
+
+def _length(op: Op) -> int | None:
+    if op.code not in ("tuple", "list") or any(each.code == "star" for each in op.args):
+        return None
+    return len(op.args)
+
+
+def _dotted(node: ast.expr) -> str:
+    """``F.pad``, ``….median`` of what has no name."""
+    below = node
+    while isinstance(below, ast.Attribute):
+        below = below.value
+    if isinstance(below, ast.Name) or ast.unparse(below) == "super()":
+        return ast.unparse(node)
+    return f"….{node.attr}" if isinstance(node, ast.Attribute) else "it"
+
+
+def _size(node: ast.expr) -> str:
+    return ast.unparse(node)

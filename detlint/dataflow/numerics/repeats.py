@@ -1,0 +1,223 @@
+"""Callers of operators that give the same in each run, though others of them differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.numerics.operator_gradients import has_none, runs_on_cpu
+from detlint.dataflow.numerics.tensors import function_of, method_of
+from detlint.models import operators as rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.numerics.operators import Match, Operators
+
+_ONES = (1, 1, 1)
+_FARTHEST = 20  # steps from an index to where it came from
+
+
+def differs(operators: Operators, found: Match) -> bool:
+    """Whether what a call leads to may differ from run to run on a GPU, where it is trained."""
+    backward = found.row.direction == "backward"
+    if runs_on_cpu(operators, found) or (backward and has_none(operators, found)):
+        return False
+    return not (
+        is_same_in_each_run(operators, found)
+        or reaches_each_once(found)
+        or adds_whole_numbers(operators, found)
+    )
+
+
+def is_same_in_each_run(operators: Operators, found: Match) -> bool:
+    """``x.median(dim=1).values``, ``x.index_reduce_(0, index, source, "amax")``, counts of
+    ``torch.histc``, ``nn.AvgPool3d(2)``, ``nn.AdaptiveMaxPool2d(1)``,
+    ``F.grid_sample(image.detach(), grid)``."""
+    name = found.row.name
+    if name == rows.COUNTS:
+        return True  # below 2**24 in a bin, which are exact
+    if found.row.direction == "backward":
+        return _has_one_gradient(operators, found)
+    if name in rows.SELECTIONS:
+        return _uses_values_alone(found.call)
+    reduce = found.argument("reduce", 4) if name == rows.REDUCTION else None
+    return reduce is not None and reduce.constant in rows.ORDERLESS
+
+
+def _has_one_gradient(operators: Operators, found: Match) -> bool:
+    word = found.form.rpartition(".")[2]
+    if found.row.name.startswith(rows.ADAPTIVE_MAXIMUM):
+        # The maximum of all, so that one window gives a gradient.
+        size = found.decides.given("output_size", int(word.startswith("adaptive")))
+        return operators.sizes.other_than_one(size) is False
+    if word in rows.GRIDS:
+        return _leaves_image(operators, found)
+    return word in rows.POOLS and not found.decides.unpacks and _adds_once(found.decides, word)
+
+
+def _leaves_image(operators: Operators, found: Match) -> bool:
+    """Whether only the grid of a sampling can have a gradient, each place of which one thread
+    writes; the atomics are for that of the image. What cuDNN does instead is not known."""
+    corners = found.call.given("align_corners", 4)
+    if corners is not None and corners.constant is not False:
+        return False
+    image = found.input
+    return image is not None and operators.gradients.comes_to(image) in rows.NO_GRADIENT
+
+
+def _uses_values_alone(call: Op) -> bool:
+    """``x.median(dim=1).values``, ``x.median(dim=1)[0]``, ``values, _ = x.median(dim=1)``."""
+    return bool(call.uses) and all(map(_takes_values, call.uses))
+
+
+def _takes_values(use: Op) -> bool:
+    if use.code == "attr":
+        return bool(use.name == "values")
+    if use.code == "unpack":
+        return bool(use.name[0] == 0) or not use.uses
+    return use.code == "item" and use.args[1].constant == 0
+
+
+def _adds_once(call: Op, word: str) -> bool:
+    """Whether no two windows of a pooling overlap, or it averages in steps of one."""
+    first = rows.POOLS[word]
+    size, stride = call.given("kernel_size", first), call.given("stride", first + 1)
+    padding = call.given("padding", first + 2)
+    dilation = call.given("dilation", first + rows.DILATION)
+    sizes = _triple(size)
+    if sizes == _ONES:
+        return True
+    is_maximum = word.lower().startswith("max")
+    if is_maximum and dilation is not None and _triple(dilation) != _ONES:
+        return False
+    if stride is None or stride is size:
+        return True
+    steps = _triple(stride)
+    if steps == _ONES and not is_maximum:
+        return padding is None or _triple(padding) == (0, 0, 0)
+    if steps is None or sizes is None:
+        return False
+    return all(step >= length for step, length in zip(steps, sizes, strict=True))
+
+
+def _triple(op: Op | None) -> tuple[int, ...] | None:
+    """A size of three dimensions, for which one number may stand."""
+    value = op.constant if op is not None else ...
+    parts = (value,) * len(_ONES) if isinstance(value, int) else value
+    if not isinstance(parts, tuple) or len(parts) != len(_ONES):
+        return None
+    numbers = tuple(each for each in parts if isinstance(each, int))
+    return numbers if len(numbers) == len(_ONES) else None
+
+
+def adds_whole_numbers(operators: Operators, found: Match) -> bool:
+    """Whether an operator adds up whole numbers, whose sum is the same in any order."""
+    if found.row.direction == "backward":
+        return False
+    if not found.form.startswith("torch."):
+        added = found.argument("src", 0) or found.argument("x", 0)
+        return added is not None and operators.tensors.is_whole(added)
+    if not found.form.rpartition(".")[2].startswith(rows.ADDING):
+        return False
+    into, added = found.input, found.argument("src", 3) or found.argument("source", 3)
+    exact = into is not None and operators.tensors.is_integer(into)
+    return exact or (added is not None and operators.tensors.is_whole(added))
+
+
+# Indices
+
+
+def reaches_each_once(found: Match) -> bool:
+    """Whether an operator that takes an index can reach no place twice, so that nothing is added
+    up, in no order, and no value is written over another: ``x.gather(1, label.unsqueeze(1))``,
+    ``x.gather(1, label).squeeze(1)``, ``x.index_select(0, order.argsort())``."""
+    word = found.form.rpartition(".")[2].removesuffix("_")
+    if word not in rows.INDEXED:
+        return False
+    dim, index = found.argument("dim", 1), found.argument("index", 2)
+    if index is None:
+        return False
+    if _is_distinct(index):
+        return True
+    axis = dim.constant if dim is not None else ...
+    if word != "gather" or type(axis) is not int:
+        return False
+    return _has_length_one(index, axis) or _is_squeezed(found.call, axis)
+
+
+def _is_squeezed(result: Op, axis: int) -> bool:
+    """Whether all that reads a result drops an axis of it, which so is to have one place."""
+    calls = [call for use in result.uses for call in use.calls if use.name == "squeeze"]
+    dims = [call.given("dim", 0) for call in calls]
+    dropped = all(each is None or each.constant == axis for each in dims)
+    return 0 < len(calls) == len(result.uses) and dropped
+
+
+def _is_distinct(index: Op) -> bool:
+    """``torch.nonzero(mask).squeeze(1)``, ``scores.topk(3, dim=1).indices.unsqueeze(-1)``."""
+    op, left = index, rows.DISTINCT
+    for _ in range(_FARTHEST):
+        method, name = method_of(op), function_of(op)
+        if op.code in ("item", "slice", "unpack", "declared") and op.args:
+            left -= _values_alone(op)
+            op = op.args[0]
+        elif op.code == "attr" and op.name == "indices":
+            op = op.args[0]
+        elif method or name.startswith("torch."):
+            word = method or name.rpartition(".")[2]
+            if word not in rows.SHAPING:
+                return word in left and (word != "where" or len(op.args) == 2)
+            if word in rows.JOINING:
+                left &= rows.OF_ALL
+            op = op.args[0].args[0] if method else op.args[1]
+        else:
+            return False
+    return False
+
+
+def _values_alone(part: Op) -> frozenset[str]:
+    """Of what gives several, that of which a part may hold an index twice: values, or one of the
+    coordinates of what is found."""
+    if part.code == "unpack":
+        return rows.FINDING | (rows.PLACED if part.name[0] != 1 else frozenset())
+    second = part.code == "item" and part.args[1].constant == 1
+    return rows.PLACED if part.code == "item" and not second and _gives_both(part) else frozenset()
+
+
+def _gives_both(part: Op) -> bool:
+    word = method_of(part.args[0]) or function_of(part.args[0]).rpartition(".")[2]
+    return word in rows.PLACED
+
+
+def _has_length_one(index: Op, dim: int) -> bool:
+    op = index
+    for _ in range(_FARTHEST):
+        word = method_of(op)
+        if not word:
+            break
+        if word not in rows.KEEPING:
+            return _gives_length_one(op, word, dim)
+        op = op.args[0].args[0]
+    if op.code != "item" or op.args[1].code != "tuple":
+        return False
+    keys = op.args[1].args
+    rest = len(keys) - 1
+    spread = (keys[0].code, keys[0].name) == ("const", ...)
+    added = (keys[-1].code, keys[-1].name) == ("const", None)
+    return added and rest > 0 and dim == (-1 if spread else rest)
+
+
+def _gives_length_one(call: Op, word: str, dim: int) -> bool:
+    if word in ("unsqueeze", "argmax", "argmin"):
+        at, kept = call.given("dim", 0), call.given("keepdim", 1)
+        keeps = word == "unsqueeze" or (kept is not None and kept.constant is True)
+        return keeps and at is not None and at.constant == dim
+    if word in ("view", "reshape"):
+        sizes = list(_positional(call))
+        return len(sizes) > 1 and -len(sizes) <= dim < len(sizes) and sizes[dim] == 1
+    return False
+
+
+def _positional(call: Op) -> Iterator[object]:
+    return (value.constant for name, value in call.arguments() if name is None)

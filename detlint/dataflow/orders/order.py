@@ -1,0 +1,903 @@
+"""Where an order that differs from run to run reaches a result.
+
+Followed forwards, from a value that has such an order, through what takes it over, to what shows
+it. What sorts, counts or looks things up ends the way.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import bound, spoken, word_of
+from detlint.dataflow.loops.effects import Effects, is_column
+from detlint.dataflow.orders import expected
+from detlint.dataflow.orders.given_orders import GivenOrders
+from detlint.dataflow.orders.imported_orders import ImportedOrders
+from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
+from detlint.dataflow.orders.messages import Messages
+from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
+from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.references import References
+from detlint.dataflow.slices import closure, readers
+from detlint.journal import ended
+from detlint.models import containers, frames, names
+from detlint.models.loading import FRAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.values import Values
+
+    # A value on the way, and the calls by which its function was entered, to which that returns.
+    _Step: TypeAlias = tuple[Op, Flow, tuple[Op, ...]]
+
+_MOST = 10_000  # operations on the way of one order, each a few frames deep
+_MOST_BEHIND = 100  # operations behind a place
+_NESTED = 3  # lists in lists
+_RANKED = "ranked by most_common(), which leaves equals as they come"
+_HANDED_ON = (
+    *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
+    *("stored", "unpacked"),
+)
+# Libraries whose functions yield to a window how far they are.
+_WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
+# Methods by which a table is written out or shown with the names of its columns, by which others
+# find these.
+_WRITING = frozenset(
+    f"to_{each}"
+    for each in (
+        *("csv", "excel", "feather", "hdf", "html", "json", "latex", "markdown", "parquet"),
+        *("sql", "string"),
+    )
+)
+# What a message is made with, of so many operations at most.
+_TOLD_WITH = frozenset(
+    (
+        *("attr", "augment", "binary", "dict", "entry", "format", "item", "iter", "list", "phi"),
+        *("slice", "text", "tuple", "unpack"),
+    )
+)
+_LONGEST_MESSAGE = 100
+_DIGESTS = ("digest", "hexdigest")
+_EQUALS = (("Eq",), ("NotEq",))
+_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
+_MAKING = frozenset(("OrderedDict", "dict", "list"))
+_ORDERED = ("array", "deque", "dict", "iterator", "list", "set", "tuple", "?")
+_COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
+
+
+class Orders:
+    """Follows orders in one file, and from there into others, where these are open.
+
+    distinct   no two elements are equal, as in a set
+    finishing  elements are results as they come: to print each is to show progress, and which of
+               them failed is for people to read
+    leaves     what is followed is handed to other files, of which none is open
+    """
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        distinct: bool = False,
+        finishing: bool = False,
+        others: OtherFiles | None = None,
+        depth: int = 0,
+    ) -> None:
+        self.values = values
+        self.unit = values.unit
+        self.distinct = distinct
+        self.finishing = finishing
+        self.effects = Effects(self)
+        self.references = References(values)
+        self.messages = Messages(values, self.effects, finishing=finishing)
+        self.given = GivenOrders(self)
+        self.imported = ImportedOrders(self, others, depth) if others is not None else None
+        self._others = others
+        self.leaves = False
+        self._seen: dict[_Step, int] = {}  # with how many were seen before
+        self._earliest = math.inf  # of those that were met again
+        self._harmless: set[_Step] = set()
+        self._told: dict[_Step, Use] = {}  # the first use that was found from each
+        self.root: Op | None = None
+        self._by_root = False  # whether what the root is decided something
+        self._ended = False  # the search, by its budget
+        self._paths: dict[Op, tuple[Function | None, Paths]] = {}  # by what calls pass
+        self.calls: list[Op] = []  # from which the function that is looked at was entered
+
+    def opened(self, unit: Unit, depth: int) -> Orders:
+        """The same of another file, ``depth`` files away from the first."""
+        return Orders(
+            unit.across,
+            distinct=self.distinct,
+            finishing=self.finishing,
+            others=self._others,
+            depth=depth,
+        )
+
+    def uses(self, value: Op, flow: Flow = PLAIN) -> Iterator[Use]:
+        """The places where the order of a value shows."""
+        self._begin(value)
+        yield from self._whole_search(self.follow(value, flow))
+
+    def uses_at(self, value: Op, use: Op) -> Iterator[Use]:
+        """The places where it shows what one operation takes of a value, in its order."""
+        self._begin(value)
+        method = use.code == "call" and value in use.args[0].args
+        judged = self._method(use, use.args[0], PLAIN) if method else self.at(use, value, PLAIN)
+        for found in self._whole_search(judged):
+            if not (found.how == "returned" and self._is_for_looking_up(value)):
+                yield found
+
+    def uses_of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
+        """The places where it shows in which order the rounds of a loop take some elements."""
+        self._begin()
+        yield from self.effects.of_rounds(region, elements)
+
+    def _begin(self, root: Op | None = None) -> None:
+        self._seen, self.calls, self.root = {}, [], root
+        self._by_root, self._earliest, self._ended = False, math.inf, False
+        self.leaves = False
+
+    def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
+        """What it went through is not searched again where it ends without finding a use."""
+        found = False
+        for use in uses:
+            found = True
+            yield use
+        if not (found or self._by_root or self._ended or self.leaves):
+            self._harmless.update(self._seen)
+
+    def first(self, value: Op, flow: Flow) -> Use | None:
+        """The first use of a value on the way, in a search of its own."""
+        start, before = len(self._seen), self._earliest
+        self._earliest = math.inf
+        found = next(self.follow(value, flow), None)
+        alone = found is None and self._earliest >= start and not self._by_root
+        if alone and not (self.calls or self._ended or self.leaves):
+            self._harmless.update(list(self._seen)[start:])
+        self._earliest = min(before, self._earliest)
+        return found
+
+    def inner(self, value: Op) -> list[Use]:
+        """Where the order of a list shows that a container holds."""
+        return [use for use in self.follow(value, PLAIN) if not use.assumed]
+
+    def follow(self, value: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of a value on the way."""
+        key = value, flow, tuple(self.calls)
+        if key in self._seen:
+            self._earliest = min(self._earliest, self._seen[key])
+            return
+        if key in self._harmless or self._ended:
+            return
+        if not self.calls and key in self._told:
+            yield self._told[key]  # many orders come together in one value
+            return
+        if len(self._seen) > _MOST:
+            self._ended = True
+            ended(f"function {value.function.name}", f"{_MOST:,} operations behind an order")
+            yield Use(value, "followed no further", assumed=True)
+            return
+        self._seen[key] = len(self._seen)
+        if value.code == "function":
+            return
+        quiet = self._is_for_looking_up(value)
+        for each in filter(self._may_run, dict.fromkeys(value.uses)):
+            for use in self.at(each, value, flow):
+                if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
+                    continue
+                if not self.calls:
+                    self._told.setdefault(key, use)
+                yield use
+
+    def _may_run(self, use: Op) -> bool:
+        """Whether something runs by what the call passes from which its function was entered."""
+        call = self.calls[-1] if self.calls else None
+        if call is None or call.unpacks or call.function is use.function:
+            return True
+        if call not in self._paths:
+            function = self.values.callee(call) or self.values.builder(call)
+            given = partial(_passed, bound(function, call) if function is not None else {})
+            self._paths[call] = function, Paths(function or use.function, given)
+        function, paths = self._paths[call]
+        return use.function is not function or paths.may_run(use)
+
+    def _is_for_looking_up(self, value: Op) -> bool:
+        """Whether what a variable holds is for people to read, or to look up among."""
+        return any(map(self._is_quiet, value.function.names_of(value)))
+
+    def _is_quiet(self, name: str) -> bool:
+        word = name.rpartition(".")[2]
+        return names.says_little(word) or (self.finishing and names.notes_failure(word))
+
+    def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        """What one operation does with the order of a value that it takes."""
+        judge = getattr(self, f"_in_{use.code}", None)
+        if judge is not None:
+            yield from judge(use, value, flow)
+
+    # What hands an order on
+
+    def _in_phi(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if not any(self.sorts(each, value) for each in use.args):
+            yield from self.follow(use, flow)
+
+    def sorts(self, op: Op, value: Op) -> bool:
+        """Whether one operation sorts a value, so that it is meant to be so where that matters."""
+        while op.code in ("slice", "item", "declared") and op.args:
+            op = op.args[0]
+        if op.code in ("attr", "change"):
+            return op.name == "sort" and op.args[0] is value
+        if (op.code, op.args[:1]) == ("store_item", [value]) and _is_whole(op.args[1]):
+            return self.sorts(op.args[2], value)  # `names[:] = sorted(names)`
+        if "builtins.sorted" not in self.values.called(op) or op.args[1:2] != [value]:
+            return False
+        key = op.given("key")
+        return key is None or not leaves_ties(self.values, key)
+
+    def _in_free(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        yield from self.follow(use, flow)
+
+    _in_declared = _in_await = _in_enter = _in_unary = _in_free
+
+    def _in_choice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if value in use.args[1:]:
+            yield from self.follow(use, flow)
+
+    def _in_boolean(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        yield from self.follow(use, flow)
+
+    def _in_star(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        for outer in use.uses:
+            if outer.code == "dict" or (outer.code == "call" and use.name == "**"):
+                yield from self.follow(outer, flow._replace(keyed=True))
+            elif outer.code != "set":
+                keyed = flow.keyed and bool(flow.grouped)
+                yield from self.follow(outer, flow._replace(keyed=keyed))
+
+    def _in_format(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if flow.text or not self.distinct:
+            yield from self.follow(use, flow._replace(text=True))
+
+    def _in_text(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        yield from self.follow(use, flow._replace(text=True))
+
+    def _in_binary(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        keys = flow.keyed and not flow.grouped
+        if self.values.is_set(use) or (keys and use.name != "BitOr"):
+            return
+        if use.name in ("Add", "Mult", "Mod") or keys or self._is_array(value):
+            yield from self.follow(use, flow)
+
+    def _is_array(self, value: Op) -> bool:
+        return lattice.may_be(self.values.types(value), "array")
+
+    def _in_augment(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        keys = flow.keyed and not flow.grouped
+        if not self.values.is_set(use) and not (keys and use.args[0] is not value):
+            yield from self.follow(use, flow._replace(filled=flow.filled or use.args[1] is value))
+
+    # Containers
+
+    def _in_list(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.code == "set" or not use.uses:
+            return  # `a, b = x, y` makes no tuple
+        if flow.keyed:
+            yield from self.follow(use, flow.held)
+        elif (flow.columns or flow.table) and all(map(self._joins_tables, use.uses)):
+            for each in use.uses:
+                yield from self.follow(each, flow)
+        elif flow.grouped < _NESTED:
+            yield from self.follow(use, flow.listed)
+        else:
+            yield from self.escape(use, "stored", flow)
+
+    _in_tuple = _in_set = _in_list
+
+    def _joins_tables(self, call: Op) -> bool:
+        return not {"pandas.concat", "polars.concat"}.isdisjoint(self.values.called(call))
+
+    def _in_entry(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[1] is value:
+            frames = [call for made in use.uses for call in made.uses]
+            if frames and all("pandas.DataFrame" in self.values.called(x) for x in frames):
+                for each in frames:
+                    yield from self.follow(each, flow)
+                return
+            key = use.args[0].name if use.args[0].code == "const" else ""
+            if isinstance(key, str) and names.says_little(key):
+                return
+            if flow.keyed:
+                for made in use.uses:
+                    yield from self.follow(made, flow.held)
+            else:
+                yield from self._kept_by(key, self.escape(use, "stored", flow))
+
+    def _kept_by(self, key: object, uses: Iterator[Use]) -> Iterator[Use]:
+        """What holds an order by a key: only a file or a report shows it where all that the file
+        looks up by that key is made a set, counted or told."""
+        for use in uses:
+            reads = list(self.references.reads_of_key(key)) if isinstance(key, str) and key else []
+            harmless = bool(reads) and not any(self.first(each, PLAIN) for each in reads)
+            yield use._replace(assumed=use.assumed or harmless)
+
+    def _in_change(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is not value:
+            return
+        if use.name == "sort":
+            if flow.rows or sorts_with_ties(self.values, use.args[1]):
+                yield from self.follow(use, flow)
+        elif use.name != "clear":
+            yield from self.follow(use, flow)
+
+    def _in_store_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        container, key, held = use.args
+        if value is container:
+            if not self.sorts(use, value):
+                yield from self.follow(use, flow)
+        elif value is held and not (flow.table and self._goes_with(key, value)):
+            word = key.name if key.code == "const" and isinstance(key.name, str) else ""
+            if key.code == "range":
+                yield from self.follow(use, flow._replace(filled=True))
+            elif not (
+                names.says_little(word)
+                or self.effects.sorts_parts(use, use.place)
+                or self.effects.is_unread(container)
+            ):
+                inside = flow.grouped < _NESTED and self._is_own(container)
+                if flow.keyed or inside:
+                    yield from self.follow(use, flow.held)
+                if inside:
+                    return
+                how = f"assigned to {spoken(container)}[…]"
+                yield from self._kept_by(word, self.escape(use, how, flow))
+
+    def _goes_with(self, key: Op, column: Op) -> bool:
+        """``image[table["x"]] = table["y"]``: a place for each row of one table."""
+        tables = set(column.args[:1])
+        return any(each in tables for each in closure([key], lambda op: op.args, _MOST_BEHIND))
+
+    def _is_own(self, container: Op) -> bool:
+        """Whether a function makes a dict or list for itself, so that all that reads it is seen."""
+        made = self.effects.made(container)
+        empty = made.code == "call" and len(made.args) == 1 and word_of(made) in _MAKING
+        return made.code in ("comprehension", "dict", "list") or empty
+
+    def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is value:
+            yield from self.follow(use, flow)
+
+    def is_told(self, value: Op) -> bool:
+        """Whether a value only goes into messages, also of those that functions return it to."""
+        ends = self._ends_of([value])
+        return bool(ends) and all(map(self._is_message, ends))
+
+    def is_compared(self, digest: Op) -> bool:
+        """Whether a digest only tells whether something is as it was, so that work is saved: it is
+        compared, and noted for the next time."""
+        asked = (use for op in self.effects.holders.of(digest).states for use in op.uses)
+        told = [call for use in asked if use.name in _DIGESTS for call in use.calls]
+        ends = self._ends_of(told)
+        compared = [each for each in ends if each.code == "compare" and each.name in _EQUALS]
+        noted = (self._is_message(x) or names.writes(word_of(x)) for x in ends if x not in compared)
+        return bool(compared) and all(noted)
+
+    def _is_message(self, op: Op) -> bool:
+        return op.code == "call" and self.messages.is_log(op)
+
+    def _ends_of(self, values: list[Op]) -> list[Op]:
+        """What does with some values more than to hand them on; one of the many where these are
+        many."""
+        pending, ends = list(values), []
+        for each in pending:  # grows
+            for use in each.uses:
+                further = None if self._is_message(use) else self._handing_on(use, each)
+                if further is None:
+                    ends.append(use)
+                pending += [x for x in further or () if x not in pending]
+            if len(pending) > _LONGEST_MESSAGE:
+                return [each]
+        return ends
+
+    def _handing_on(self, use: Op, value: Op) -> list[Op] | None:
+        """What has a value next; None where it does more than that."""
+        if use.code == "return":
+            near = self.references.calls_in_file(use.function)
+            far = self.imported.calls(use.function) if self.imported is not None else ()
+            return [*near, *far] or None
+        if use.code in ("change", "store_item"):
+            return [use] if value is use.args[0] or self._is_own(use.args[0]) else None
+        if use.code == "call":
+            codes = {each.code for each in use.uses}
+            changes = "change" in codes and codes <= {"change", "drop"}
+            rounds = not _ROUNDING.isdisjoint(self.values.called(use))
+            return list(use.uses) if changes or rounds else None
+        return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
+
+    def _in_store_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        owner, held = use.args
+        name = str(use.name)
+        if held is not value or names.says_little(name):
+            return
+        if owner.code == "param" and owner.name[1] in ("self", "cls"):
+            yield from self._in_field(use, name, flow)
+        elif not self._sorted_later(use, name):
+            yield from self.escape(use, f"assigned to {spoken(owner)}.{name}", flow)
+
+    def reads_field(self, stored: Op) -> bool:
+        """Whether the order of a list that is kept in an attribute shows in a method."""
+        found = self._in_store_attr(stored, stored.args[1], PLAIN)
+        return any(not use.assumed for use in found)
+
+    def _sorted_later(self, use: Op, name: str) -> bool:
+        """``found.names = x; found.names.sort()``."""
+        return any(
+            each.code == "change" and each.name == "sort" and each.place > use.place
+            for each in use.args[1].uses
+        ) or any(
+            each.place > use.place and self.sorts(each.args[1], use.args[1])
+            for each in use.function.stores.get(name, ())
+        )
+
+    def _in_field(self, use: Op, name: str, flow: Flow) -> Iterator[Use]:
+        """What the methods of a class do with an attribute."""
+        owner = use.function.class_name
+        if self._sorted_later(use, name):
+            return
+        found = list(self.references.reads_of_field(owner, name))
+        reads = [each for each in found if each.uses and not _only_turned(each)]
+        asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
+        known = bool(reads) or self.references.reads_again(use)
+        open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
+        open_ = open_ and not name.startswith("__") and not self._is_unread(name)
+        escapes = (asked or not known) and open_
+        if escapes:
+            yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
+        for read in (*reads, *self.references.reads_of_objects(owner, name)):
+            yield from self.follow(read, flow)
+        if flow.keyed or not escapes:
+            yield from self._read_elsewhere(use, f"{owner}.{name}", flow)
+
+    def _is_unread(self, name: str) -> bool:
+        """Whether nothing of the project reads an attribute of any object."""
+        if self._others is None or self.references.is_read(name):
+            return False
+        return not self._others.name(self.unit, name)
+
+    def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        name = str(use.name)
+        if name == "__all__" or names.says_little(name) or value.code == "import":
+            return
+        module = self.unit.module
+        reads = self.references.reads_of_global(name)
+        inside = [each for each in value.uses if each is not use and each.function is module]
+        passing = isinstance(use.node, (ast.For, ast.AsyncFor))  # a loop's own variable
+        escapes = not (reads or inside or passing or self.references.is_for_a_script(name))
+        if escapes:
+            yield from self.escape(use, f"assigned to {name}", flow)
+        if module.bindings.get(name, [value])[-1] is not value and not self.references.stays(
+            name, value
+        ):
+            return  # bound to something else before a function runs
+        for read in reads:
+            yield from self.follow(read, flow)
+        if not passing and (flow.keyed or not escapes):
+            yield from self._read_elsewhere(use, name, flow)
+
+    def _read_elsewhere(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:
+        """What other files do with a variable, or an attribute of a class."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.read(use, part, flow)
+
+    # What goes through it
+
+    def _in_iter(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if flow.grouped:
+            yield from self._in_groups(use, value, flow)
+        elif use.name == "comprehension":
+            yield from self._in_clause(use, flow)
+        else:
+            yield from self.effects.of_loop(use, flow)
+
+    def _in_groups(self, head: Op, groups: Op, flow: Flow) -> Iterator[Use]:
+        """``for group in groups``, ``in groups.values()``, ``for key, group in groups.items()``."""
+        inner = flow.inner
+        if flow.rows or lattice.are(self.values.types(groups), "list"):
+            yield from self.follow(head, inner)
+        while not _COPYING.isdisjoint(self.values.called(groups)) and groups.args[1:]:
+            groups = groups.args[1]
+        if groups.code != "call":
+            return  # of a dict, its keys
+        if word_of(groups) == "values":
+            yield from self.follow(head, inner)
+        for each in head.uses:
+            if word_of(groups) == "items" and each.code == "unpack" and each.name[0] == 1:
+                yield from self.follow(each, inner)
+
+    def _in_clause(self, head: Op, flow: Flow) -> Iterator[Use]:
+        """``… for x in value``."""
+        draw = self.effects.draw_in(head.region)
+        if draw is not None:
+            yield Use(draw, "paired with random numbers")
+            return
+        numbered = flow.numbered and self.effects.counts(head)
+        for made in head.uses:
+            if made.code == "comprehension" and head in made.args[1:]:
+                yield from self._made(made, head, flow, numbered=numbered)
+
+    def _made(self, made: Op, head: Op, flow: Flow, *, numbered: bool) -> Iterator[Use]:
+        if self.effects.has_one_at_most(made, head) or not depends(made, head):
+            return
+        if made.name == "set":
+            if numbered:
+                yield Use(made, "numbered")
+        elif made.name == "dict":
+            if numbered and not self.given.only_compared(made):
+                yield Use(made, "numbered")
+            else:
+                yield from self.follow(made, Flow(keyed=True))
+        else:
+            after = list(self.follow(made, Flow(text=flow.text)))
+            if numbered and not after:
+                yield Use(made, "numbered")
+            yield from after
+
+    def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        heads = [each for each in use.args if each.code == "iter"]
+        if value in heads or use.name == "set":
+            return
+        if flow.keyed:
+            yield from self.follow(use, flow.held)
+        elif use.name != "dict" and flow.grouped < _NESTED:
+            yield from self.follow(use, flow.listed)
+        else:
+            yield from self.escape(use, "collected", flow)
+
+    def joins_lists(self, call: Op) -> bool:
+        """``sum(lists, [])``, ``chain.from_iterable(lists)``; ``next(lists)``, which is one."""
+        called = self.values.called(call)
+        return bool({"itertools.chain.from_iterable", "builtins.next"} & set(called)) or (
+            "builtins.sum" in called and len(call.args) == 3 and call.args[2].code == "list"
+        )
+
+    def _in_unpack(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        index, count, _, starred = use.name
+        if flow.rows:
+            if self._may_list(use):
+                yield from self.follow(use, flow if starred else flow.inner)
+        elif self._is_of_root_call(value) and self.is_product(value):
+            if self._may_list(use):
+                yield from self.follow(use, flow)  # any of what a function gives at once
+        elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
+            yield Use(use, "unpacked")
+
+    def _is_of_root_call(self, value: Op) -> bool:
+        """Whether a value is what a call gives that is the root, or a part of that."""
+        while value.code == "unpack":
+            value = value.args[0]
+        return value is self.root and value.code == "call"
+
+    def _may_list(self, part: Op) -> bool:
+        """Whether a part of what is unpacked may have an order of its own."""
+        types = self.values.types(part)
+        return lattice.may_be(types, *_ORDERED) or lattice.may_be_of(types, FRAME)
+
+    def is_product(self, value: Op) -> bool:
+        """Whether a value is a tuple, whose parts have names, and not elements in an order."""
+        return lattice.are(self.values.types(value), "tuple")
+
+    def _in_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is value and flow.grouped:
+            yield from self.follow(use, flow.inner)
+            return
+        if use.args[0] is value and flow.columns and not is_column(use):
+            return  # by its name
+        if flow.table and lattice.may_be(self.values.types(use.args[1]), "list", "str"):
+            yield from self.follow(use, flow)
+            return
+        if use.args[0] is not value and not flow.keyed and use.args[1] is value:
+            yield from self._in_columns(use, value, flow)
+        if use.args[0] is not value or flow.keyed:
+            return
+        if is_column(use):
+            yield from self.follow(use, flow)
+            return
+        if self._is_asked(use.args[1]) or self.given.is_found(use.args[1], value):
+            return
+        loop = self.effects.counting_loop(use.args[1], value)
+        if loop is not None:
+            yield from self.effects.of_index_loop(loop, value, flow)
+        elif not (
+            self.effects.goes_along(use.args[1], value)
+            or self.holds_one(value, use)
+            or self._is_dead(use)
+        ):
+            yield Use(use, "indexed", assumed=_is_displayed(use) or self.seems_one(use))
+
+    def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        """``frame[names]``: the columns in the order of a list, unless that gets them back."""
+        given_back = (each for each in value.uses if each.code == "store_item")
+        is_list = lattice.are(self.values.types(value), "list")
+        if not is_list or any(given_back) or "builtins.tuple" in self.values.called(value):
+            return
+        for each in use.uses:
+            if each.code == "attr" and each.name == "values" and each.uses:
+                yield Use(each, "read into an array")
+        for found in self.follow(use, flow._replace(columns=True)):
+            asked = found.how.startswith("asked for")
+            if not asked or found.how.startswith("asked for .to_"):
+                yield found
+
+    def _is_dead(self, value: Op) -> bool:
+        """Whether nobody reads what a value is bound to."""
+        return all(
+            use.code == "store_global" and self.references.is_unread_global(str(use.name))
+            for use in readers(value)
+        )
+
+    def _is_asked(self, key: Op) -> bool:
+        """``names[int(input()) - 1]``: somebody picks among what is shown."""
+        made = closure([key], lambda op: op.args if op.code in ("call", "binary") else ())
+        return any("builtins.input" in self.values.called(each) for each in made)
+
+    def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is not value or (flow.keyed and not flow.grouped):
+            return
+        if not any(use.name) or flow.text or flow.keyed or flow.rows:
+            yield from self.follow(use, flow)
+        else:
+            yield Use(use, "sliced", assumed=_is_displayed(use) or _is_part(use))
+
+    def _in_compare(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        operators: tuple[str, ...] = use.name
+        if any(each in ("In", "NotIn", "Is", "IsNot") for each in operators) or flow.keyed:
+            return
+        other = next((each for each in use.args if each is not value), None)
+        if other is not None and not self.has_one_order(other) and not flow.text:
+            yield from self.escape(use, "compared", flow)
+
+    def has_one_order(self, op: Op) -> bool:
+        if op.code in ("list", "tuple"):
+            return len(op.args) <= 1
+        types = self.values.types(op)
+        return lattice.are(types, "set", "int", "str") or types == lattice.NONE
+
+    # Where it leaves
+
+    def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        """What becomes of an order that a function returns or yields."""
+        function = use.function
+        if function.node is not None and function.word in names.DESCRIBING:
+            return
+        if (
+            self.calls
+            and self.calls[-1].code == "call"
+            and self.values.callee(self.calls[-1]) is function
+        ):
+            call = self.calls.pop()
+            try:
+                yield from self.follow(call, flow)
+            finally:  # who asks may have heard enough
+                self.calls.append(call)
+            return
+        if function.name == "<lambda>":
+            yield from self._in_lambda(function, flow)
+            return
+        if names.says_little(function.word):
+            return
+        calls = self.references.calls_of(function)
+        near = (
+            calls
+            if calls is not None or not flow.keyed
+            else self.references.calls_in_file(function)
+        )
+        # Of a dict, who calls the function may go through the keys.
+        shown = surest(each for call in near or () for each in self.follow(call, flow))
+        if shown is not None:
+            # What the function around returns is for those who call that.
+            at = shown.op if function.outer is not None and shown.op.code == "return" else use
+            how = shown.further("returned") if self.distinct else "returned"
+            yield Use(at, how, shown.assumed)
+        elif calls is None:
+            yield from self.escape(use, "returned", flow)
+            if flow.keyed and not (flow.text or flow.grouped):
+                yield from self._called_elsewhere(use, flow)
+
+    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
+        """What other files do with what a function returns."""
+        if self.imported is None:
+            self.leaves = True
+        else:
+            yield from self.imported.returned(use, flow)
+
+    _in_return = in_return
+
+    def _in_lambda(self, function: Function, flow: Flow) -> Iterator[Use]:
+        """What is made of what each call of it gives."""
+        outer = function.outer
+        for each in outer.everything() if outer is not None else ():
+            for op in each.ops:
+                if op.code == "call" and self.values.callee(op) is function:
+                    yield from self.follow(op, flow)
+
+    def yielded(self, op: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of what a generator yields in an order."""
+        given = op.args[0] if op.args else op
+        yield from (
+            self._in_yield(op, given, flow)
+            if op.code == "yield"
+            else self._in_return(op, given, flow)
+        )
+
+    def _in_yield(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        text = flow.text or lattice.are(self.values.types(value), "str")
+        shown = text and _WINDOWS.search(self.unit.text) is not None
+        for each in self.in_return(use, value, flow):
+            yield each._replace(assumed=each.assumed or shown)
+
+    def _in_yield_from(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        for each in self.in_return(use, value, flow):
+            yield each._replace(how="yielded") if each.how == "returned" else each
+
+    def escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
+        """A use out of sight, which looks a dict up by its keys."""
+        if flow.text or not flow.keyed:
+            yield Use(op, how)
+
+    # Calls
+
+    def _in_call(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        if use.args[0] is value or self.messages.is_log(use):
+            return
+        noted = self.messages.notes(use)
+        for name, given in use.arguments():
+            if given is value:
+                for each in self.given.argument(use, name, value, flow):
+                    yield each._replace(assumed=each.assumed or noted)
+                return
+
+    def holds_one(self, value: Op, use: Op) -> bool:
+        """Whether a value that one element is taken of holds no other, or is not to."""
+        if self.effects.is_counted_one(value, use):
+            return True
+        root = self.root
+        if self.distinct or self.finishing or root is None:
+            return False
+        self._by_root = True
+        return expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use)
+
+    def seems_one(self, use: Op) -> bool:
+        """Whether code that takes the first of a listing seems to expect no other."""
+        root = self.root
+        if self.distinct or self.finishing or root is None:
+            return False
+        return _takes_end(use) and expected.expects_one(self.values, root)
+
+    # Methods
+
+    def _in_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        calls, table = use.calls, flow.table and not (flow.text or flow.grouped)
+        for call in calls:
+            yield from (self._of_table if table else self._method)(call, use, flow)
+        if table:
+            return
+        array = str(use.name) in containers.OF_ARRAYS or (flow.columns and use.name == "values")
+        if not calls and use.uses and array:
+            yield Use(use, "read into an array")
+
+    def _method(self, call: Op, attribute: Op, flow: Flow) -> Iterator[Use]:
+        word = str(attribute.name)
+        if flow.text:
+            yield from self.follow(call, flow)
+            return
+        if flow.grouped and word in ("get", "pop", "setdefault"):
+            yield from self.follow(call, flow.inner)
+            return
+        if flow.columns and word in containers.BY_COLUMN:
+            return
+        if self._ends(word, call, attribute.args[0]):
+            return
+        if flow.keyed and word not in ("copy", "items", "keys", "popitem", "values"):
+            ranked = self.follow(call, PLAIN) if word == "most_common" else ()
+            yield from (use._replace(how=_RANKED) for use in ranked)
+            return
+        if word in ("copy", "keys", "values", "items", "tolist"):
+            keyed = flow.keyed and (word == "copy" or bool(flow.grouped))
+            yield from self.follow(call, flow._replace(keyed=keyed))
+        elif word == "transpose" and self._is_frame(attribute.args[0]):
+            yield from self.follow(call, flow)
+        elif word in containers.OF_ARRAYS:
+            yield Use(attribute, "read into an array")
+        elif word != "pop":
+            named = flow.columns and word in _WRITING
+            yield Use(attribute, f"asked for .{word}", assumed=named)
+        else:
+            yield from self._popped(call, attribute)
+
+    def _of_table(self, call: Op, attribute: Op, flow: Flow) -> Iterator[Use]:
+        word, owner = str(attribute.name), attribute.args[0]
+        if word in frames.KEEPING or word_of(owner) in frames.GROUPING:
+            yield from self.follow(call, flow)
+        elif word in frames.LISTING:
+            yield from self.follow(call, PLAIN)
+        elif word not in frames.FREE:
+            yield Use(attribute, f"asked for .{word}")
+
+    def _popped(self, call: Op, attribute: Op) -> Iterator[Use]:
+        loop = self.effects.worklist(call)
+        if loop is not None:
+            if not self.effects.is_refilled(call, loop):
+                yield from self.effects.of_rounds(loop, {call})
+        elif not self.holds_one(attribute.args[0], call):
+            yield Use(attribute, "asked for .pop()", assumed=self.seems_one(call))
+
+    def _is_frame(self, value: Op) -> bool:
+        """Whether a value is a table of pandas, which may be sorted by its index later."""
+        return lattice.may_be_of(self.values.types(value), FRAME)
+
+    def _ends(self, word: str, call: Op, value: Op) -> bool:
+        """Whether a method sorts, looks up or counts."""
+        if word in containers.UNORDERED or word in containers.OF_SETS or names.sorts(word):
+            return True
+        if word == "index":
+            return self.given.finds_only(call, value)
+        return word in containers.EXTREMES and len(call.args) == 1
+
+
+def _only_turned(read: Op) -> bool:
+    """``self.names.reverse()``, which is no reading."""
+    return all(
+        (use.code == "attr" and use.name == "reverse") or use.code == "change" for use in read.uses
+    ) and all(use.name == "reverse" for use in read.uses)
+
+
+def _is_part(use: Op) -> bool:
+    """``[names[i : i + n] for i in range(0, len(names), n)]``: all of it, in parts."""
+    head = use.args[1] if len(use.args) > 1 else None
+    over = head.args[0] if head is not None and head.code == "iter" else None
+    return over is not None and over.code == "call" and word_of(over) == "range"
+
+
+def _is_displayed(value: Op) -> bool:
+    """Whether a statement is nothing but a value, which a notebook shows below its cell."""
+    return bool(value.uses) and all(use.code == "drop" for use in value.uses)
+
+
+def depends(made: Op, head: Op) -> bool:
+    """Whether what a comprehension collects is made of its element."""
+    collected = made.args[: 2 if made.name == "dict" else 1]
+    parts = closure(collected, lambda op: op.args if op.within(head.region) else ())
+    return any(each is head or each.code in ("function", "await") for each in parts)
+
+
+def _takes_end(use: Op) -> bool:
+    """``x[0]``, ``x[-1]``, ``next(x)``."""
+    if use.code != "item":
+        return True
+    key = use.args[1]
+    value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
+    return value in (0, 1) and (value == 0 or key.code == "unary")
+
+
+def _is_whole(key: Op) -> bool:
+    return key.code == "range" and not key.args
+
+
+def _passed(given: dict[Op, Op], op: Op) -> object:
+    """What a parameter certainly is by what a call gives, or by its default."""
+    if op.code != "param" or op.name[0]:
+        return ...
+    value = given.get(op) or next(iter(op.args), None)
+    return ... if value is None else value.constant

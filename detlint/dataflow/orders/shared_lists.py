@@ -1,0 +1,203 @@
+"""Lists and dicts to which tasks that run at the same time add, in the order in which they get to
+it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.orders.queues import same
+from detlint.dataflow.slices import alternatives, closure
+from detlint.models import completions as models
+from detlint.models.containers import ADDING
+from detlint.syntax.mentions import holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.orders.queues import Queues
+    from detlint.dataflow.references import References
+
+_MOST = 200  # operations behind what is added to
+_ASYNC = "AsyncFunctionDef"
+_AWAITING = frozenset(("get", "join", "result", "wait"))
+_DICTS = frozenset(("OrderedDict", "defaultdict", "dict"))
+_LISTS = frozenset(("deque", "list"))
+_PARTIAL = "functools.partial"
+
+
+class Filled(NamedTuple):
+    """A list or dict that tasks fill.
+
+    made     what makes it
+    added    what adds to it, in a task
+    start    what starts the tasks
+    working  the functions that tasks run
+    """
+
+    made: Op
+    added: Op
+    start: Op
+    working: frozenset[Function]
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it is a dict."""
+        return self.made.code == "dict" or word_of(self.made) in _DICTS
+
+
+class _Task(NamedTuple):
+    """What a task runs, and what the parameters of that get which are the same in each."""
+
+    function: Function
+    given: dict[Op, Op]
+
+
+class SharedLists:
+    """Looks for them in one file."""
+
+    def __init__(self, references: References, queues: Queues) -> None:
+        self._values = references.values
+        self._unit = references.unit
+        self._queues = queues
+        self._is_async = holds(references.unit.text, models.ASYNC)
+
+    def all(self) -> Iterator[Filled]:
+        """Those of the file."""
+        met: set[Op] = set()
+        text = self._unit.text
+        words = [x for x, by in models.STARTED_BY.items() if any(holds(text, y) for y in by)]
+        for function in self._unit.functions_holding(*words, beside=models.SEVERAL):
+            for call in function.all_coded("call"):
+                for task in self._tasks(call):
+                    for found in self._filled(call, task):
+                        if found.made not in met:
+                            met.add(found.made)
+                            yield found
+
+    # Tasks
+
+    def _tasks(self, call: Op) -> Iterator[_Task]:
+        waits = self._is_async and _is_left_waiting(call)
+        callee = self._values.callee(call) if waits else None
+        if callee is not None:
+            if type(callee.node).__name__ == _ASYNC:
+                yield _Task(callee, bound(callee, call))
+            return
+        word = word_of(call)
+        maps = word in models.MAPPING and call.args[0].code == "attr"
+        starts = models.starts_worker(word) or word in self._unit.classes
+        if maps or (starts and self._queues.starts_many(call) and not _is_waited_for(call)):
+            yield from self._handed(call)
+
+    def _handed(self, call: Op) -> Iterator[_Task]:
+        """``submit(work, x, rows)``, ``Thread(target=work, args=(x, rows))``."""
+        arguments = list(call.arguments())
+        for place, (_, value) in enumerate(arguments):
+            partial = _PARTIAL in self._values.called(value)
+            function = self._values.function(value.args[1] if partial else value)
+            if function is None:
+                continue
+            listed = call.given("args", place + 1)
+            given = [each for name, each in arguments[place + 1 :] if name is None]
+            if word_of(call) in models.MAPPING:
+                given = []
+            elif listed is not None and listed.code in ("list", "tuple"):
+                given = listed.args
+            if partial:
+                given = [*value.args[2:], *given]
+            yield _Task(function, _taken(function, value, given))
+
+    def _is_of_threads(self, call: Op) -> bool:
+        """Whether a call starts threads, which share what they are given."""
+        if word_of(call).endswith(models.THREAD):
+            return True
+        method = call.args[0]
+        pools = self._queues.makers(method.args[0]) if method.code == "attr" else []
+        return any(map(self._is_pool, pools))
+
+    def _is_pool(self, made: Op) -> bool:
+        workers = made.given("max_workers", 0) or made.given("processes", 0)
+        alone = workers is not None and self._values.constant(workers) == 1
+        return not alone and any(map(models.is_thread_pool, self._values.called(made)))
+
+    # What they add to
+
+    def _filled(self, start: Op, task: _Task) -> Iterator[Filled]:
+        shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
+        if not (shared or holds(self._unit.text, models.MANAGER)):
+            return
+        working = frozenset(self._queues.run_by(task.function))
+        adding = [op for each in working for op in each.ops if _adds(op)]
+        given = {taken: [value] for taken, value in task.given.items()}
+        for function in working if adding else ():
+            for call in function.coded("call"):
+                callee = self._values.callee(call)
+                for taken, value in bound(callee, call).items() if callee is not None else ():
+                    given.setdefault(taken, []).append(value)
+        loop = next((each for each in start.region.around() if each.loops), None)
+        for added in adding:
+            for made in closure([added.args[0]], lambda op: self._before(op, given), _MOST):
+                found = Filled(made, added, start, working)
+                apart = made.function not in working and not (loop and made.within(loop))
+                if apart and self._is_filled(found, shared=shared):
+                    yield found
+
+    def _before(self, op: Op, given: dict[Op, list[Op]]) -> list[Op]:
+        """What the container of an operation was before, or where it comes from."""
+        if op.code in ("change", "store_item"):
+            return op.args[:1]
+        if op.code == "param":
+            return given.get(op, [])
+        if op.code == "global":
+            return self._unit.module.bindings.get(str(op.name), [])
+        if op.code == "attr" and op.args[0].is_self:
+            stored = self._unit.stored_by(op.function.class_name, str(op.name))
+            return [each.args[1] for each in stored if each.code == "store_attr"]
+        return list(alternatives(op))
+
+    def _is_filled(self, found: Filled, *, shared: bool) -> bool:
+        """Whether it is empty at first, all tasks have the same, and its order is theirs."""
+        made, word = found.made, word_of(found.made)
+        if made.code == "call" and word in ("dict", "list"):
+            method = made.args[0]
+            if method.code == "attr":  # `manager.list()`, which processes share, too
+                shared = any(
+                    any(map(models.is_manager, self._values.called(each)))
+                    for each in self._queues.makers(method.args[0])
+                )
+        empty = made.code in ("dict", "list") and not made.args
+        if not shared or not (empty or (made.code == "call" and word in _DICTS | _LISTS)):
+            return False
+        return found.is_keyed == (found.added.code == "store_item" or found.added.name == "update")
+
+
+def _adds(op: Op) -> bool:
+    """``rows.append(row)``, ``found[key] = row``, ``found.update(row)``."""
+    return op.code == "store_item" or (
+        op.code == "change" and (op.name in ADDING or op.name == "update")
+    )
+
+
+def _taken(function: Function, value: Op, given: list[Op]) -> dict[Op, Op]:
+    plain = [each for each in function.params.values() if not each.name[0]]
+    if value.code == "attr" and "." in function.name:
+        plain = plain[1:]  # the object
+    return dict(zip(plain, given, strict=False))
+
+
+def _is_left_waiting(call: Op) -> bool:
+    """Whether a loop makes coroutines and waits for none before it makes the next."""
+    looped = any(region.loops for region in call.region.around())
+    return looped and not any(use.code == "await" for use in call.uses)
+
+
+def _is_waited_for(start: Op) -> bool:
+    """Whether a loop waits for each task before it starts the next."""
+    loop = next((each for each in start.region.around() if each.loops), None)
+    return any(
+        use.code == "attr" and use.name in _AWAITING and loop is not None and use.within(loop)
+        for each in same(start)
+        for use in each.uses
+    )

@@ -1,0 +1,1 @@
+"""What draws, what seeds, and what differs in each run by itself."""

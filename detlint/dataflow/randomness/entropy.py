@@ -1,0 +1,251 @@
+"""Where a value takes something that differs from run to run: clock, process, system."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import bound
+from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import ahead
+from detlint.models import names, randomness
+from detlint.models.tables import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.origins import Origins
+
+    # A value, and the calls in which it is computed, inner ones first.
+    Step = tuple["Op", tuple["Op", ...]]
+
+_GENERATORS = {
+    "random": "Python's global generator",
+    "numpy": "NumPy's global generator",
+    "torch": "torch's global generator",
+}
+_HASH = "a string's hash, which Python salts in each process"
+_SYSTEM = "the operating system"
+_MOST = 400  # operations behind a value that are asked
+_FEW = 30  # what is made of one value of entropy
+_DEEPEST = 4  # calls in calls
+# Of these, all operands are a part of the value; of the others, as ``_parts`` says.
+_WHOLE = frozenset(
+    [
+        *("augment", "await", "binary", "boolean", "declared", "enter", "format", "free", "item"),
+        *("iter", "list", "phi", "set", "slice", "star", "text", "tuple", "unary", "unpack"),
+    ]
+)
+
+
+class Entropy(NamedTuple):
+    """A value of entropy.
+
+    call     the call that makes it
+    what     where it comes from, in words
+    library  the library of a global generator that made it, which something may have seeded
+    """
+
+    call: Op
+    what: str
+    library: str = ""
+
+
+class Entropies:
+    """Answers for the values of one file."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+        self._without: set[Step] = set()
+        self._known: dict[Step, Entropy] = {}
+
+    def of(self, value: Op) -> Entropy | None:
+        """The first entropy in a value, however wrapped, also through locals, attributes and what
+        functions of the file return."""
+        seen: set[Step] = set()
+        pending: list[Step] = [(value, ())]
+        while pending and len(seen) < _MOST:
+            step = pending.pop()
+            if step in seen or step in self._without:
+                continue
+            seen.add(step)
+            found = self._known.get(step) or source(step[0], self.origins)
+            if found is not None:
+                self._known[value, ()] = found
+                return found
+            pending += reversed(list(_parts(*step)))
+        if not pending:
+            self._without |= seen
+        return None
+
+
+def source(op: Op, origins: Origins) -> Entropy | None:
+    """What a call draws from, if it makes something that differs in each run; also what a
+    function draws from that is handed on to be called."""
+    if op.code in ("attr", "global", "import"):
+        handed = map(randomness.ENTROPY.get, op.values.qualified(op))
+        what = next(filter(None, handed), None)
+        return Entropy(op, what) if what is not None else None
+    if op.code != "call":
+        return None
+    if reseeds_torch(op, origins):
+        return Entropy(op, _SYSTEM)
+    called = op.called
+    what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
+    if what is not None:
+        return Entropy(op, what)
+    if "builtins.hash" in called and len(op.args) > 1 and _is_text(op):
+        return Entropy(op, _HASH)
+    library = drawn_from(op)
+    return Entropy(op, _GENERATORS[library], library) if library else None
+
+
+def reseeds_torch(call: Op, origins: Origins) -> bool:
+    """Whether a call is ``torch.seed()`` or its kin, or ``.seed()`` of a torch generator."""
+    values, function = call.values, call.args[0]
+    if len(call.args) > 1:
+        return False
+    if not randomness.TORCH_RESEEDING.isdisjoint(values.called(call)):
+        return True
+    if function.code != "attr" or function.name != "seed":
+        return False
+    owner = function.args[0]
+    if owner.code == "item":
+        return "torch.cuda.default_generators" in values.qualified(owner.args[0])
+    return is_generator(owner, origins, "torch.Generator")
+
+
+def reseeds(call: Op, origins: Origins) -> bool:
+    """Whether a call without a seed, or with None, seeds ``random``, NumPy or CuPy."""
+    given = [value for _, value in call.arguments()]
+    if len(given) > 1 or call.unpacks:
+        return False
+    if given and not (given[0].is_none):
+        return False
+    if not randomness.RESEEDING.isdisjoint(call.called):
+        return True
+    function = call.args[0]
+    return (
+        function.code == "attr"
+        and function.name == "seed"
+        and is_generator(function.args[0], origins, "random.Random", "numpy.random.RandomState")
+    )
+
+
+def replaces_seeding(store: Op) -> bool:
+    """``np.random.seed = 0``: a number in the place of the function that seeds."""
+    values, (owner, given) = store.values, store.args
+    named = {f"{each}.{store.name}" for each in values.qualified(owner)}
+    if randomness.SEEDING.isdisjoint(named):
+        return False
+    written = getattr(store.node, "value", None)
+    if isinstance(written, (ast.Name, ast.Attribute)):
+        return ast.unparse(written).lower().endswith("seed")
+    return isinstance(values.constant(given), int)
+
+
+def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
+    """Whether a value is seen to be an object of one of some classes."""
+    return any(
+        made is not None and made.called and not set(classes).isdisjoint(made.names)
+        for made in origins.of(op)
+    )
+
+
+def _is_text(call: Op) -> bool:
+    """Whether what is hashed is a string or bytes, or holds one: its hash is salted."""
+    types = call.values.types(call.args[1])
+    salted = lattice.holds(types, lambda one: one.name in ("str", "bytes"))
+    return (bool(lattice.hash_varies(types)) and salted) or names_text(call)
+
+
+def names_text(call: Op) -> bool:
+    """Whether what a call is given first, or a part of it, is a text by its name alone."""
+    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
+    values, given = call.values, call.args[1]
+    node = call.node.args[0] if call.node.args else None
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    ops = given.args if given.code == "tuple" else [given]
+    pairs = zip(parts, ops, strict=False)
+    return any(not lattice.is_known(values.types(op)) and _names_text(node) for node, op in pairs)
+
+
+def _names_text(node: ast.AST | None) -> bool:
+    if isinstance(node, ast.Subscript):  # `row["text"]`
+        key = node.slice
+        return isinstance(key, ast.Constant) and names.is_text(str(key.value))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        # Of what has such a method and can be hashed, texts.
+        return "str" in METHODS.get(node.func.attr, ()) and _names_text(node.func.value)
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return names.is_text(str(name))
+
+
+# What a value is made of: tests and comparisons only decide
+
+
+def _parts(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
+    if op.code in _WHOLE:
+        yield from ((each, calls) for each in op.args)
+    elif op.code == "choice":
+        yield from ((each, calls) for each in op.args[1:])
+    elif op.code == "comprehension" and op.name != "dict":
+        yield op.args[0], calls
+    elif op.code == "attr":
+        yield from ((each, calls) for each in _of_attribute(op))
+    elif op.code == "call":
+        yield from _of_call(op, calls)
+    elif op.code == "global":
+        unit = op.function.unit
+        named = str(op.name) in unit.bound_names
+        yield from ((each, ()) for each in (unit.values.bound(op) if named else ()))
+    elif op.code == "param" and calls:
+        given = bound(op.function, calls[0]).get(op)
+        if given is not None:
+            yield given, calls[1:]
+
+
+def _of_call(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
+    callee = op.values.callee(op)
+    if callee is not None and len(calls) < _DEEPEST:
+        yield from ((each, (op, *calls)) for each in callee.returned)
+        return
+    function = op.args[0]
+    if function.code == "attr":  # a method may hand on anything: sha256(text).hexdigest()
+        yield function.args[0], calls
+    yield from ((each, calls) for _, each in op.arguments())
+
+
+def _of_attribute(op: Op) -> Iterator[Op]:
+    """Of something made by another call, what it is given under the attribute's name alone:
+    ``load(path_with_the_time).seed`` is no clock's."""
+    owners = op.args[0].args if op.args[0].code == "phi" else [op.args[0]]
+    unit = op.function.unit
+    for owner in owners:
+        made = owner.code == "call" and not _is_source(owner)
+        if made:
+            given = owner.given(str(op.name))
+            yield from [given] if given is not None else []
+        elif unit.values.owner(owner):
+            yield from unit.held(unit.values.owner(owner), str(op.name))
+        else:
+            yield owner
+
+
+def _is_source(call: Op) -> bool:
+    called = call.called
+    return any(each in randomness.ENTROPY for each in called) or bool(drawn_from(call))
+
+
+def kept_as(value: Op) -> set[str]:
+    """The attributes, variables of the module and functions that hand a value to other code."""
+    found: set[str] = set()
+    for each in ahead([value], _WHOLE | {"attr", "call", "choice"}, _FEW):
+        for use in each.uses:
+            if use.code in ("store_attr", "store_global") and use.args[-1] is each:
+                found.add(str(use.name))
+            elif use.code == "return":
+                found.add(use.function.word)
+    return found

@@ -1,0 +1,220 @@
+"""Random numbers that no result depends on: pauses, ports, names of things, what is only shown."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.arguments.settings import names_tested, tested
+from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
+from detlint.dataflow.control import is_beside
+from detlint.dataflow.randomness.generators import names_given, nearest_names
+from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import behind
+from detlint.index.facts import HANDLES, IDLE, TESTED, TRAINS
+from detlint.models import names, randomness
+from detlint.models.model import words
+from detlint.models.training import says_training
+from detlint.syntax.layout import says_in_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Op, Region
+
+_SAME = frozenset(
+    [
+        *("attr", "binary", "boolean", "choice", "comprehension", "declared", "free", "item"),
+        *("iter", "list", "phi", "slice", "store_item", "tuple", "unary", "unpack"),
+    ]
+)
+_CONVERTING = frozenset(
+    f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
+)
+_PICKS = frozenset(
+    ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
+)
+_RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
+_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot", "vis", "visualizer", "viz"))
+_KEEPS = ("savefig",)  # which is a result, but for where something is trained
+_TRAINS = ("backward(", ".fit(")
+_MOST = 60  # what is made of one draw
+
+
+def doubt(op: Op) -> int:
+    """Why an operation may not count where its function runs; 0 where nothing speaks against it."""
+    library = drawn_from(op)
+    if library and is_idle(op):
+        return IDLE
+    regions = _conditional(op)
+    kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
+    if kinds:
+        return HANDLES if "except" in kinds else TESTED
+    return TRAINS if library and _is_for_training(op) else 0
+
+
+def _is_for_training(op: Op) -> bool:
+    """``if training`` around, or ``if p == 0 or not training: return x`` above."""
+    above = [each for each in op.function.coded("return") if each.place < op.place]
+    around = (region for each in (op, *above) for region in each.region.around())
+    heads = [each.head for each in around if each.kind in ("if", "else")]
+    asked = {name for head in heads if head for test in head.args for name in tested(test)}
+    return any(map(says_training, asked))
+
+
+def _draws_beside(region: Region, library: str) -> bool:
+    """Whether the other branch of a statement draws as well, whatever that finds."""
+    others = (each for each in region.function.coded("call") if is_beside(region, each))
+    return any(
+        drawn_from(each) == library and next(_conditional(each)).node is region.node
+        for each in others
+    )
+
+
+def may_not_run(op: Op) -> bool:
+    """Whether an operation stands behind a test that may be false, or handles an error."""
+    return any(True for _ in _conditional(op))
+
+
+def is_idle(draw: Op) -> bool:
+    """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
+    name = draw.function.word
+    if names.only_traces(name, [], "") or any(map(names.is_aside, (name, *_given(draw)))):
+        return True
+    asked = _is_asked_for(draw) or _is_commanded(draw)
+    pictured = names.says_picture(name) and word_of(draw) in _PICKS and _is_no_result(draw)
+    return asked or pictured or _is_only_shown(draw) or _picks_any(draw)
+
+
+def _given(draw: Op) -> Iterator[str]:
+    """What a draw is called, or what is made of it."""
+    yield from nearest_names(draw)
+    for each in draw.uses:
+        if each.code in ("choice", "comprehension", "list"):
+            yield from names_given(each)
+
+
+def _is_asked_for(draw: Op) -> bool:
+    """Whether a seed is drawn where whoever runs the program wants another one each time:
+    ``seed = random.randint(0, limit) if randomize_seed else seed``."""
+    if not any(map(names.means_seed, _given(draw))):
+        return False
+    asked = " ".join(names_tested(draw)).lower()
+    return "seed" in asked or "random" in asked
+
+
+def _is_commanded(draw: Op) -> bool:
+    """Whether a person decides while the program runs: ``if input("> ") == "shuffle"``."""
+    heads = [each.head for each in _conditional(draw) if each.head is not None]
+    return any("builtins.input" in each.called for each in behind(*heads, most=_MOST))
+
+
+def _is_only_shown(draw: Op) -> bool:
+    """Whether all that is made of a draw goes into texts, messages, pictures or pauses."""
+    pending, seen, shown = [draw], {draw}, False
+    picks = word_of(draw) in _PICKS
+    for value in pending:  # grows
+        for use in value.uses:
+            if use.code == "drop" and value is not draw:
+                continue
+            if _shows(use, value, picks=picks) or (use.code == "test" and _only_tells(use)):
+                shown = True
+                continue
+            further = _made(use, value, picks=picks)
+            if further is None or len(pending) > _MOST:
+                return False
+            pending += [each for each in further if each not in seen]
+            seen.update(further)
+    return shown
+
+
+def _shows(use: Op, value: Op, *, picks: bool) -> bool:
+    """``picks``: it is a number, or some of several things, which is shown for its own sake."""
+    if use.code != "call":  # `"run_%d" % draw`
+        texts = [each.name for each in use.args if each.code in ("const", "text")]
+        joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
+        return use.code == "format" or joins
+    called, word, owner = use.called, word_of(use), owner_word(use)
+    plots = picks and _plots(use)
+    if use.args[0] is value or plots:
+        return plots and _is_no_result(use)
+    if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
+        return True
+    if picks and names.is_log(called, owner, word):
+        return True
+    return word in ("format", "join") and use.args[0].code == "attr"
+
+
+def _only_tells(test: Op) -> bool:
+    """Whether a test decides no more than what is printed."""
+    sides = {each.region for each in test.function.ops if each.region.head is test}
+    statements = [each for side in sides for each in getattr(side.node, "body", ())]
+    statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
+    if not statements or any(side.kind not in ("if", "else") for side in sides):
+        return False
+    dropped = [each for side in sides for each in side.ops() if each.code == "drop"]
+    told = [each for each in dropped if _is_told(each.args[0])]
+    return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
+
+
+def _is_no_result(picture: Op) -> bool:
+    """Whether a picture is no result of its program."""
+    text = picture.function.unit.text
+    return not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS)
+
+
+def _plots(call: Op) -> bool:
+    """``axes[0].imshow(image)``, ``visualize(image)``."""
+    owner = path_of(call.args[0]).partition(".")[0] or owner_written(call)
+    word = word_of(call)
+    return owner in _PLOTTING or word == "imshow" or names.says_picture(word)
+
+
+def _is_told(op: Op) -> bool:
+    if op.code != "call":
+        return False
+    return names.is_log(op.called, owner_word(op), word_of(op)) or _plots(op)
+
+
+def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
+    """What is made of a value; None where it goes out of sight, or decides something."""
+    if use.code in _SAME or use.code == "compare":
+        return [use]
+    if use.code == "store_global":
+        return list(use.function.unit.reads("global", str(use.name)))
+    if use.code != "call":
+        return None
+    values = use.values
+    taken = parameter_of(values.callee(use), use, value)
+    if taken is not None:
+        return [taken]
+    if all(each.code == "drop" for each in use.uses):  # it is called for what it does
+        return None
+    converts = not _CONVERTING.isdisjoint(values.called(use)) or _is_method_of(use, value)
+    return [use] if picks or converts else None
+
+
+def _picks_any(draw: Op) -> bool:
+    """Whether an item is chosen from what gives the same whatever index it is asked for:
+    ``random.choice(texts)``, where ``__getitem__`` draws a place by itself."""
+    if word_of(draw) != "choice" or len(draw.args) != 2:
+        return False
+    values, given = draw.values, draw.args[1]
+    method = values.unit.method(values.owner(given), "__getitem__")
+    if given.code == "call" and given.args[0].code == "class":
+        name = f"{given.args[0].name}.__getitem__"
+        method = next((each for each in given.function.nested if each.name == name), None)
+    return method is not None and not any(each.uses for each in [*method.params.values()][1:2])
+
+
+def _is_method_of(call: Op, value: Op) -> bool:
+    """``draw.item()``."""
+    return call.args[0] is value and value.code == "attr"
+
+
+def _conditional(op: Op) -> Iterator[Region]:
+    for region in op.region.around():
+        tests = region.head.args if region.head is not None else ()
+        usual = any(names.says_usual(name) for test in tests for name in tested(test))
+        if region.kind in ("if", "else", "except") and not usual:
+            yield region

@@ -1,0 +1,146 @@
+"""States of global generators that code keeps and puts back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.control import contexts
+from detlint.dataflow.loops.epochs import OwnCalls
+from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import behind, closure
+from detlint.models import randomness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_READING = frozenset().union(*randomness.STATES.values())
+_MOST = 200  # values behind a state that are asked
+_CHOOSING = frozenset(("boolean", "choice"))
+
+
+class States:
+    """Answers for one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._restored: dict[Function, list[tuple[int, Op]]] = {}
+
+    def is_undone(self, call: Op) -> bool:
+        """Whether the generator's state, which was read before a call that seeds, is put back."""
+        row = self._unit.values.function_row(call)
+        libraries = row.seeds if row is not None else ()
+        libraries = libraries or (("torch",) if "torch.seed" in self._called(call) else ())
+        return any(any(self._around(call, each)) for each in libraries)
+
+    def holds_apart(self, call: Op, library: str) -> bool:
+        """Whether a call that seeds does so for a few lines, after which the state is put back: it
+        is read and put back around them, with no pause between. A training is more than these."""
+        if library == "torch" and any(not _trains_in(each) for each in self._forks(call)):
+            return True
+        return any(not _pauses(state, place) for state, place in self._around(call, library))
+
+    def is_seeded_apart(self, draw: Op, library: str) -> bool:
+        """Whether a draw stands among such lines, after the seed."""
+        spans = [(state.place, place) for state, place in self._around(draw, library)]
+        if library == "torch":
+            spans += [(each.place, draw.place) for each in self._forks(draw)]
+        return any(
+            self._seeds(op) for start, _ in spans for op in draw.function.ops[start : draw.place]
+        )
+
+    def is_put_back(self, call: Op) -> bool:
+        """Whether a call gives a generator a state that the program took from it before."""
+        libraries = [randomness.RESTORING.get(name) for name in self._called(call)]
+        library = next(filter(None, libraries), "")
+        if not library or len(call.args) < 2:
+            return False
+        taken = randomness.STATES[library]
+        behind = self._behind(call.args[1])
+        return any(self._forks(call)) or any(
+            not taken.isdisjoint(self._called(each)) for each in behind
+        )
+
+    def is_of_itself(self, call: Op, library: str) -> bool:
+        """Whether a generator is seeded with what it has drawn, or with a part of its state."""
+        made_of = list(behind(*call.args[1:2], most=_MOST))
+        if any(each.code in _CHOOSING for each in made_of):
+            return False
+        states = randomness.STATES.get(library, ())
+        return any(
+            drawn_from(each) == library
+            or f"{library}.initial_seed" in self._called(each)
+            or not set(states).isdisjoint(self._called(each))
+            for each in made_of
+        )
+
+    def _called(self, op: Op) -> list[str]:
+        return op.called
+
+    def _seeds(self, op: Op) -> bool:
+        row = self._unit.values.function_row(op) if op.code == "call" else None
+        return row is not None and row.name in randomness.SEEDING
+
+    def _around(self, op: Op, library: str) -> Iterator[tuple[Op, int]]:
+        """What reads the state before an operation, and where that is put back after it."""
+        saved = randomness.STATES.get(library, frozenset())
+        for place, state in self._states(op.function):
+            if place > op.place > state.place and not saved.isdisjoint(self._called(state)):
+                yield state, place
+
+    def _states(self, function: Function) -> list[tuple[int, Op]]:
+        """The calls that are given a state that was read, by their places, and what read it."""
+        if function not in self._restored:
+            self._restored[function] = [
+                (op.place, value)
+                for op in function.coded("call")
+                for _, value in op.arguments()
+                if value.code == "call" and not _READING.isdisjoint(self._called(value))
+            ]
+        return self._restored[function]
+
+    def _forks(self, op: Op) -> Iterator[Op]:
+        """``with torch.random.fork_rng():`` around an operation, after which all is as before."""
+        for each in contexts(op):
+            names = self._called(each.args[0])
+            if any(name.rpartition(".")[2] == "fork_rng" for name in names):
+                yield each
+
+    # Where a state comes from
+
+    @cached_property
+    def _own(self) -> OwnCalls:
+        return OwnCalls(self._unit)
+
+    def _behind(self, value: Op) -> Iterator[Op]:
+        """What a value is made of, through the attributes and functions of the file."""
+        return closure([value], self._sources, _MOST)
+
+    def _sources(self, op: Op) -> Iterator[Op]:
+        yield from op.args
+        if op.code == "param":
+            for call in self._own.calls_of(op.function):
+                given = (each for _, each in call.arguments())
+                yield from (each for each in given if parameter_of(op.function, call, each) is op)
+        elif op.code == "attr":
+            yield from (each.args[1] for each in self._unit.stores(str(op.name)))
+        elif op.code == "call":
+            callee = self._own.callee(op)
+            yield from callee.returned if callee is not None else ()
+        elif op.code == "global" and op.name in self._unit.bound_names:
+            yield from self._unit.module.bindings.get(str(op.name), ())
+
+
+def _pauses(state: Op, place: int) -> bool:
+    """Whether other code may run before a state is put back: a generator yields between."""
+    return any(op.code in ("yield", "yield_from") for op in state.function.ops[state.place : place])
+
+
+def _trains_in(enter: Op) -> bool:
+    """``with torch.random.fork_rng():`` around all of a training."""
+    calls = (each for each in enter.function.coded("call") if word_of(each) == "backward")
+    return any(enter in contexts(each) for each in calls)
