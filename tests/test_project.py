@@ -2735,6 +2735,7 @@ def test_a_session_of_tensorflow_1_draws(
         ('os.environ["TF_XLA_FLAGS"] = "--xla_gpu_autotune_level=2"', False),
         ('os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=true"', True),
         ('os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_reductions=false"', False),
+        ('os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=false"', True),
     ],
 )
 def test_what_xla_does_not_read_is_a_wish(

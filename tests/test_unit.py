@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import TypeVar
 
 import pytest
 
@@ -18,6 +19,8 @@ from detlint.finding import Confidence
 from detlint.rules.set_order import SetOrder
 from detlint.settings import Settings
 from detlint.sources.source import Source
+
+T = TypeVar("T")
 
 IMPORTS = """
 import asyncio
@@ -140,11 +143,9 @@ def test_operations_do_not_hold_each_other_when_a_file_is_done() -> None:
     gc.collect()
     gc.disable()
     try:
-        before = [each for each in gc.get_objects() if isinstance(each, Op)]  # of other tests
-        known = set(map(id, before))
+        known = set(map(id, made_of(Op)))  # by other tests
         assert engine.lint(Source("example.py", SET.format("")))
-        ops = [each for each in gc.get_objects() if isinstance(each, Op)]
-        left = [each for each in ops if id(each) not in known]
+        left = [each for each in made_of(Op) if id(each) not in known]
         assert left
         assert not [each for each in left if each.args or each.uses]
     finally:
@@ -159,11 +160,16 @@ def test_what_decides_whether_calls_run_is_let_go_of_when_facts_are_read() -> No
     try:
         known = set(map(id, gc.get_objects()))
         ((seed,),) = filter(None, read_facts(source, "seeds", [[place]]))
-        left = [each for each in gc.get_objects() if isinstance(each, Paths)]
+        left = made_of(Paths)
         assert seed.needs
         assert not [each for each in left if id(each) not in known]
     finally:
         gc.enable()
+
+
+def made_of(kind: type[T]) -> list[T]:
+    """The objects of a class. Asked for theirs, some of torch's warn."""
+    return [each for each in gc.get_objects() if type(each) is kind]
 
 
 @pytest.fixture

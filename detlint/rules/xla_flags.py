@@ -32,6 +32,7 @@ class XlaFlags(Rule):
       flag
     - it asks in `XLA_FLAGS`, by `TF_DETERMINISTIC_OPS` (which JAX does not read), or in a helper
     - a script that sets another flag of determinism in `XLA_FLAGS`, and not this one
+    - a script or program that sets this one to `false`
 
     Not reported:
     - values that are not literals
@@ -90,8 +91,8 @@ class XlaFlags(Rule):
     def visit_Variable(self, node: Variable) -> None:
         if node.name != "XLA_FLAGS" or node.value is None or _holds(node.value):
             return
-        if any(each in _OFF for each in node.value.split()):
-            message = "--xla_gpu_deterministic_ops=false lets XLA add up in varying order"
+        if _turns_off(node.value):
+            message = f"{_OFF[0]} lets XLA add up in varying order"
         elif _asks(node.value):
             message = f"XLA_FLAGS ask for determinism, and do not hold {_FLAG}"
         else:
@@ -109,17 +110,22 @@ class XlaFlags(Rule):
         wished = [name for name in _TENSORFLOW_ONLY if cls._is_wish(program, name)]
         asks = wished or program.has("enables")
         named = any(_asks(each.fact.text) for each in given)
+        turned_off = any(_turns_off(each.fact.text) for each in given)
         if any(not each.fact.text or _holds(each.fact.text) for each in given):
             return
-        if not (asks or named):
+        if not (asks or named or turned_off):
             return
         unread = f"; JAX does not read {' or '.join(wished)}" if wished else ""
         told = program.where(given[0]) if given else ""
+        if asks or named:
+            lacks = f"and its XLA_FLAGS{told} do not hold {_FLAG}{unread}"
+            said = f"{program.title} asks for determinism, {lacks}"
+        else:
+            said = f"{_OFF[0]}{told} lets XLA add up in varying order"
         yield program.finding(
             cls,
             given[0] if given else trains,
-            f"{program.title} asks for determinism, and its XLA_FLAGS{told} do not hold "
-            f"{_FLAG}{unread}",
+            said,
             f"put {_FLAG} into XLA_FLAGS before JAX is imported, or in the script that launches "
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
@@ -138,6 +144,10 @@ class XlaFlags(Rule):
             )
             for each in program.facts("sets", name)
         )
+
+
+def _turns_off(value: str) -> bool:
+    return not set(_OFF).isdisjoint(value.split())
 
 
 def _asks(value: str) -> bool:

@@ -39,7 +39,7 @@ class Filled(NamedTuple):
     made: Op
     added: Op
     start: Op
-    working: frozenset[Function]
+    working: list[Function]
 
     @property
     def is_keyed(self) -> bool:
@@ -128,7 +128,7 @@ class SharedLists:
         shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
         if not (shared or holds(self._unit.text, models.MANAGER)):
             return
-        working = frozenset(self._queues.run_by(task.function))
+        working = list(self._queues.run_by(task.function))
         adding = [op for each in working for op in each.ops if _adds(op)]
         given = {taken: [value] for taken, value in task.given.items()}
         for function in working if adding else ():
