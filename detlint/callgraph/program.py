@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
-    from detlint.index.facts import Receiver
     from detlint.kept import Answers, Kept
     from detlint.rule import Rule
     from detlint.sources.source import Source
@@ -108,7 +107,7 @@ class Program:
         self._index = project.index
         self.members = frozenset(self.paths)
         self._conditions = Conditions(path, self.paths, project)
-        self._ways: dict[str, list[Callable[[str, str], bool]]] = {}
+        self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
         self._parts_from = cache(self._reached_from)
 
     @property
@@ -182,83 +181,71 @@ class Program:
     def _asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that
         file that gets there, or the class and the method; one that runs ``often`` goes unsaid."""
-        named, (owner, _, word) = words(self.source.text), located.fact.place.rpartition(".")
-        if owner:
-            called = word in named and not word.startswith("__")
-            if owner in named:
-                return called or word in often
-            return any(
-                each(located.path, f"{owner}.{word}") for each in self._ways_by(located, owner)
-            )
-        return bool(word) and any(
-            each(located.path, word) for each in self._ways_into(located.path)
-        )
+        place = located.fact.place
+        owner, _, word = place.rpartition(".")
+        if owner and owner in words(self.source.text):
+            return self._names_method(word) or word in often
+        ways = self._ways_into(located.path, owner) if place else ()
+        return any(each(located.path, place) for each in ways)
 
-    def _ways_into(self, path: str) -> list[Callable[[str, str], bool]]:
-        """What the functions of a file reach there that its own file names."""
-        if path not in self._ways:
-            outline, home = self._index.outline(path), frozenset((path,))
-            functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
-            self._ways[path] = [
-                self._reach.parts_from(Symbol(path, each), files=home)
-                for each in sorted(functions & words(self.source.text))
+    def _names_method(self, word: str) -> bool:
+        return not word.startswith("__") and word in words(self.source.text)
+
+    def _ways_into(self, path: str, owner: str) -> list[Callable[[str, str], bool]]:
+        """What of a file is reached there from each function that its own file names; or, of a
+        class, from each method that it looks up in what an imported function made."""
+        if (path, owner) not in self._ways:
+            starts = self._methods_asked(path, owner) if owner else self._functions_named(path)
+            home = frozenset((path,))
+            self._ways[path, owner] = [
+                self._reach.parts_from(*(Symbol(path, each) for each in parts), files=home)
+                for parts in starts
             ]
-        return self._ways[path]
+        return self._ways[path, owner]
 
-    def _ways_by(self, located: Located, owner: str) -> Iterator[Callable[[str, str], bool]]:
-        """What the methods of a class reach in their file that its own file looks up in an object
-        which a function that it imports has made."""
-        path, home = located.path, frozenset((located.path,))
-        if owner in self._made.get(path, ()):
-            for part in self._index.outline(path).uses:
-                name, _, method = part.partition(".")
-                if name == owner and self._looks_up(method):
-                    starts = (
-                        Symbol(path, owner),
-                        Symbol(path, part),
-                    )  # its other methods wait for both
-                    yield self._reach.parts_from(*starts, files=home)
+    def _functions_named(self, path: str) -> Iterator[tuple[str, ...]]:
+        outline = self._index.outline(path)
+        functions = outline.uses.keys() - outline.classes.keys() - {"", MAIN, "main"}
+        yield from ((each,) for each in sorted(functions & words(self.source.text)))
+
+    def _methods_asked(self, path: str, owner: str) -> Iterator[tuple[str, ...]]:
+        """Each with its class, for which the other methods wait."""
+        for part in self._index.outline(path).uses if owner in self._made.get(path, ()) else ():
+            name, _, method = part.partition(".")
+            if name == owner and self._looks_up(method):
+                yield owner, part
 
     def _looks_up(self, method: str) -> bool:
         """Whether its own file looks up a method in what a function made, for all that it shows."""
-        if method.startswith("__") or method not in words(self.source.text):
-            return False
-        return any(
-            not symbol.part or symbol.part not in self._index.outline(symbol.path).classes
+        return self._names_method(method) and any(
+            not each.owners or not all(map(self._is_class, self._meant(each.owners)))
             for each in self._index.receivers(self.path, method)
-            for symbol in self._owners(each)
         )
 
-    def _owners(self, receiver: Receiver) -> Iterator[Symbol]:
-        """What a method is looked up in; where that is not known, what nobody defines."""
-        if not receiver.owners:
-            yield Symbol("", "")
-        for name in receiver.owners:
+    def _meant(self, names: Iterable[str]) -> Iterator[Symbol]:
+        """What of the project its own file means by qualified names."""
+        for name in names:
             yield from self._project.defined(self.path, name)
+
+    def _is_class(self, symbol: Symbol) -> bool:
+        return symbol.part in self._index.outline(symbol.path).classes
 
     @cached_property
     def _made(self) -> dict[str, set[str]]:
         """The classes of other files that functions lead to which its own file imports, if it names
         a method of theirs."""
-        imported = [
-            symbol
+        names = (
+            f"{'.' * each.level}{each.module}.{name}"
             for each in self._index.imports(self.path)
             for name in each.names
-            for symbol in self._project.defined(
-                self.path, f"{'.' * each.level}{each.module}.{name}"
-            )
-            if symbol.part and symbol.part not in self._index.outline(symbol.path).classes
-        ]
-        if not imported:
-            return {}
-        named, found = words(self.source.text), dict[str, set[str]]()
-        reached = self._parts_from(*imported)
-        for path in self.paths:
-            outline = self._index.outline(path)
-            for part in outline.uses if path != self.path else ():
+        )
+        makers = [each for each in self._meant(names) if each.part and not self._is_class(each)]
+        reached, found = self._parts_from(*makers) if makers else {}, dict[str, set[str]]()
+        for path in filter(self.path.__ne__, reached):
+            classes = self._index.outline(path).classes
+            for part in self._index.outline(path).uses:
                 owner, _, method = part.partition(".")
-                asked = method in named and not method.startswith("__")
-                if asked and owner in outline.classes and owner in reached[path]:
+                if owner in classes and self._names_method(method) and owner in reached[path]:
                     found.setdefault(path, set()).add(owner)
         return found
 

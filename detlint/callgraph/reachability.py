@@ -14,7 +14,7 @@ from detlint.index.scan import MAIN
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
@@ -164,31 +164,35 @@ class Reachability:
 
     @cached_property
     def _running(self) -> list[int]:
-        return flood(self._calls, self._starts(self._calls), self._limits(self._calls))
+        return self._reached_without(())
 
-    @cached_property
-    def _outside_workers(self) -> list[int]:
+    def _reached_without(self, stops: Iterable[tuple[str, str]]) -> list[int]:
+        """What calls reach in each program by ways that lead through none of some parts."""
         limits = self._limits(self._calls)
-        for path in self._files:
-            for part in self._index.outline(path).uses:
-                node = self._calls.known(path, part)
-                if node is not None and part and self._is_for_workers(path, part):
-                    limits[node] = 0
+        for node in (self._calls.known(*each) for each in stops):
+            if node is not None:
+                limits[node] = 0
         return flood(self._calls, self._starts(self._calls), limits)
 
     @cached_property
+    def _outside_workers(self) -> list[int]:
+        return self._reached_without(
+            (path, part)
+            for path in self._files
+            for part in self._index.outline(path).uses
+            if part and self._is_for_workers(path, part)
+        )
+
+    @cached_property
     def _outside_starts(self) -> list[int]:
-        limits = self._limits(self._calls)
         starting: dict[Symbol, set[tuple[str, str]]] = {}  # what is started so, and where
         for path in self._files:
             for part, fact in self._index.facts(path, "worker_starts"):
                 for started in self._definitions.meant(path, fact.what) or ():
                     starting.setdefault(started, set()).add((path, part))
-        for started, places in starting.items():
-            node = self._calls.known(*started)
-            if node is not None and places.issuperset(self.users(*started)):
-                limits[node] = 0
-        return flood(self._calls, self._starts(self._calls), limits)
+        return self._reached_without(
+            each for each, at in starting.items() if at.issuperset(self.users(*each))
+        )
 
     @cached_property
     def _named(self) -> list[int]:

@@ -760,16 +760,21 @@ def _may_be_called(function: Function) -> bool:
     outer = function.outer
     if outer is None or not isinstance(function.node, _DEFINITIONS) or function.decorators:
         return True
-    made = [op for op in outer.coded("function") if op.name is function]
+    made = _makers(function)
     if any(op.uses for op in made) or "." in function.name or not made:
         return True
     return outer.node is None and any(True for _ in outer.unit.reads("global", function.name))
 
 
+def _makers(function: Function) -> list[Op]:
+    """What makes a function that stands in another one."""
+    made = function.outer.coded("function") if function.outer is not None else ()
+    return [op for op in made if op.name is function]
+
+
 def _starts_workers(function: Function) -> bool:
     """Whether a loader alone calls a function that stands in another one, in its workers."""
-    outer = function.outer
-    made = [op for op in outer.coded("function") if op.name is function] if outer else []
+    made = _makers(function)
     return any(op.uses for op in made) and all(
         use.code == "call" and use.given(_WORKER_START) is op for op in made for use in op.uses
     )
