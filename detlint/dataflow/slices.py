@@ -52,3 +52,12 @@ def alternatives(op: Op) -> Sequence[Op]:
     if op.code == "choice":
         return op.args[1:]
     return op.args if op.code in SAME else ()
+
+
+def before(op: Op) -> Sequence[Op]:
+    """What a value was before it was changed, or is as it is, also by a variable of its file."""
+    if op.code in ("change", "store_item"):
+        return op.args[:1]
+    if op.code == "global":
+        return op.function.unit.module.bindings.get(str(op.name), [])
+    return alternatives(op)

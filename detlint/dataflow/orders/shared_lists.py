@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import bound, word_of
 from detlint.dataflow.orders.queues import same
-from detlint.dataflow.slices import alternatives, closure
+from detlint.dataflow.slices import before, closure
 from detlint.models import completions as models
 from detlint.models.containers import ADDING
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.orders.queues import Queues
@@ -144,18 +144,14 @@ class SharedLists:
                 if apart and self._is_filled(found, shared=shared):
                     yield found
 
-    def _before(self, op: Op, given: dict[Op, list[Op]]) -> list[Op]:
+    def _before(self, op: Op, given: dict[Op, list[Op]]) -> Sequence[Op]:
         """What the container of an operation was before, or where it comes from."""
-        if op.code in ("change", "store_item"):
-            return op.args[:1]
         if op.code == "param":
             return given.get(op, [])
-        if op.code == "global":
-            return self._unit.module.bindings.get(str(op.name), [])
         if op.code == "attr" and op.args[0].is_self:
             stored = self._unit.stored_by(op.function.class_name, str(op.name))
             return [each.args[1] for each in stored if each.code == "store_attr"]
-        return list(alternatives(op))
+        return before(op)
 
     def _is_filled(self, found: Filled, *, shared: bool) -> bool:
         """Whether it is empty at first, all tasks have the same, and its order is theirs."""

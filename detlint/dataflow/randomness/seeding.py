@@ -7,14 +7,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import alternatives, closure
+from detlint.dataflow.slices import before, closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
 from detlint.models.names import means_seeding, words_of
 from detlint.syntax.mentions import holds, mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -104,12 +104,10 @@ def _makers(value: Op) -> Iterator[Op]:
     return closure([value], _before, _MOST)
 
 
-def _before(op: Op) -> list[Op]:
-    if op.code == "global":
-        return op.function.unit.module.bindings.get(str(op.name), [])
+def _before(op: Op) -> Sequence[Op]:
     if op.code == "call" and op.args[0].code == "attr" and word_of(op) in _MOVING:
         return op.args[0].args
-    return op.args[:1] if op.code in ("change", "store_item") else [*alternatives(op)]
+    return before(op)
 
 
 def drawn_by_tensorflow(op: Op) -> str:
