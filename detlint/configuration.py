@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
 from detlint.sources.gitignore import is_pattern
-from detlint.sources.paths import relative
+from detlint.sources.paths import ancestors, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,12 +57,7 @@ def nearest(path: str) -> Document | None:
     """The first file of ours at or above a path: a detlint.toml, or a pyproject.toml that has our
     table. Raises SettingsError."""
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or os.curdir)
-    while True:
-        found = in_folder(folder)
-        above = os.path.dirname(folder)
-        if found is not None or above == folder:
-            return found
-        folder = above
+    return next(filter(None, map(in_folder, ancestors(folder))), None)
 
 
 def in_folder(folder: str) -> Document | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint import configuration
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
-from detlint.sources.paths import slashed
+from detlint.sources.paths import repository_of, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,8 +114,6 @@ def _from_root(pattern: str, root: str, here: str) -> str:
 def project_root(settings: Settings) -> str:
     """The folder of the project: that of its pyproject.toml with our table, else of its git
     repository, else the one that the settings are for."""
-    from detlint.sources.discovery import repository_of
-
     with suppress(SettingsError):  # one that the run was told not to read
         if file := configuration.nearest(settings.root):
             return os.path.dirname(file.path)

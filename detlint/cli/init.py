@@ -14,7 +14,7 @@ from detlint.configuration import shown
 from detlint.errors import UsageError
 from detlint.fixes.applying import diff
 from detlint.settings import BASELINE
-from detlint.sources.discovery import repository_of
+from detlint.sources.paths import repository_of
 from detlint.sources.source import Source
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from detlint import settings as settings_module
 from detlint.cli.progress import Progress
 from detlint.cli.said import say
 from detlint.errors import UsageError
+from detlint.sources.paths import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -66,17 +67,12 @@ def found(options: argparse.Namespace, warn: Callable[[str], None] = say_warning
 
 def _configuration_of(folder: str, known: dict[str, str]) -> str:
     """The nearest file of ours at or above a folder, "" for none; ``known`` of those before."""
-    passed = []
-    while folder not in known:
+
+    def own(folder: str) -> str | None:
         document = configuration.in_folder(folder)
-        above = os.path.dirname(folder)
-        if document is not None or above == folder:
-            known[folder] = document.path if document else ""
-        else:
-            passed.append(folder)
-            folder = above
-    known.update(dict.fromkeys(passed, known[folder]))
-    return known[folder]
+        return document.path if document is not None else None
+
+    return nearest(folder, own, known)
 
 
 def _other(options: argparse.Namespace, paths: Sequence[str]) -> Part:

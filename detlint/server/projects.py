@@ -12,6 +12,7 @@ from detlint.cli import parts
 from detlint.errors import UsageError
 from detlint.index.index import Index
 from detlint.kept import Kept
+from detlint.sources.paths import ancestors, repository_of
 
 if TYPE_CHECKING:
     import argparse
@@ -58,13 +59,13 @@ class Projects:
         """What differs when another configuration holds for a file."""
         if self._options.config:
             return (_stamp(self._options.config),)
-        folder, found = os.path.realpath(os.path.dirname(path)), []
-        while True:
-            found += [_stamp(os.path.join(folder, each)) for each in _CONFIGURATIONS]
-            above = os.path.dirname(folder)
-            if above == folder:
-                return (self._root_of(os.path.dirname(path)), *filter(any, found))
-            folder = above
+        folder = os.path.dirname(path)
+        found = (
+            _stamp(os.path.join(each, name))
+            for each in ancestors(os.path.realpath(folder))
+            for name in _CONFIGURATIONS
+        )
+        return (self._root_of(folder), *filter(any, found))
 
     def forget(self) -> None:
         """Read all configurations again."""
@@ -96,8 +97,6 @@ class Project:
     """
 
     def __init__(self, options: argparse.Namespace, path: str, root: str) -> None:
-        from detlint.sources.discovery import repository_of
-
         settings = parts.settings_of(options, path)
         if root and not settings.project and not repository_of(settings.root):
             settings = settings._replace(project=root, root=root)

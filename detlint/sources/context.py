@@ -12,10 +12,10 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.sources.kinds import kind_of_name
-from detlint.sources.paths import common, is_within
+from detlint.sources.paths import ancestors, common, is_repository, is_within, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from detlint.settings import Settings
 
@@ -97,8 +97,8 @@ class Context:
             return project
         if is_within(folder, self._here):
             return self._here
-        while os.path.exists(os.path.join(folder, "__init__.py")):
-            folder = os.path.dirname(folder)
+        bare = (x for x in ancestors(folder) if not os.path.exists(os.path.join(x, "__init__.py")))
+        folder = next(bare, folder)
         shared = self._shared
         return shared if shared != os.sep and is_within(folder, shared) else folder
 
@@ -114,40 +114,24 @@ class Context:
 
     def _project(self, folder: str) -> str:
         """The root of the project that a folder is part of; "" for none."""
-        configured, passed, found = self.settings.project, [], ""
-        for each in _above(folder):
-            known = self._projects.get(each)
-            if known is None and configured and is_within(each, configured):
-                known = configured
-            elif known is None and os.path.exists(os.path.join(each, ".git")):
-                known = each
-            passed.append(each)
-            if known is not None:
-                found = known
-                break
-        self._projects.update(dict.fromkeys(passed, found))
-        return found
+        return nearest(folder, self._own_project, self._projects)
+
+    def _own_project(self, folder: str) -> str | None:
+        configured = self.settings.project
+        if configured and is_within(folder, configured):
+            return configured
+        return folder if is_repository(folder) else None
 
 
 def _packaging_above(folder: str) -> bytes:
     """What the files above say that describe packages."""
     found = []
-    for each in _above(folder):
+    for each in ancestors(folder):
         path = os.path.join(each, _PACKAGING)
         if os.path.isfile(path):
             with suppress(OSError), open(path, "rb") as file:
                 found.append(file.read())
     return b"\n".join(found)
-
-
-def _above(folder: str) -> Iterator[str]:
-    """A folder and those above it."""
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
 
 
 def _module(path: str) -> str:

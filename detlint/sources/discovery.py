@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.errors import UsageError
 from detlint.sources.gitignore import Ignore, read_lines
 from detlint.sources.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
-from detlint.sources.paths import is_within, relative
+from detlint.sources.paths import is_within, relative, repository_of
 from detlint.sources.tracked import Tracked
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ class _Search:
                     ignore = self._read_ignore(folder, ".gitignore", ignore)
                 kept = _Kept(excludes, ignore, tracked, ignored)
                 stack.extend(
-                    (below.path, f"{shown}{below.name}{os.sep}", ignore, kept.ignores(below))
-                    for below in self._enter(entries.values(), shown, kept)
+                    (x.path, f"{shown}{x.name}{os.sep}", ignore, kept.ignores(x.path, x.name))
+                    for x in self._enter(entries.values(), shown, kept)
                 )
             except OSError as error:
                 name = shown.rstrip(os.sep) or os.curdir
@@ -161,14 +161,14 @@ class _Search:
         for entry in entries:
             name, path = entry.name, entry.path
             if entry.is_symlink() or entry.is_dir(follow_symlinks=False):
-                if name in self.names or not kept.folder(path, name):
+                if name in self.names or not kept.holds(path, name, is_folder=True):
                     continue
                 if entry.is_symlink():
                     self._links.append((shown + name, path))
                 else:
                     yield entry
             elif kind_of_name(name) or _is_script(entry):
-                if not kept.file(path, name):
+                if not kept.holds(path, name, is_folder=False):
                     continue
                 if entry.is_file(follow_symlinks=False):
                     self.found.setdefault(path, shown + name)
@@ -188,9 +188,9 @@ class _Search:
         path = base
         for name in folders:
             path = os.path.join(path, name)
-            if excludes.ignores_folder(path, name):
+            if excludes.ignores(path, name, is_folder=True):
                 return True
-        return not is_folder and excludes.ignores_file(real, parts[-1])
+        return not is_folder and excludes.ignores(real, parts[-1], is_folder=False)
 
     def _base(self, path: str) -> str:
         """The folder to which exclude patterns are relative when they judge ``path``."""
@@ -240,23 +240,20 @@ class _Kept(NamedTuple):
     tracked: Tracked
     ignored: bool
 
-    def folder(self, path: str, name: str) -> bool:
-        if self.excludes is not None and self.excludes.ignores_folder(path, name):
+    def holds(self, path: str, name: str, *, is_folder: bool) -> bool:
+        excludes, tracked = self.excludes, self.tracked
+        if excludes is not None and excludes.ignores(path, name, is_folder=is_folder):
             return False
-        return not self._ignores(path, name) or self.tracked.is_below(path)
+        if not self.ignores(path, name, is_folder=is_folder):
+            return True
+        return tracked.is_below(path) if is_folder else tracked.holds(path)
 
-    def file(self, path: str, name: str) -> bool:
-        if self.excludes is not None and self.excludes.ignores_file(path, name):
-            return False
-        ignored = self.ignored or (self.ignore is not None and self.ignore.ignores_file(path, name))
-        return not ignored or self.tracked.holds(path)
-
-    def ignores(self, folder: os.DirEntry[str]) -> bool:
-        """Whether git ignores a folder, but for what it tracks there."""
-        return self._ignores(folder.path, folder.name)
-
-    def _ignores(self, path: str, name: str) -> bool:
-        return self.ignored or (self.ignore is not None and self.ignore.ignores_folder(path, name))
+    def ignores(self, path: str, name: str, *, is_folder: bool = True) -> bool:
+        """Whether git ignores a folder or a file, but for what it tracks there."""
+        ignore = self.ignore
+        return self.ignored or (
+            ignore is not None and ignore.ignores(path, name, is_folder=is_folder)
+        )
 
 
 def _tidy(path: str) -> str:
@@ -265,16 +262,6 @@ def _tidy(path: str) -> str:
     while shown.startswith(os.path.join(os.curdir, "")):
         shown = shown[2:].lstrip(os.sep)
     return shown or (os.curdir if path else "''")
-
-
-def repository_of(folder: str) -> str | None:
-    """The nearest folder at or above this one that git works in."""
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return folder
 
 
 def _first_line(path: str) -> bytes:

@@ -112,21 +112,13 @@ class Ignore:
         self.folders.lines.reverse()
         self.files.lines.reverse()
 
-    def ignores_folder(self, path: str, name: str) -> bool:
-        """Whether the folder at ``path`` (absolute, below this one's) is ignored."""
+    def ignores(self, path: str, name: str, *, is_folder: bool) -> bool:
+        """Whether what lies at ``path`` (absolute, below this one's) is ignored: a folder, or a
+        file that has one of the suffixes."""
         ignore: Ignore | None = self
         while ignore is not None:
-            decision = ignore.folders.decide(name, ignore.relative(path))
-            if decision is not None:
-                return decision
-            ignore = ignore.above
-        return False
-
-    def ignores_file(self, path: str, name: str) -> bool:
-        """Whether the file at ``path``, which has one of the suffixes, is ignored."""
-        ignore: Ignore | None = self
-        while ignore is not None:
-            decision = ignore.files.decide(name, ignore.relative(path))
+            table = ignore.folders if is_folder else ignore.files
+            decision = table.decide(name, ignore.relative(path))
             if decision is not None:
                 return decision
             ignore = ignore.above

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 # What lies in the folder of a repository, the surest first.
 _MARKS = (
@@ -44,6 +44,39 @@ def common(folders: Iterable[str]) -> str:
         return os.sep
 
 
+def ancestors(folder: str) -> Iterator[str]:
+    """A folder and those above it."""
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def nearest(folder: str, asks: Callable[[str], str | None], known: dict[str, str]) -> str:
+    """What is told of a folder, or of the nearest above it of which something is; "" for nothing.
+    ``known``: the answers so far, by folder."""
+    passed, found = [], None
+    for each in ancestors(folder):
+        found = known[each] if each in known else asks(each)
+        passed.append(each)
+        if found is not None:
+            break
+    known.update(dict.fromkeys(passed, found or ""))
+    return known[folder]
+
+
+def is_repository(folder: str) -> bool:
+    """Whether git works in a folder."""
+    return os.path.exists(os.path.join(folder, ".git"))
+
+
+def repository_of(folder: str) -> str | None:
+    """The nearest folder at or above this one that git works in."""
+    return next(filter(is_repository, ancestors(folder)), None)
+
+
 def names_in_project(path: str) -> list[str]:
     """The names of a file and of the folders above it, up to its project's own:
     ``configs/eval/model.json`` → ``configs``, ``eval``, ``model``."""
@@ -58,11 +91,9 @@ def names_in_project(path: str) -> list[str]:
 @cache
 def _root(folder: str) -> str:
     """The folder of the project that holds another; "" where nothing tells."""
-    above = [folder]
-    while (higher := os.path.dirname(above[-1])) != above[-1]:
-        above.append(higher)
+    *above, _ = ancestors(folder)  # not the root of the file system
     home = os.path.expanduser("~")
-    inside = [each for each in above[:-1] if each != home]  # not the root of the file system
+    inside = [each for each in above if each != home]
     for marks in _MARKS:
         found = [each for each in inside if _holds(each, marks)]
         if found:
