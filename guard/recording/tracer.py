@@ -65,6 +65,7 @@ class Frame:
         "reads",
         "statement",
         "taken",
+        "told",
         "touched",
     )
 
@@ -85,6 +86,7 @@ class Frame:
         self.touched: tuple[int, ...] = ()
         self.before = NONE
         self.taken = 0
+        self.told = 0
 
     def enter(self, frame: FrameType) -> None:
         """It begins, or goes on."""
@@ -159,6 +161,13 @@ class Frame:
         tracer.looking.took(statement, thread_time() - begun)
         self.taken = tracer.entropy.taken
         self.began = monotonic_ns()
+
+    def tell_begun(self) -> None:
+        """What its statement was given, which the recording may not see the end of; once."""
+        if self.statement is not None and self.told != self.began:
+            self.told = self.began
+            seen = (self.began, self.reads, self.touched, self.before)
+            self._tracer.stream.add(("b", self.number, self.statement.line, *seen))
 
     def _finish(self, frame: FrameType) -> None:
         statement, tracer = self.statement, self._tracer
@@ -316,6 +325,8 @@ class Tracer:
     def step_ends(self, number: int) -> None:
         """A step of the recording has ended: write what there is."""
         if os.getpid() == self._main:
+            for each in getattr(self._local, "stack", ()):
+                each.tell_begun()
             self.stream.add(("e", number, monotonic_ns()))
             self.stream.flush()
             self._done[:8] = (number + 1).to_bytes(8, "little")

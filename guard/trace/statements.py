@@ -193,6 +193,7 @@ class _Builder:
         self._threads: dict[int, Thread] = {}
         self._stacks: dict[int, list[Call]] = {}
         self._pending: dict[int, list[Call]] = {}  # by the call in whose statement they were made
+        self._begun: dict[int, Ran] = {}  # by frame, the statement that it was seen to begin last
 
     def build(self, events: list[tuple[Any, ...]]) -> None:
         """Take in all events."""
@@ -221,6 +222,10 @@ class _Builder:
             key = (self._codes[number][0], line)
             known = self._found.traits.get(key, Traits())
             self._found.traits[key] = known.joined(Traits(*found))
+        elif kind == "b":
+            frame, line, began, reads, touched, before = given
+            seen = Ran(line, began, 0, reads, touched, (), before, before, "", [])
+            self._begun[frame] = seen
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":
@@ -248,6 +253,7 @@ class _Builder:
             line, began, ended, reads, touched, gave, before, after, raised = event[3:]
             seen = Ran(line, began, ended, reads, touched, gave, before, after, raised, below)
             call.statements.append(seen)
+            self._begun.pop(frame, None)
         else:
             call.ended, call.result, call.after = event[3:]
             self._close(stack, thread)
@@ -259,22 +265,24 @@ class _Builder:
         # What a lambda calls that was not looked at counts for the statement around, where both
         # runs call it; a callback may come there in one run alone, and decides nothing by that.
         for each in below if not call.is_lambda else ():
-            _at_end(call, each)
+            self._at_end(call, each)
         for each in (*(below if call.is_lambda else ()), call):
             if stack:
                 self._pending.setdefault(id(stack[-1]), []).append(each)
             else:
                 thread.calls.append(each)
 
-
-def _at_end(call: Call, below: Call) -> None:
-    """A call whose statement has not ended: of that, no more is known than where it stands."""
-    last = call.statements[-1] if call.statements else None
-    if last is None or last.line != below.at or last.ended:
-        states = below.before
-        last = Ran(below.at, below.began, 0, (), (), (), states, states, "", [])
-        call.statements.append(last)
-    last.calls.append(below)
+    def _at_end(self, call: Call, below: Call) -> None:
+        """A call whose statement has not ended: of that, no more is known than where it stands, and
+        what it was given if a step has ended since."""
+        last = call.statements[-1] if call.statements else None
+        if last is None or last.line != below.at or last.ended:
+            states, begun = below.before, self._begun.get(call.frame)
+            last = Ran(below.at, below.began, 0, (), (), (), states, states, "", [])
+            if begun is not None and begun.line == below.at:
+                last = begun
+            call.statements.append(last)
+        last.calls.append(below)
 
 
 _SUFFIX = ".held"

@@ -14,7 +14,7 @@ from statement_runs import flows, origins
 
 from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
-from guard.diff.slices import find
+from guard.diff.slices import compare, find
 from guard.diff.statements import Pairing, calls_of
 from guard.digests.generators import NONE
 from guard.digests.traits import ASKED
@@ -842,3 +842,28 @@ def test_a_line_that_differs_is_told_before_what_one_run_has_not_ended(tmp_path:
     )
 
     assert [each.statement.line for each in told.origins] == [3]
+
+
+def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("def fit(parts):\n    step()\n\nx = draw()\nfit([x])\n", encoding="utf-8")
+    folders = [tmp_path / name for name in ("whole", "cut")]
+    for at, folder in enumerate(folders):
+        folder.mkdir()
+        following = tracer.Tracer(str(folder), step=1 << 30)
+
+        def step(follows: tracer.Tracer = following, at: int = at) -> None:
+            follows.step_ends(0)
+            if at:
+                follows.end()
+
+        given = {"step": step, "draw": lambda at=at: 0.5 + at}
+        following.begin()
+        try:
+            exec(compile(program.read_text(), str(program), "exec"), given)  # noqa: S102 - a test
+        finally:
+            following.end()
+    found, _ = compare(*map(str, folders))
+    (called,) = (each for each in found.nodes if each.statement.line == 5)
+    assert called.goes_on
+    assert {each.statement.line for each in found.given(called)} == {4}
