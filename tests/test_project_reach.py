@@ -298,6 +298,24 @@ def test_what_a_person_only_looks_at_is_no_result(
 
 
 @pytest.mark.parametrize(
+    ("library", "line", "found"),
+    [
+        ("torch", "plt.hist(np.histogram(random.sample(x, 9))[0])", False),
+        ("torch", "np.save('x', random.sample(x, 9))", True),
+        ("torch", "plt.hist(f(random.random()))", True),
+        ("scipy", "plt.hist(f(random.random()))", False),
+        ("scipy", "g(random.random()).to_csv('x.csv')", True),
+    ],
+)
+def test_what_ends_in_a_picture_is_only_possible(
+    project: Project, lint: Lint, library: str, line: str, *, found: bool
+) -> None:
+    imports = f"import random, {library}\nimport numpy as np\nimport matplotlib.pyplot as plt"
+    project({"make.py": f"{imports}\n\n{line}\nplt.savefig('x.png')\n"})
+    assert lint() == ["make.py:5"] * found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("# draw()", False),

@@ -121,6 +121,48 @@ def test_what_stays_on_the_cpu_is_possible(
     assert "DET304" in capsys.readouterr().out
 
 
+BARE = """
+import torch
+{imports}
+
+def measure(weights, x):
+    return (torch.sum(weights / weights.sum() * x) - 0.5) ** 2
+
+labels = torch.load("labels.pt").cuda()
+weights = {weights}
+opt = torch.optim.SGD([weights], lr=0.1)
+loss = measure(weights, {given})
+loss.backward()
+opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("weights", "given", "imports", "found"),
+    [
+        ("(torch.randn(4, 1) + 5).cuda().requires_grad_(True)", "labels", "", False),
+        ("torch.nn.Parameter(torch.ones(4))", "labels", "", False),
+        ("torch.ones(4, requires_grad=True)", "torch.cumprod(labels, 0)", "", True),
+        ("torch.ones(4, requires_grad=True)", "labels", "import library", True),
+        ("make(4)", "labels", "", True),
+    ],
+)
+def test_arithmetic_of_tensors_repeats(  # noqa: PLR0913
+    weights: str,
+    given: str,
+    imports: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    found: bool,
+) -> None:
+    project({"train.py": BARE.format(weights=weights, given=given, imports=imports)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is found
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert "DET304" in capsys.readouterr().out
+
+
 MADE = """
 import library
 import timm
@@ -245,7 +287,11 @@ _COVERED = "torch.backends.cudnn.deterministic = True"
         ),
         ("nn.Linear(4, 2)", "model(x).index_select(0, y)", "", "index_select()` at train.py:9"),
         ("nn.Linear(4, 2)", "model(x)", "import escnn", ""),
-        ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", ""),
+        ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", None),
+        ("nn.Linear(4, 2)", "model(x)", f"from torchvision import models\n{_COVERED}", None),
+        ("nn.Linear(4, 2)", "model(x)", "import torchvision as v\nx = v.models.vgg16", "vgg16"),
+        ("nn.Linear(4, 2)", "model(x)", "from torchvision import ops\nx = getattr(ops, x)", ""),
+        ("nn.Linear(4, 2)", "model(x)", "x = make('torchvision.models.vgg16')", ""),
         ("make(4, 2)", "model(x)", "", ""),
         ("torch.hub.load('a', 'b')", "model(x)", "", "a model that is not seen here"),
         ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Conv2d(3, 2, 1))", "model(x)", "", "`nn.Conv2d`"),

@@ -21,6 +21,7 @@ from detlint.index.facts import (
     NEVER,
     REPAIRED,
     SEEDING,
+    TENSORS,
     TESTED,
     TRAINER,
     UNSEEN_NAMES,
@@ -31,7 +32,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
-from detlint.models.varying import BRINGING, brings, kind_of, ranked
+from detlint.models.varying import BRINGING, QUOTED, brings, kind_of, only_tells, ranked
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.sources.paths import relative
 from detlint.syntax.mentions import words
@@ -597,10 +598,15 @@ class Program:
                     yield from self._standing(kind, what, (path,), within, anywhere=False)
 
     def shows_its_models(self) -> bool:
-        """Whether it makes layers of torch, and imports nothing that may bring others."""
-        if "makes_unseen" in self._holders or not self.has("builds", "torch"):
-            return False
-        return not any(map(self._brings_models, self.paths))
+        """Whether it makes layers of torch, or trains tensors alone, and imports nothing that may
+        bring others."""
+        made = "makes_unseen" not in self._holders and self.has("builds", "torch")
+        return (made or self._is_bare()) and not any(map(self._brings_models, self.paths))
+
+    def _is_bare(self) -> bool:
+        """Whether each of its optimizers gets tensors that are no layer's."""
+        trained = {each.fact.what for each in self.facts("optimizes", apart=True)}
+        return trained == {TENSORS}
 
     def trains_what_repeats(self) -> bool:
         """Whether each of its optimizers stands where it trains, gets layers that are all seen, and
@@ -617,7 +623,7 @@ class Program:
 
     def _repeats(self, path: str, part: str, fact: Fact) -> bool:
         """Whether nothing that an optimizer trains may differ."""
-        if fact.what == UNSEEN_NAMES:
+        if fact.what in (TENSORS, UNSEEN_NAMES):
             return False
         starts: list[Symbol] = []
         kinds = self._varying_kinds
@@ -649,10 +655,14 @@ class Program:
                         yield Symbol(each.path, part)
 
     def _is_foreign(self, path: str, origin: str) -> bool:
-        """Whether a part of a file names something of a library that may bring models."""
+        """Whether a part of a file names something of a library that may bring models, of which
+        it is not known that they repeat."""
         name = origin.replace(":", ".")
         library = name.partition(".")[0]
-        return bool(library) and brings(name) and not self._project.holds(path, library)
+        if not library or not brings(name) or self._project.holds(path, library):
+            return False
+        kind = kind_of([name])
+        return not only_tells(name) and (not kind or ("layers", kind) in self._varying_kinds)
 
     def _brings_models(self, path: str) -> bool:
         named = [
@@ -661,7 +671,14 @@ class Program:
             if not each.level
             for name in each.names or ("",)
         ]
-        return any(map(partial(self._is_foreign, path), named)) or self._index.holds(path, BRINGING)
+        partly = [each for each in named if each.startswith(BRINGING)]
+        if any(self._is_foreign(path, each) for each in named if each not in partly):
+            return True
+        if not partly and not self._index.holds(path, BRINGING):
+            return False
+        used = (each for uses in self._index.outline(path).uses.values() for each in uses.origins)
+        parts = (each for each in used if each.replace(":", ".").startswith(BRINGING))
+        return self._index.holds(path, QUOTED) or any(map(partial(self._is_foreign, path), parts))
 
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.learning.roles import only_draws
 from detlint.index.entrypoints import main_line
 from detlint.index.imports import without_imports
 from detlint.models import roles as rows
@@ -142,10 +143,13 @@ def measures(name: str) -> bool:
 def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
     """Whether it is a test, a benchmark or a server, compares two of a thing, or only shows
     something: its random numbers are no result. ``libraries`` are those that its file imports."""
+    named = frozenset(libraries)
     block = text[main_line(text) or 0 :]
     if says_in_code(block, rows.LOOKS) and not says_in_code(block, rows.WRITES):
         return True
-    if not rows.INTERFACES.isdisjoint(libraries) or says_in_code(text, rows.TRIES):
+    if not rows.INTERFACES.isdisjoint(named) or says_in_code(text, rows.TRIES):
+        return True
+    if named.intersection(rows.DRAWING) and named.isdisjoint(rows.LEARNING) and only_draws(text):
         return True
     return bool(_CHECKS & purpose(_stem(shown))) or _is_below(shown, rows.APART)
 

@@ -25,7 +25,16 @@ from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit, UnparsedError, opened
-from detlint.index.facts import DRAWING, EVERY, REPAIRED, SEEDING, UNSEEN_NAMES, VARIABLES, Fact
+from detlint.index.facts import (
+    DRAWING,
+    EVERY,
+    REPAIRED,
+    SEEDING,
+    TENSORS,
+    UNSEEN_NAMES,
+    VARIABLES,
+    Fact,
+)
 from detlint.models import names, randomness, varying
 from detlint.models import settings as rows
 from detlint.models import training as trainers
@@ -383,12 +392,13 @@ class _Reader:
 
     def optimizes(self, function: Function) -> Iterator[Found]:
         """Optimizers that are made, each with the names of what it trains and what computes with
-        that; "?" where not all of it is seen."""
+        that; "?" where not all of it is seen, "tensors" where it gets no layers."""
         for op in function.coded("call"):
             called = self._called(op)
             if any(map(trainers.OPTIMIZERS, called)) and not any("lr_sched" in x for x in called):
+                unseen = TENSORS if self._trained.tensors_alone(op) else UNSEEN_NAMES
                 told = self._trained.by(op)
-                yield Found(op, UNSEEN_NAMES if told is None else " ".join(told))
+                yield Found(op, unseen if told is None else " ".join(told))
 
     def layers(self, function: Function) -> Iterator[Found]:
         """Layers and models that may, where code names them."""

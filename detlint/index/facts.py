@@ -24,6 +24,7 @@ NEVER = 6  # … that it takes place at all
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 UNSEEN_NAMES = "?"  # of what an optimizer trains
+TENSORS = "tensors"  # which it trains, and no layers
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides

@@ -88,12 +88,18 @@ PLAIN = sys.stdlib_module_names | words(
 )
 # Parts of libraries that bring none that do.
 BRINGING = ("torchvision.models", "torchvision.ops", "torchvision.prototype")
+QUOTED = tuple(f"{quote}{each}" for quote in "\"'" for each in BRINGING)  # by a configuration
 
 
 def brings(name: str) -> bool:
     """Whether what has a qualified name is of a library that may bring layers and models."""
     own = name.startswith(".")
     return not own and (name.partition(".")[0] not in PLAIN or name.startswith(BRINGING))
+
+
+def only_tells(name: str) -> bool:
+    """Whether something only tells of trained weights."""
+    return name.endswith("_Weights") or "_Weights." in name
 
 
 def kind_of(names: Iterable[str]) -> str:

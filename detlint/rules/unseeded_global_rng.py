@@ -128,10 +128,10 @@ class UnseededGlobalRng(Rule):
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
-    - the program neither trains nor writes anything, is a test or a benchmark, or only tries code:
-      reported as *possible*
-    - nothing seems to depend on what is drawn (pauses, ports, names, what is only printed), or an
-      option turns it on that nothing sets. A person asks for it by `input()`: *possible*
+    - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
+      tries code: reported as *possible*
+    - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
+      picked for a picture. Or an option turns it on that nothing sets, or a person by `input()`
 
     Not reported:
     - programs without a numeric library that write no data for a model. Weights that constants

@@ -138,9 +138,13 @@ def _packs(unit: Unit) -> bool:
     return says_in_code(unit.text, [words.SETS_UP]) and any(_imports(unit, words.PACKAGING))
 
 
+def only_draws(text: str) -> bool:
+    """Whether code shows or keeps pictures, and keeps nothing else."""
+    return says_in_code(text, words.SHOWS) and not says_in_code(text, words.KEEPS)
+
+
 def _draws(unit: Unit) -> bool:
-    text = unit.text
-    if not says_in_code(text, words.SHOWS) or says_in_code(text, words.KEEPS):
+    if not only_draws(unit.text):
         return False
     return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
 

@@ -9,9 +9,11 @@ from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import Layers, moved
+from detlint.dataflow.numerics.tensors import Tensors, method_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
 from detlint.models import gradients, training
+from detlint.models.layers import PARAMETERS
 from detlint.models.varying import PLAIN
 
 if TYPE_CHECKING:
@@ -68,6 +70,17 @@ class Trained:
             return sorted(self._names(params)) if params is not None else None
         except _UnseenError:
             return None
+
+    def tensors_alone(self, optimizer: Op) -> bool:
+        """Whether it gets nothing but tensors that functions of torch make, in a list."""
+        params = optimizer.given("params", 0)
+        if params is None or params.code != "list" or not params.args:
+            return False
+        tensors = Tensors(self._unit)
+        return all(
+            any(map(tensors.is_tensor, closure([each], _computed_from, _MOST)))
+            for each in params.args
+        )
 
     def _names(self, params: Op) -> set[str]:
         names: set[str] = set()
@@ -186,6 +199,14 @@ class Trained:
         if function.code == "attr" and self._unit.defines(word, owner):
             return {f".{owner}"}
         return {name for made in self._makers(function) for name in self._made_of(made)}
+
+
+def _computed_from(op: Op) -> Sequence[Op]:
+    """What makes a tensor by arithmetic, by a method, or as a parameter."""
+    if method_of(op):
+        return op.args[0].args
+    made = op.code == "call" and not PARAMETERS.isdisjoint(op.called)
+    return op.args if made or op.code == "binary" else ()
 
 
 def _given(op: Op) -> Sequence[Op]:

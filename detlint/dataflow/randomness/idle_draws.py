@@ -137,7 +137,7 @@ def _shows(use: Op, value: Op, *, picks: bool) -> bool:
     called, word, owner = use.called, word_of(use), owner_word(use)
     plots = picks and _plots(use)
     if use.args[0] is value or plots:
-        return plots and _is_no_result(use)
+        return plots
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return True
     if picks and names.is_log(called, owner, word):
@@ -157,9 +157,9 @@ def _only_tells(test: Op) -> bool:
     return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
 
 
-def _is_no_result(picture: Op) -> bool:
-    """Whether a picture is no result of its program."""
-    text = picture.function.unit.text
+def _is_no_result(draw: Op) -> bool:
+    """Whether what a function shows that draws pictures is no result of its program."""
+    text = draw.function.unit.text
     return not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS)
 
 
