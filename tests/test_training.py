@@ -265,6 +265,7 @@ for x, y in torch.load("data.pt"):
     opt.step()
 """
 _COVERED = "torch.backends.cudnn.deterministic = True"
+_TIMED = "\ntorch.backends.cudnn.benchmark = True"
 
 
 @pytest.mark.parametrize(
@@ -299,6 +300,7 @@ _COVERED = "torch.backends.cudnn.deterministic = True"
         ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED, None),
         ("nn.Sequential(nn.ConvTranspose1d(3, 2, 1))", "model(x)", _COVERED, None),
         ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED.replace("True", "False"), "`nn.Conv2d`"),
+        ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED + _TIMED, "`nn.Conv2d`"),
         (
             "nn.Sequential(nn.Conv2d(3, 2, 1), nn.Embedding(9, 2))",
             "model(x)",

@@ -582,7 +582,8 @@ class Program:
 
     @cached_property
     def _varying_kinds(self) -> list[tuple[str, str]]:
-        return list(ranked(convolutions=not self.has("enables", "cudnn")))
+        repeat = self.has("enables", "cudnn") and not self.has("times", "cudnn")
+        return list(ranked(convolutions=not repeat))
 
     def _each(self, kind: str, what: str, *, anywhere: bool) -> Iterator[tuple[str, str, Fact]]:
         """Facts, of which mostly the first will do: parts are read one after the other, first those

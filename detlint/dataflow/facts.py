@@ -453,6 +453,13 @@ class _Reader:
             if each.name in _SWITCHED_ON and each.constant is not False:
                 yield Found(each.op, _SWITCHED_ON[each.name])
 
+    @staticmethod
+    def times(function: Function) -> Iterator[Found]:
+        """Where cuDNN is told to pick its kernels by their time."""
+        for each in settings.flags(function):
+            if each.name == rows.BENCHMARK and each.constant is True:
+                yield Found(each.op, "cudnn")
+
     def _repaired(self, op: Op) -> str:
         """Of which operators guard runs replacements: names, or EVERY."""
         given = op.given("repair") if op.code == "call" else None

@@ -176,6 +176,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     # Likewise: what makes what a configuration names.
     "instantiates": ("instantiate", "hydra.utils.call("),
     "enables": ("determin", "guard.", '"deterministic"', "'deterministic'"),
+    "times": ("cudnn.benchmark",),
     "sets": VARIABLES,
     # Only looked for, in scripts.
     "salts": (HASH_SEED,),

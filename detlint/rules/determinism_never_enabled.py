@@ -49,7 +49,8 @@ class DeterminismNeverEnabled(Rule):
     Lowers the confidence:
     - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
       head on a frozen encoder. So does arithmetic of tensors that are no layer's. With
-      `cudnn.deterministic = True` convolutions repeat, also torchvision's ResNets: *possible*
+      `cudnn.deterministic = True`, and no `benchmark`, convolutions repeat, also torchvision's
+      ResNets: *possible*
     - the program is for something else by its name, or only tries what its file defines, and names
       no device there: *possible*
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
