@@ -1,4 +1,4 @@
-"""Which sets DET204 need not look at, as the text around them shows."""
+"""Sets that are only asked, of which DET204 finds nothing, and words at which it looks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 
 from detlint.rules.set_order import SetOrder
+from detlint.testing import check_clean
 
 IN_FUNCTION = "def f(a, b):\n"
 TOKENS = re.compile(r"\b(?:frozen)?set\(|\b[sS]et\[|in \{|= \{|\(\{")
@@ -19,11 +20,11 @@ def concerned(text: str) -> list[bool]:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param('if "eta" in set(inspect.signature(x.step).parameters.keys()):\n', id="in"),
+        pytest.param('if "eta" in set(inspect.signature(x.step).parameters): x()\n', id="in"),
         pytest.param("x = a not in set(b)\n", id="not in"),
         pytest.param('assert x == {"a", "b"}\n', id="compared with"),
         pytest.param("assert set(x) == {1}\n", id="both compared"),
-        pytest.param("if set(a) - set(b) <= c:\n", id="differences compared"),
+        pytest.param("if set(a) - set(b) <= c: pass\n", id="differences compared"),
         pytest.param("if not set(a).issubset(b): pass\n", id="is a subset"),
         pytest.param("n = len({len(row) for row in sample})\n", id="counted"),
         pytest.param("n = len(set(a) & set(b))\n", id="common ones counted"),
@@ -44,7 +45,23 @@ def concerned(text: str) -> list[bool]:
         pytest.param("x = {(a, 1): 2}\n", id="a dict by tuples"),
     ],
 )
-def test_what_is_only_asked_is_not_parsed(text: str) -> None:
+def test_of_what_is_only_asked_nothing_is_found(text: str) -> None:
+    assert TOKENS.search(text), "no token"
+    check_clean(SetOrder, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('if "eta" in set(inspect.signature(x.step).parameters.keys()):\n', id="in"),
+        pytest.param("x = a not in set(b)\n", id="not in"),
+        pytest.param("x = a in {b, c}\n", id="in one that is written out"),
+        pytest.param("x.set(a)\n", id="a method of that name"),
+        pytest.param("x = {k[len(a) :]: v for k, v in b.items()}\n", id="a dict by slices"),
+        pytest.param("x = {(a, 1): 2}\n", id="a dict by tuples"),
+    ],
+)
+def test_what_the_text_shows_to_be_asked_is_not_parsed(text: str) -> None:
     told = concerned(text)
     assert told, "no token"
     assert not any(told)

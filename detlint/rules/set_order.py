@@ -7,7 +7,6 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.orders.asked_sets import is_kept_to_ask, is_loop, is_only_asked
 from detlint.dataflow.orders.given_sets import GivenSets, leaving
 from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
 from detlint.dataflow.orders.sets import Sets
@@ -33,6 +32,9 @@ _NO_SET = re.compile(
       | -?\d[\w.]*\s*[,}:])""",
     re.VERBOSE,
 )
+_NEAR = 200
+# What stands between the word and `in {`: targets, or more. Else it asks for membership.
+_LOOP = re.compile(r"\bfor\s[\w\s,.*()\[\]]*\Z")
 # By which a message says that it is not seen what a set holds.
 _SEEM = (" gives what may be ", " gives what seem to be ")
 
@@ -144,14 +146,12 @@ class SetOrder(Rule):
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Whether the token may begin a set that something reads in its order."""
-        if text.startswith("in {", offset):
-            return is_loop(text, offset)
         before = text[max(offset - len("len("), 0) : offset]
         method = text.startswith("set(", offset) and before.endswith((".", "def "))
         if method or before == "len(" or _NO_SET.match(text, offset) is not None:
             return False
-        shown = text.find("{", offset, offset + 3) if text[offset] in "=(" else offset
-        return not (is_only_asked(text, shown) or is_kept_to_ask(text, offset))
+        word = offset if text.startswith("in {", offset) else offset - len("in ")
+        return not text.startswith("in ", word) or _is_loop(text, word)
 
     @cached_property
     def _sets(self) -> Sets:
@@ -271,6 +271,12 @@ class SetOrder(Rule):
             if isinstance(call.func, ast.Name) and call.func.id == "list":
                 return (self.unit.replace(call.func, "sorted"),)
         return (self.unit.insert_before(node, "sorted("), self.unit.insert_after(node, ")"))
+
+
+def _is_loop(text: str, offset: int) -> bool:
+    """Whether an ``in`` at an offset is that of a loop, or takes what it looks in from a set."""
+    loops = _LOOP.search(text[max(offset - _NEAR, 0) : offset]) is not None
+    return loops or ".pop(" in text[offset : text.find("\n", offset)]
 
 
 def _advice(reading: Reading) -> str:
