@@ -788,12 +788,14 @@ def test_a_number_of_dimensions_that_nothing_asks_for_is_possible(
     made: str,
     found: str,
 ) -> None:
-    project({"pools.py": POOLS, "train.py": TRAINS_POOLS.replace("MADE", made)})
-    kept = ["--isolated", "--no-cache", "--select", "DET501", "--min-confidence", "possible"]
-    main([".", *kept, "--output-format", "concise"])
-    (line,) = [each for each in capsys.readouterr().out.splitlines() if "DET501" in each]
-    assert line.startswith("pools.py:8:16: DET501 nn.AvgPool3d()")
-    assert line.endswith(f"[{found}]")
+    setup = "from setuptools import setup\nsetup(name='pools', py_modules=['pools'])\n"
+    for others in ({}, {"setup.py": setup}):
+        project({"pools.py": POOLS, "train.py": TRAINS_POOLS.replace("MADE", made), **others})
+        kept = ["--isolated", "--no-cache", "--select", "DET501", "--min-confidence", "possible"]
+        main([".", *kept, "--output-format", "concise"])
+        (line,) = [each for each in capsys.readouterr().out.splitlines() if "DET501" in each]
+        assert line.startswith("pools.py:8:16: DET501 nn.AvgPool3d()")
+        assert line.endswith(f"[{found}]")
 
 
 COMMON = """

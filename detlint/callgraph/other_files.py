@@ -139,6 +139,7 @@ class OtherFiles:
             "installed": self._installed,
             "lacks": self._lacks,
             "named": self._named,
+            "trains": self._trains,
         }
         return answers[question](home, *words)
 
@@ -242,6 +243,13 @@ class OtherFiles:
 
     def _installed(self, home: str) -> bool:
         return self._python_files.is_installed(home)
+
+    def train(self, unit: Unit) -> bool:
+        """Whether the project of a file trains something, whether or not others install it."""
+        return not self._alone and self._asked_for("trains", os.path.realpath(unit.source.path))
+
+    def _trains(self, _home: str) -> bool:
+        return self._python_files.train
 
     @cached_property
     def _python_files(self) -> PythonFiles:

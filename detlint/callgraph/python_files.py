@@ -172,6 +172,15 @@ class PythonFiles:
         return runs and not any("trains" in self._index.kinds(each) for each in self._paths)
 
     @cached_property
+    def train(self) -> bool:
+        """Whether one of them that is no test takes steps of training."""
+        return any(
+            "trains" in self._index.kinds(each) and "steps" in self._index.kinds(each)
+            for each in self._paths
+            if not self._tests(each)
+        )
+
+    @cached_property
     def attend_by_torch(self) -> bool:
         """Whether those that read a switch for FlashAttention call torch's own attention, and no
         library's."""

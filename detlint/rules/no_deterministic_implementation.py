@@ -199,10 +199,14 @@ class NoDeterministicImplementation(Rule):
         self.report(found.call.node, message, advice=_advice(row), confidence=sure)
 
     def _is_not_asked_for(self, call: Op) -> bool:
-        """Whether all that the project gives keeps a call from running: ``if dims == 3: …``."""
+        """Whether all that the project gives keeps a call from running: ``if dims == 3: …``; of
+        what others may install, if it trains something itself."""
         from detlint.dataflow.arguments.by_default import ByDefault
+        from detlint.dataflow.callers import AllCallers
 
         callers = self.all_callers
+        if callers is None and self.others is not None and self.others.train(self.unit):
+            callers = AllCallers(self.others.importing)
         return callers is not None and not ByDefault(self.unit, callers).may_run(call)
 
 
