@@ -34,7 +34,11 @@ ASKING = {
 }
 # By the last part of a call's name, or the last two where one says little.
 VARYING: dict[Source, set[str]] = {
-    Source.CLOCK: _of("the clock"),
+    Source.CLOCK: {
+        *_of("the clock"),
+        *("time.strftime", "time.ctime", "time.asctime", "time.localtime", "time.gmtime"),
+        *("os.times", "thread_time", "clock_gettime"),
+    },
     Source.LOAD: {
         *("os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg"),
         *("psutil.swap_memory", "psutil.cpu_times", "psutil.disk_usage", "psutil.net_io_counters"),
@@ -61,7 +65,11 @@ _WAITING = {
     *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
     *("select", "communicate", "get_message"),
 }
-_WAITING_BY_PLACE = {"join", "result"}
+_OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
+_FIRST = {
+    "join",
+    "result",
+}  # whose first argument is the limit; of a text's ``join`` it is no number
 # What writes all of the tensor that it is given, whatever that held.
 _FILLING = {
     *("recv", "irecv", "broadcast", "scatter", "gather", "all_gather", "all_gather_into_tensor"),
@@ -73,7 +81,7 @@ _REDUCING = {"sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", 
 _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
 _SENDERS = ("src", "group_src")
 UNSEEDED = {  # where they are given nothing
-    *("default_rng", "Random", "RandomState", "SeedSequence"),
+    *("seed", "seed_all", "default_rng", "Random", "RandomState", "SeedSequence"),
     *("Sobol", "Halton", "LatinHypercube", "PoissonDisk", "MultinomialQMC"),
     *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
     *("NSGAIIISampler", "QMCSampler", "GPSampler"),
@@ -175,15 +183,29 @@ def told_by(name: str) -> Source | None:
 
 
 def is_limited(call: ast.Call, name: str) -> bool:
-    """Whether a call waits for another thread or process, and for a limited time only."""
+    """Whether a call waits for another thread or process, and for a limited time or not at all."""
     last = name.rpartition(".")[2]
-    given = [each.value for each in call.keywords if each.arg == "timeout"]
-    if last in _WAITING_BY_PLACE:
-        given += call.args[:1]
-        return any(isinstance(getattr(each, "value", ""), (int, float)) for each in given)
-    is_plain = all(isinstance(each, ast.Constant) for each in call.args)
-    limited = any(not isinstance(each, ast.Constant) or each.value is not None for each in given)
-    return last in _WAITING and limited and (is_plain or last in ("wait", "wait_for", "select"))
+    return last in _WAITING and any(
+        not isinstance(each, ast.Constant) or each.value is not None for each in _limits(call, last)
+    )
+
+
+def _limits(call: ast.Call, last: str) -> list[ast.expr]:
+    """What says how long a call waits: a number of seconds, or that it does not."""
+    first = call.args[0] if call.args else None
+    is_flag = isinstance(first, ast.Constant) and isinstance(first.value, bool)
+    is_plain = all(isinstance(each, ast.Constant) for each in call.args) or last in _OF_OTHERS
+    found = [each.value for each in call.keywords if each.arg == "timeout" and is_plain]
+    found += [e.value for e in call.keywords if e.arg == "block" and not _is_true(e.value)]
+    if last == "get" and is_flag:  # a dict has one as well
+        found += call.args[1:2] if _is_true(first) else call.args[:1]
+    elif last in _FIRST and not (last == "join" and not isinstance(first, ast.Constant)):
+        found += call.args[:1]
+    return found
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
 
 
 def leaves_out(call: ast.Call, name: str) -> bool:

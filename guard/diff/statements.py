@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from guard.diff.alignment import aligned
+from guard.observe.statements import LOOPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Pair = tuple[Call | None, Call | None]
     Lookup = Callable[[Call, int], Statement | None]
 
+_LOOPS = [each.__name__ for each in LOOPS]
 _NUMBER = re.compile(r"-\d+")  # of a process among those of a pool
 
 
@@ -250,7 +252,11 @@ class Pairing:
         at = above.order if above is not None else 0
         last: Node | None = None
         lists = (one.statements if one else [], other.statements if other else [])
-        pairs = aligned(*lists, lambda each: each.line)
+        ones, others = (list(self._in_rounds(found.call, each)) for each in lists)
+        pairs = [
+            (first and first[1], second and second[1])
+            for first, second in aligned(ones, others, lambda each: each[0])
+        ]
         for first, second in _without_rest(pairs, one, other):
             ran = first or second
             statement = None if ran is None else self._lookup(found.call, ran.line)
@@ -272,6 +278,21 @@ class Pairing:
             if last is not None:
                 last.is_last = True
         return found
+
+    def _in_rounds(self, call: Call, rans: list[Ran]) -> Iterator[tuple[Hashable, Ran]]:
+        """Statements, each with its line and the rounds of loops in which it ran: what one run
+        leaves out in a round does not make up for what the other does in the next."""
+        begun: dict[tuple[int, ...], int] = {}
+        for ran in rans:
+            at: tuple[int, ...] = ()
+            statement = self._lookup(call, ran.line)
+            for loop in statement.loops if statement is not None else ():
+                at = (*at, loop, begun.get((*at, loop), 0))
+            at = (*at, ran.line)
+            if statement is not None and statement.kind in _LOOPS:
+                begun[at] = begun.get(at, 0) + 1
+                at = (*at, begun[at])
+            yield at, ran
 
     def _is_left_out(self, within: Calling, first: Ran | None, second: Ran | None) -> bool:
         """Whether the other run may have done it as well, when it was not looked at any more."""

@@ -49,6 +49,7 @@ def inner_path(node: ast.AST) -> Path | None:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SAME_ITEMS = {"list", "tuple", "reversed", "sorted", "iter"}
 _CHANGING = {
     *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put"),
@@ -162,6 +163,7 @@ class Statement:
     text: str = ""
     last: int = 0  # its last line; of a block, that of its head
     known: tuple[int, ...] = ()  # of each path that it touches, its place among those that it reads
+    loops: tuple[int, ...] = ()  # first lines of the loops around it, the outermost first
 
     @property
     def gives(self) -> tuple[Path, ...]:
@@ -195,7 +197,7 @@ def _arguments(given: ast.arguments) -> list[ast.arg]:
 
 def _statements(tree: ast.Module) -> dict[int, Statement]:
     found: dict[int, Statement] = {}
-    parts = changed(tree)
+    parts, loops = changed(tree), _loops(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
@@ -203,13 +205,25 @@ def _statements(tree: ast.Module) -> dict[int, Statement]:
             for case in node.cases:  # it compares what is matched, and binds names
                 heads = [node.subject, case.pattern, *filter(None, [case.guard])]
                 line, last = case.pattern.lineno, case.body[0].lineno - 1
-                _add(found, replace(_of_heads(case, heads), line=line, last=max(line, last)))
+                each = replace(_of_heads(case, heads), loops=loops.get(node, ()))
+                _add(found, replace(each, line=line, last=max(line, last)))
         last = node.end_lineno or node.lineno
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
             last = max(node.lineno, body.lineno - 1)
         each = _of_heads(node, list(_heads(node)), parts.get(node, ()))
-        _add(found, replace(each, line=node.lineno, last=last))
+        _add(found, replace(each, line=node.lineno, last=last, loops=loops.get(node, ())))
+    return found
+
+
+def _loops(tree: ast.Module) -> dict[ast.AST, tuple[int, ...]]:
+    """By statement, the lines of the loops whose rounds it is part of."""
+    found: dict[ast.AST, tuple[int, ...]] = {}
+    for loop in ast.walk(tree):
+        if isinstance(loop, LOOPS):
+            around = (*found.get(loop, ()), loop.lineno)
+            inner = (each for statement in loop.body for each in ast.walk(statement))
+            found |= dict.fromkeys((e for e in inner if isinstance(e, ast.stmt)), around)
     return found
 
 

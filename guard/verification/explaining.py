@@ -113,7 +113,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
     sources = [(source_of(name), name) for name in statement.calls]
-    for source, name in sorted(sources, key=lambda each: each[0] is not Source.CLOCK):
+    for source, name in sorted(sources, key=_surest):
         if source is not None and source not in _BY_ITS_VALUES:
             yield Origin(source, f"{name}()")
     yield from _of_the_system(statement.text)
@@ -135,6 +135,11 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+
+
+def _surest(found: tuple[Source | None, str]) -> tuple[bool, bool]:
+    """Clocks first; last the name of the machine, which is another one on another machine alone."""
+    return found[0] is not Source.CLOCK, found[1].endswith("gethostname")
 
 
 def _moved(node: Node) -> list[str]:

@@ -17,7 +17,7 @@ from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
 from guard.diff.sources import LISTING, is_asynchronous, leaves_out, of_arguments, source_of
-from guard.observe.statements import inner_path
+from guard.observe.statements import LOOPS, inner_path
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
@@ -54,7 +54,6 @@ _OUTER = ("free", "global")
 _LATER = 3  # of what is held: begun elsewhere, and changed here
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # What only tells a person of what it is given.
 _TELLS = {
     *("print", "log", "info", "debug", "warning", "write", "append", "add_scalar", "log_metrics"),
@@ -146,7 +145,7 @@ class Text:
         by = {each.name for tree in self._all for each in _setting(tree, name)} if name else set()
         found: list[tuple[bool, str, int]] = []
         for path, tree in self.trees.items() if name else ():
-            loops = [each for each in _all(tree, *_LOOPS) if not _goes_through_modules(each)]
+            loops = [each for each in _all(tree, *LOOPS) if not _goes_through_modules(each)]
             inner = {each for loop in loops for each in ast.walk(loop)}
             found += [
                 (node in inner, path, node.lineno)
@@ -473,9 +472,9 @@ def _of_field(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
 
 def _of_variable(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
     bound = function.bindings.get(name, ())
-    goes_on = any(each.code == "phi" and isinstance(each.node, _LOOPS) for each in bound)
+    goes_on = any(each.code == "phi" and isinstance(each.node, LOOPS) for each in bound)
     for _, op, node in (each for each in function.assigned if each[0] == name):
-        loops = [each for each in op.region.around() if isinstance(each.node, _LOOPS)]
+        loops = [each for each in op.region.around() if isinstance(each.node, LOOPS)]
         is_anew = bool(loops) and not goes_on and node is not loops[0].node
         yield 0, getattr(node, "lineno", 0), is_anew
     yield from ((_LATER, _line(each), False) for each in _changes(function, name))

@@ -867,3 +867,24 @@ def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_pat
     (called,) = (each for each in found.nodes if each.statement.line == 5)
     assert called.goes_on
     assert {each.statement.line for each in found.given(called)} == {4}
+
+
+def test_rounds_of_a_loop_are_compared_with_the_same_rounds(tmp_path: Path) -> None:
+    text = """
+        def rows():
+            for row in read():
+                value = row + 1
+                yield value
+
+        kept = []
+        for each in rows():
+            if choose(each):
+                kept.append(each)
+                last = each
+        total = sum(kept)
+    """
+    read = partial(iter, range(6))
+    chosen = (frozenset({1, 4}).__contains__, frozenset({2, 5}).__contains__)
+    found = flows(tmp_path, textwrap.dedent(text), read=(read, read), choose=chosen)
+
+    assert origins(found, 12) == {9}

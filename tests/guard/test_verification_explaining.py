@@ -363,6 +363,18 @@ def test_what_a_call_reads() -> None:
         ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
         ("thread.join(0.5)", Source.READINESS),
         ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
+        ("a = pending.result(timeout=self.patience)", Source.READINESS),
+        ("a = pending.result(self.patience)", Source.READINESS),
+        ("a = pending.result()", Source.NOT_SHOWN),
+        ("a = items.get(True, limit)", Source.READINESS),
+        ("a = items.get(block=False)", Source.READINESS),
+        ("a = items.get(True)", Source.NOT_SHOWN),
+        ("a = table.get(key, limit)", Source.NOT_SHOWN),
+        ("a = separator.join(names)", Source.NOT_SHOWN),
+        ("random.seed()", Source.ENTROPY),
+        ("a = self.generator.seed() % 100", Source.ENTROPY),
+        ("a = zlib.crc32(f'{socket.gethostname()}-{os.getpid()}'.encode())", Source.PROCESS),
+        ("a = time.strftime('%H')", Source.CLOCK),
         ("a = await finished", Source.READINESS),
         ("async with gate:", Source.READINESS),
         ("a = requests.get(url, timeout=3)", Source.PROGRAM),
@@ -383,6 +395,14 @@ def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None
     node = Node(None, None, statement, Calling(call, call, "main", None), 0)
 
     assert origin_of(node, Traits()).source is source
+
+
+def test_the_name_of_the_machine_is_told_last() -> None:
+    statement = statements("a = f'{socket.gethostname()}-{os.getpid()}'")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert origin_of(node, Traits()).what == "os.getpid()"
 
 
 def test_what_a_library_asks_the_system_for_comes_after_an_order_of_completion() -> None:
