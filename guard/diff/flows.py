@@ -26,6 +26,7 @@ from guard.diff.sources import (
     is_clock,
     lists,
     varies,
+    waits,
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
@@ -559,8 +560,8 @@ class Flows:
         return NOTHING
 
     def _raced(self, node: Node, path: Path) -> Origins:
-        """A value that agrees whenever it is written, and differs when it is read: another
-        thread wrote it earlier or later."""
+        """A value that agrees whenever it is written, and differs when it is read: another thread
+        wrote it earlier or later, which a wait for a limited time before has let be."""
         first, second = node.first, node.second
         if first is None or second is None or self._is_of_each_thread(node, path):
             return NOTHING
@@ -571,7 +572,9 @@ class Flows:
             if found[0] is not found[1]:
                 others = [each for each in found if each and each.within.role != node.within.role]
                 others.sort(key=lambda each: not each.is_in_thread)
-                return frozenset(others[:1] or (node,))
+                before = (each for each in node.within.nodes if each.order < node.order)
+                waiting = [each for each in before if waits(each.statement)]
+                return frozenset(waiting[-1:] or others[:1] or (node,))
         return NOTHING
 
     def _is_of_each_thread(self, node: Node, path: Path) -> bool:

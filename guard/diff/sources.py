@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from detlint.models.listings import FUNCTIONS, METHODS
@@ -182,15 +183,34 @@ def told_by(name: str) -> Source | None:
     return OF_FILES.get(of_file(name))
 
 
-def is_limited(call: ast.Call, name: str) -> bool:
-    """Whether a call waits for another thread or process, and for a limited time or not at all."""
+def parts_of(text: str) -> list[ast.AST]:
+    """What a statement is made of; nothing for a head that does not stand by itself."""
+    with suppress(SyntaxError):
+        return list(ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text)))
+    return []
+
+
+def waits(statement: Statement) -> bool:
+    """Whether a statement waits for another thread or process, and for a limited time only."""
+    if not _calls(statement, _WAITING):
+        return False
+    found = parts_of(statement.text)
+    alone = {each.value for each in found if isinstance(each, ast.Expr)}
+    calls = (each for each in found if isinstance(each, ast.Call))
+    return any(is_limited(each, ast.unparse(each.func), alone=each in alone) for each in calls)
+
+
+def is_limited(call: ast.Call, name: str, *, alone: bool = False) -> bool:
+    """Whether a call waits for another thread or process, and for a limited time or not at all.
+
+    alone  whether it is all of a statement, which says that ``join`` is none of a text's
+    """
     last = name.rpartition(".")[2]
-    return last in _WAITING and any(
-        not isinstance(each, ast.Constant) or each.value is not None for each in _limits(call, last)
-    )
+    found = _limits(call, last, alone) if last in _WAITING else []
+    return any(not isinstance(each, ast.Constant) or each.value is not None for each in found)
 
 
-def _limits(call: ast.Call, last: str) -> list[ast.expr]:
+def _limits(call: ast.Call, last: str, alone: bool) -> list[ast.expr]:
     """What says how long a call waits: a number of seconds, or that it does not."""
     first = call.args[0] if call.args else None
     is_flag = isinstance(first, ast.Constant) and isinstance(first.value, bool)
@@ -199,7 +219,7 @@ def _limits(call: ast.Call, last: str) -> list[ast.expr]:
     found += [e.value for e in call.keywords if e.arg == "block" and not _is_true(e.value)]
     if last == "get" and is_flag:  # a dict has one as well
         found += call.args[1:2] if _is_true(first) else call.args[:1]
-    elif last in _FIRST and not (last == "join" and not isinstance(first, ast.Constant)):
+    elif last in _FIRST and (last != "join" or alone or isinstance(first, ast.Constant)):
         found += call.args[:1]
     return found
 
@@ -230,12 +250,13 @@ def is_unordered(call: ast.Call) -> bool:
     return given.get("return_as") == "generator_unordered" or given.get("in_order") is False
 
 
-def of_arguments(call: ast.Call) -> tuple[Source, str] | None:
-    """What the arguments of a call say that is another in each run, and in words."""
+def of_arguments(call: ast.Call, *, alone: bool = False) -> tuple[Source, str] | None:
+    """What the arguments of a call say that is another in each run, and in words; ``alone`` as for
+    ``is_limited``."""
     name = ast.unparse(call.func)
     if leaves_out(call, name):
         return Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out="
-    if is_limited(call, name):
+    if is_limited(call, name, alone=alone):
         return Source.READINESS, f"{name}() waits for a limited time"
     if takes_any(call, name):
         return Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank"

@@ -291,7 +291,7 @@ class Tracer:
         self._folder = folder
         self._seen = NONE
         self._traits: dict[tuple[int, int], Traits] = {}
-        self._counted: dict[object, int] = {}
+        self._counted: dict[object, tuple[int, int]] = {}  # by place
         self._numbers = itertools.count(1)  # for threads as well
         self._codes = Codes(self._numbers)
         self._local = threading.local()
@@ -431,16 +431,19 @@ class Tracer:
         of = self.digests.of_whole if whole else self.digests.of
         self.digests.place = at
         values = [value_of(path, held, around) for path in paths]
-        self.traits_of(at, values)
+        self.traits_of((at, paths), values)
         return tuple([0 if each is MISSING else of(each) for each in values])
 
     def traits_of(self, at: object, values: list[Any]) -> int:
-        """What values are made of, with what was seen of them so far; the first times alone."""
+        """What values are made of, with what was seen of them so far. They are looked at the first
+        times alone, and count as the same later on."""
         self.parts = ()
-        self._counted[at] = self._counted.get(at, 0) + 1
-        if self._counted[at] <= _TIMES:
+        times, found = self._counted.get(at, (0, 0))
+        if times < _TIMES:
             self.parts = tuple([0 if each is MISSING else traits_of([each]) for each in values])
-            self.digests.traits |= reduce(or_, self.parts, 0)
+            found = reduce(or_, self.parts, found)
+            self._counted[at] = times + 1, found
+        self.digests.traits |= found
         return self.digests.traits
 
     def note_traits(self, code: int, line: int, traits: Traits) -> None:

@@ -10,7 +10,6 @@ What a line reads that is another in each run is told by its text, and by what i
 from __future__ import annotations
 
 import ast
-from contextlib import suppress
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +25,7 @@ from guard.diff.sources import (
     UNSEEDED,
     VALUES,
     of_arguments,
+    parts_of,
     source_of,
     told_by,
 )
@@ -84,18 +84,20 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
     return next(_origins(node, traits, circumstance), unknown)
 
 
-def suspect(node: Node) -> Suspect:
+def suspect(node: Node, traits: Traits) -> Suspect:
     """A statement as a line that is to blame, and why by what it calls."""
     statement = node.statement
     text = statement.text
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    what, fits = _why(node)
+    what, fits = _why(node, traits)
     return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
 
 
-def _why(node: Node) -> tuple[str, str]:
+def _why(node: Node, traits: Traits) -> tuple[str, str]:
     for name in node.statement.calls:
         source = source_of(name)
+        if source in _BY_ITS_VALUES:
+            source = next((each.source for each in _of_hashes(node, traits, "")), source)
         if source in VALUES or source is Source.PROGRAM:
             return f"differs between the runs: {name}() {DOES[source]}", source.value
         if source in _OF_OTHERS:
@@ -159,32 +161,35 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
     waits = statement.kind in ("AsyncFor", "AsyncWith")
-    if waits or any(isinstance(each, ast.Await) for each in _parts(statement.text)):
+    if waits or any(isinstance(each, ast.Await) for each in parts_of(statement.text)):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     grows = _grows(node)
     if node.is_in_thread and (grows or node.draws):
         does = "runs" if grows else "draws"
-        yield Origin(Source.THREAD_ORDER, f"{shown} {does} in several threads")
+        yield Origin(Source.THREAD_ORDER, f"{shown} {does} in a thread, beside others")
 
 
 def _of_the_system(text: str) -> Iterator[Origin]:
     """What a file of the system tells, or the time of a file; what the arguments of calls say."""
-    for each in _parts(text):
+    found = parts_of(text)
+    alone = {each.value for each in found if isinstance(each, ast.Expr)}
+    for each in found:
         if isinstance(each, ast.Constant) and isinstance(each.value, str):
             told = told_by(each.value)
             if told is not None:
                 yield Origin(told, f"{each.value} in `{text}`")
         elif (time := last_name(each)) in FILE_TIMES:
             yield Origin(Source.CLOCK, f"the time of a file, {time}, in `{text}`")
-        elif isinstance(each, ast.Call) and (found := of_arguments(each)) is not None:
-            yield Origin(*found)
+        elif isinstance(each, ast.Call):
+            by_arguments = of_arguments(each, alone=each in alone)
+            yield from [Origin(*by_arguments)] if by_arguments is not None else []
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """Addresses and hashes."""
-    held, parts = traits.read | traits.gave, list(_parts(node.statement.text))
+    held, parts = traits.read | traits.gave, parts_of(node.statement.text)
     shown, last = f"`{node.statement.text}`", _last_names(node)
     names = {each.id for each in parts if isinstance(each, ast.Name)}
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
@@ -203,7 +208,7 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
 
 def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:
     """Texts of objects that have no ``__repr__`` of their own: their address stands in them."""
-    parts = list(_parts(node.statement.text))
+    parts = parts_of(node.statement.text)
     called = {path_of(each.func) for each in parts if isinstance(each, ast.Call)}
     pairs = zip(node.statement.reads, traits.paths, strict=False)
     held = {path: bits for path, bits in pairs if path not in called}
@@ -258,12 +263,6 @@ def _grows(node: Node) -> bool:
 
 def _last_names(node: Node) -> set[str]:
     return {each.rpartition(".")[2] for each in node.statement.calls}
-
-
-def _parts(text: str) -> Iterator[ast.AST]:
-    """What a statement is made of; nothing for a head that does not stand by itself."""
-    with suppress(SyntaxError):
-        yield from ast.walk(ast.parse(f"{text} pass" if text.endswith(":") else text))
 
 
 _OF_REASONS = {

@@ -134,7 +134,7 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
     shows = found.entered if seen.cause in _ENTERS else decided and decided.setting
     around = {*found.origins[0].around()} - {found.origins[0]}  # no cause beside what they call
     shown = [each for each in found.origins if each not in around][:_MOST]
-    lines = tuple(suspect(each) for each in shown)
+    lines = tuple(suspect(each, flows.traits(each)) for each in shown)
     makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)

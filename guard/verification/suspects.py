@@ -61,9 +61,9 @@ REMEDIES = {
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
     "own, or keep what it gave in a file.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty, and out= beside where= of NumPy's functions. Under `python -m guard run` torch "
-    "fills memory, so that at least it is the same "
-    "in each run.",
+    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), and out= "
+    "beside where= of NumPy's functions. Under `python -m guard run` torch fills memory, so that "
+    "at least it is the same in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {

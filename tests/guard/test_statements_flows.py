@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import textwrap
+import threading
 import types
 from functools import partial
 from types import SimpleNamespace
@@ -888,3 +889,30 @@ def test_rounds_of_a_loop_are_compared_with_the_same_rounds(tmp_path: Path) -> N
     found = flows(tmp_path, textwrap.dedent(text), read=(read, read), choose=chosen)
 
     assert origins(found, 12) == {9}
+
+
+def test_a_wait_for_a_limited_time_is_told_before_what_it_has_let_by(tmp_path: Path) -> None:
+    text = """
+        import threading
+
+        class Helper:
+            out = 0
+            def run(self):
+                for _ in range(3):
+                    self.out += 1
+                    turn.wait()
+
+        helper = Helper()
+        worker = threading.Thread(target=helper.run)
+        worker.start()
+        worker.join(LIMIT)
+        value = helper.out * 2
+        turn.set()
+        worker.join()
+    """
+    limits = (0.3, 0.3)
+    first, second = threading.Event(), threading.Event()
+    second.set()
+    found = flows(tmp_path, textwrap.dedent(text), LIMIT=limits, turn=(first, second))
+
+    assert origins(found, 15) == {14}

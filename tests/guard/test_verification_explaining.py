@@ -25,11 +25,11 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import ASKED, Traits
+from guard.digests.traits import ASKED, OBJECTS, Traits
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
-from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of
+from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of, suspect
 from guard.verification.operators import Culprit
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
 
     node = next(each for each in found.nodes if each.statement.line == 5)
     assert origin_of(node, found.traits(node)) == Origin(
-        Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in several threads"
+        Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in a thread, beside others"
     )
 
 
@@ -521,6 +521,38 @@ def test_what_is_hashed_counts_and_not_what_stands_beside_it(
     last = found.nodes[-1]
 
     assert origin_of(last, found.traits(last)).source is source
+
+
+def test_what_a_call_gave_counts_however_often_it_was_made(tmp_path: Path) -> None:
+    text = """\
+class Node:
+    def __init__(self, at, *below):
+        self.at, self.below = at, below
+
+def within(node, seen):
+    for each in node.below:
+        seen.add(each)
+        within(each, seen)
+    return seen
+
+top = Node(0)
+for at in range(1, 40):
+    top = Node(at, top)
+order = sorted([each.at for each in within(top, set())], key=KEY.__mul__)
+"""
+    found = flows(tmp_path, text, KEY=(1, -1))
+    (node,) = (each for each in found.nodes if each.statement.line == 14)
+
+    assert origin_of(node, found.traits(node)).source is Source.OBJECT_ADDRESS
+
+
+def test_a_line_that_hashes_objects_is_not_said_to_hash_strings() -> None:
+    statement = statements("a = hash(self) % 5")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    traits = Traits(OBJECTS, 0, tuple(OBJECTS for _ in statement.reads))
+
+    assert suspect(node, traits).fits == Source.OBJECT_ADDRESS.value
 
 
 def test_what_an_optimizer_is_given_is_followed(tmp_path: Path) -> None:
