@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
+_THROWN = {"CancelledError", "GeneratorExit"}  # into what waits, by who does not wait any longer
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -57,6 +58,12 @@ def _binds_opaque(node: Node) -> bool:
     what the call gives is not (it is odd, and no None), and each part of it is."""
     gave = node.first.gave if node.first is not None else ()
     return any(each & OPAQUE for each in gave[: len(node.statement.writes)])
+
+
+def _is_ended(node: Node) -> bool:
+    """Whether another statement has ended it, in one run alone: that one decides."""
+    raised = {each.raised for each in (node.first, node.second) if each is not None}
+    return len(raised) > 1 and not _THROWN.isdisjoint(raised)
 
 
 def _round_that_called(node: Node) -> Node:
@@ -185,6 +192,8 @@ class Flows:
         if first is None or second is None:
             self._follow_extra(node)
             return
+        if _is_ended(node):
+            return
         gives = self._changed(node)
         moved = self._states.is_moved(node)  # noted, whatever else it does
         effects = moved or bool(gives)
@@ -211,7 +220,7 @@ class Flows:
         """What only one run did has the origins of what decided it."""
         node.is_tainted = True
         cause = node.cause
-        if cause is not None:
+        if cause is not None and not _is_ended(cause):
             node.origins = cause.origins or self._decided(cause)
         self.tainted.append(node)
         ran = node.ran

@@ -221,6 +221,8 @@ def _limits(call: ast.Call, last: str, alone: bool) -> list[ast.expr]:
         found += call.args[1:2] if _is_true(first) else call.args[:1]
     elif last in _FIRST and (last != "join" or alone or isinstance(first, ast.Constant)):
         found += call.args[:1]
+    elif last == "wait_for":
+        found += call.args[1:2]
     return found
 
 

@@ -916,3 +916,25 @@ def test_a_wait_for_a_limited_time_is_told_before_what_it_has_let_by(tmp_path: P
     found = flows(tmp_path, textwrap.dedent(text), LIMIT=limits, turn=(first, second))
 
     assert origins(found, 15) == {14}
+
+
+def test_who_waits_no_longer_is_told_and_not_what_was_cancelled(tmp_path: Path) -> None:
+    text = """
+        import asyncio
+
+        async def work():
+            await asyncio.sleep(SECONDS())
+            return 5
+
+        async def limited():
+            try:
+                return await asyncio.wait_for(work(), 0.2)
+            except asyncio.TimeoutError:
+                return 0
+
+        got = asyncio.run(limited())
+    """
+    seconds = (partial(float, 0.01), partial(float, 20))
+    found = flows(tmp_path, textwrap.dedent(text), SECONDS=seconds)
+
+    assert origins(found, 14) == {10}
