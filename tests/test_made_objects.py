@@ -105,6 +105,66 @@ def test_but_not_one_that_no_imported_function_makes(
     assert drawn(project, capsys, files) == 0
 
 
+CROPS = """\
+import numpy as np
+import torch
+
+def crop(rows):
+    return rows[np.random.randint(4):][:8]
+
+class Start:
+    def __init__(self):
+        self.first = {first}
+
+class Crops(torch.utils.data.Dataset):
+    def __init__(self, rows, training):
+        self.rows, self.training = rows, training
+        {body}
+
+    def __getitem__(self, index):
+        return {item}
+
+    def on_epoch_end(self):
+        self.rows = crop(self.rows)
+"""
+ASKING = """import numpy as np
+import torch
+from crops import Crops
+from torch.utils.data import DataLoader
+
+def main():
+    model = torch.load("m.pt")
+    loader = DataLoader(Crops(np.load("rows.npy"), False))
+    np.save("answers.npy", [model(each).item() for each in loader])
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "item", "body", "found"),
+    [
+        ("0", "crop(self.rows[index])", "pass", 1),
+        ("0", "crop(self.rows[index]) if self.training else self.rows[index]", "pass", 0),
+        ("0", "self.rows[index]", "pass", 0),
+        ("np.random.randint(9)", "self.rows[index]", "Start()", 1),
+        ("np.random.randint(9)", "self.rows[index]", "rows and Start()", 0),
+        ("torch.randn(9)", "self.rows[index]", "Start()", 0),
+    ],
+)
+def test_what_a_data_set_draws_by_a_function_and_an_object_as_it_is_made(  # noqa: PLR0913, PLR0917
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    first: str,
+    item: str,
+    body: str,
+    found: int,
+) -> None:
+    crops = CROPS.format(first=first, item=item, body=body)
+    assert drawn(project, capsys, {"crops.py": crops, "answer.py": ASKING}) == found
+
+
 def drawn(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str]) -> int:
     project(files)
     main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])

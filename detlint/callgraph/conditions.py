@@ -16,14 +16,15 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from detlint.callgraph.project import Project
-    from detlint.index.facts import Receiver
+    from detlint.index.facts import Fact, Receiver
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
 _MANY = 60  # parts that name a method: some object of its class is among them
 _SEVERAL = 6  # functions that use another, of which each is looked at
+_CONSTRUCTOR = "__init__"
 
 
 class Conditions:
@@ -39,6 +40,7 @@ class Conditions:
         self._passed: dict[tuple[str, bool], bool] = {}
         self._used: dict[tuple[str, str, bool], int] = {}
         self._called: dict[tuple[str, str], bool] = {}
+        self._asked: dict[tuple[str, str], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
         """0 where all that something needs may be passed, UNSET where no option of the program is
@@ -110,6 +112,52 @@ class Conditions:
             pending += fresh
         return False
 
+    def is_asked_for(self, path: str, fact: Fact, often: Container[str]) -> bool:
+        """Whether the program's own file leads to a fact of another one, from where each part is
+        called under no test. An object is taken to be asked for what it gives ``often``."""
+        part = self._index.part_at(path, fact.row)
+        # What a model draws at first, a checkpoint replaces.
+        drawn_once = fact.what == "torch" and fact.method == _CONSTRUCTOR
+        if drawn_once or not _runs_with(part, fact.place, often):
+            return False
+        start = path, part
+        if start not in self._asked:
+            self._asked[start] = self._is_called_from_start(start, often)
+        return self._asked[start]
+
+    def _is_called_from_start(self, start: tuple[str, str], often: Container[str]) -> bool:
+        met, pending = {start}, [start]
+        for each in pending:  # grows
+            for user in self._sure_callers(*each, often):
+                if user[0] == self._path or self._asked.get(user):
+                    return True
+                if user not in met and user not in self._asked:
+                    met.add(user)
+                    pending.append(user)
+        self._asked.update(dict.fromkeys(met, False))
+        return False
+
+    def _sure_callers(
+        self, path: str, part: str, often: Container[str]
+    ) -> Iterator[tuple[str, str]]:
+        owner, _, word = part.rpartition(".")
+        if owner and word in IN_WORKERS:
+            if word in often:
+                yield path, owner
+            return
+        for file, user in self._running_users(path, part) if part not in ("", MAIN) else ():
+            calls = self._index.calls(file, word)
+            here = (place for row, place in calls if self._index.part_at(file, row) == user)
+            if any(_runs_with(user, each, often) for each in here) and (
+                not owner or self._surely_calls_on(file, user, Symbol(path, part))
+            ):
+                yield file, user
+
+    def _surely_calls_on(self, file: str, user: str, method: Symbol) -> bool:
+        told = self._index.receivers(file, method.part.rpartition(".")[2])
+        here = [each for each in told if self._index.part_at(file, each.row) == user]
+        return any(each.owners and self._may_be_of(file, each, method) for each in here)
+
     def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
         reach = self._project.reach_of(self._path)
         found = (each for each in reach.users(path, part) if each[0] in self._members)
@@ -175,3 +223,9 @@ class Conditions:
         """Whether the program gives its parser of the command line an option."""
         names = {option, option.replace("_", "-")}
         return not all(map(names.isdisjoint, map(self._project.flags_in, self._paths)))
+
+
+def _runs_with(part: str, place: str, often: Container[str]) -> bool:
+    """Whether a line of a part runs with it: of a class not what hooks do, which it holds too."""
+    method = place.rpartition(".")[2]
+    return place == part or "." not in place or method == _CONSTRUCTOR or method in often

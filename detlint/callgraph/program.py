@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 50
+_STEPS = 2  # imports, one after the other, that lead to what it asks for by what it uses
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
 _USED = SEEDING | DRAWING
 _CALLED = _USED | {"trains"}
@@ -475,18 +476,39 @@ class Program:
         return doubt
 
     def asked_for(self, kind: str, what: str, often: Container[str]) -> Iterator[Located]:
-        """Sure facts of other files that its own file visibly leads to: first what it calls."""
+        """Sure facts of other files that its own file visibly leads to: first what it calls, last
+        what is used by what it uses, under no test."""
         named, unsaid = self._named(kind), []
-        for path, part, fact in self._standing(kind, what, named, named, anywhere=False):
+        for each in self._sure(kind, what, named, named, partial(self._asks_for, often=often)):
+            if each.fact.method in often:
+                unsaid.append(each)
+            else:
+                yield each
+        yield from unsaid
+        holders = self._holders.get(kind, ())
+        others = [each for each in self._near if each in holders and each != self.path]
+        asked = partial(self._conditions.is_asked_for, often=often)
+        yield from self._sure(kind, what, others, None, lambda each: asked(*each))
+
+    @cached_property
+    def _near(self) -> list[str]:
+        return self._project.near(self.path, _STEPS)
+
+    def _sure(
+        self,
+        kind: str,
+        what: str,
+        paths: Iterable[str],
+        within: Mapping[str, Container[str]] | None,
+        asked: Callable[[Located], bool],
+    ) -> Iterator[Located]:
+        """Those that are asked for, if nothing but what its own file passes decides about them."""
+        for path, part, fact in self._standing(kind, what, paths, within, anywhere=False):
             located = Located(path, fact)
-            sure = fact.doubt in (0, TESTED) and self._asks_for(located, often)
+            sure = fact.doubt in (0, TESTED) and asked(located)
             sure = sure and (not fact.doubt or self._passes(fact))
             if sure and not self._doubt(kind, path, part, fact, surely=True):
-                if fact.method in often:
-                    unsaid.append(located)
-                else:
-                    yield located
-        yield from unsaid
+                yield located
 
     def _passes(self, fact: Fact) -> bool:
         """Whether calls in its own file pass a function all that a fact of another needs."""

@@ -210,6 +210,10 @@ class Project:
             self._closures[path] = self._modules.closure([path], self._imports)
         return self._closures[path]
 
+    def near(self, path: str, steps: int) -> list[str]:
+        """Those of them that some imports, one after the other, lead to."""
+        return self._modules.closure([path], self._imports, steps)
+
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
         return path in self._imported, self.installed.get(path), self._targets

@@ -328,6 +328,15 @@ class Index:
             self._learn(path, question, read_uses(self.source(path), name, default=default))
         return [(row, needs) for row, needs in answers[question]]
 
+    def calls(self, path: str, name: str) -> list[tuple[int, str]]:
+        """Where a file calls a function or class under no test, as ``read_calls`` tells it."""
+        answers, question = self._of(path), f"calls {name}"
+        if question not in answers:
+            from detlint.dataflow.arguments.required_arguments import read_calls
+
+            self._learn(path, question, read_calls(self.source(path), name))
+        return [(row, place) for row, place in answers[question]]
+
     def receivers(self, path: str, name: str) -> list[Receiver]:
         """What a file looks a method of a name up in."""
         answers, question = self._of(path), f"receivers {name}"

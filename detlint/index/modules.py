@@ -4,6 +4,7 @@ is defined, followed through the packages that offer it."""
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,13 +53,17 @@ class Modules:
         self._folder = cache(os.path.dirname)
 
     def closure(
-        self, paths: Iterable[str], imports_of: Callable[[str], Iterable[Import]]
+        self,
+        paths: Iterable[str],
+        imports_of: Callable[[str], Iterable[Import]],
+        steps: int = sys.maxsize,
     ) -> list[str]:
-        """Files and all that run when one of them does, in the order in which they are met."""
+        """Files and all that run when one of them does, in the order in which they are met: those
+        that so many imports lead to, one after the other."""
         met = dict.fromkeys(paths)
         fresh = list(met)
-        while fresh:
-            known = len(met)
+        while fresh and steps:
+            known, steps = len(met), steps - 1
             for each in fresh:
                 if each not in self._imported:
                     found = (self.files(each, wanted) for wanted in imports_of(each))

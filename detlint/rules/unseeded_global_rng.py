@@ -124,7 +124,7 @@ class UnseededGlobalRng(Rule):
       program that seeds or trains
     - another program that writes something, such as a file, if its own file draws
     - the same if that calls what draws in another file, or names a data set or model of another
-      file that draws for each sample
+      that draws for each sample, also by what it calls
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:

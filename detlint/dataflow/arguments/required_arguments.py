@@ -7,11 +7,12 @@ import json
 import re
 import sys
 from bisect import bisect_left
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.arguments.options import option_of, values_by_default, values_set
 from detlint.dataflow.path_conditions import Paths, deciding, tests
+from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.scan import CALLED
@@ -536,24 +537,50 @@ def _given_on(given: Op, need: Need) -> Need | None:
 def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
     """Where a file uses a function or class, and what that use needs, or what keeps it from being
     used by default; row 0 stands for a file that does not parse."""
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
     try:
-        return in_deep_stack(lambda: list(_uses(opened(source), name, default=default)))
+        return in_deep_stack(lambda: list(_uses(_opened(source), name, default=default)))
     except (UnparsedError, *REFUSALS):
         return [(0, [])]
 
 
+def read_calls(source: Source, name: str) -> list[tuple[int, str]]:
+    """Where a file calls a function or class, or hands it to what may, under no test, each with
+    the function or method that this stands in; nothing of a file that does not parse."""
+    try:
+        return in_deep_stack(lambda: list(_calls(_opened(source), name)))
+    except (UnparsedError, *REFUSALS):
+        return []
+
+
+def _opened(source: Source) -> Unit:
+    readable = cast("Notebook", source).readable[0] if source.kind == NOTEBOOK else source
+    return opened(readable)
+
+
 def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
+    needs_of = cache(Needs)
+    for op in _named(unit, name):
+        needs = needs_of(op.function)
+        ask = needs.by_default if default else needs.with_options
+        # A name is read once, at the start of the function; a text may only look like it.
+        used = [op] if op.code in ("attr", "class") else op.uses
+        for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
+            yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]
+
+
+def _calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
+    for op in _named(unit, name):
+        for use in op.uses if op.code != "const" else ():
+            calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)
+            if calls and always_runs(use):
+                yield getattr(use.node, "lineno", 0), op.function.outermost.name
+
+
+def _named(unit: Unit, name: str) -> Iterator[Op]:
+    """The operations of a file that name a function or class, but for what defines it."""
     words = [name, *_other_names(unit, name)]
     for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
         for function in around.everything():
-            needs = Needs(function)
-            ask = needs.by_default if default else needs.with_options
             for op in function.ops:
-                if _is_named(op, name, words) and op.code != "function":
-                    # A name is read once, at the start of the function; a text may only look like
-                    # it.
-                    used = [op] if op.code in ("attr", "class") else op.uses
-                    for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
-                        yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]
+                if op.code != "function" and _is_named(op, name, words):
+                    yield op

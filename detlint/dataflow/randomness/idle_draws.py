@@ -76,6 +76,11 @@ def may_not_run(op: Op) -> bool:
     return any(True for _ in _conditional(op))
 
 
+def always_runs(op: Op) -> bool:
+    """Whether it runs wherever its function does, also where nothing is trained."""
+    return not may_not_run(op) and not _is_for_training(op)
+
+
 def is_idle(draw: Op) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
     name = draw.function.word
