@@ -124,7 +124,8 @@ class UnseededGlobalRng(Rule):
       program that seeds or trains
     - another program that writes something, such as a file, if its own file draws
     - the same if that calls what draws in another file, or names a data set or model of another
-      that draws for each sample, also by what it calls
+      file that draws for each sample
+    - the same of what such a data set or model always calls, also in another file
     - one finding for each program and library: it names the first draw, in the program's own file
 
     Lowers the confidence:
