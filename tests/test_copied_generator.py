@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
@@ -89,3 +90,33 @@ def test_generators_from_the_seed_of_the_worker_draw_different_numbers_that_repe
     first = drawn(OfTheWorker(), 2)
     assert len(set(first)) == 8
     assert drawn(OfTheWorker(), 2) == first
+
+
+TRIES = """
+    import random
+    from torch.utils.data import Dataset
+
+    class Safe(Dataset):
+        def __init__(self, rows):
+            self.rows = rows
+            self.rng = random.Random(0)
+
+        def __getitem__(self, index):
+            while True:
+                {read}
+                index = self.rng.randrange(len(self.rows))
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "sure"),
+    [
+        ("if (row := self.rows[index]) is not None: return row", "possible"),
+        ("self.rows[index].add(index)", "likely"),
+    ],
+)
+def test_what_only_takes_the_place_of_a_sample_that_failed_is_possible(
+    findings: Callable[..., list[Finding]], read: str, sure: str
+) -> None:
+    (found,) = findings(textwrap.dedent(TRIES.format(read=read)), "DET207")
+    assert str(found.confidence) == sure

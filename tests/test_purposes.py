@@ -19,6 +19,7 @@ from detlint.models.purposes import NOTHING, Purpose, purpose, trains
         ("megatron_to_hf", Purpose.CONVERTS),
         ("wav2vec_hf2", NOTHING),
         ("test_model", Purpose.TESTS),
+        ("smoke_infer", Purpose.TESTS | Purpose.INFERS),
         ("checkpoint", NOTHING),
         ("checkpoint_saver", Purpose.INFERS),
         ("generator", NOTHING),

@@ -48,7 +48,7 @@ _WORDS = {
         """api gradio hubconf http mcp sglang streamlit vllm webui deploy controller"""
     ),
     Purpose.EVALUATES: words("ppl perplexity mmlu"),
-    Purpose.TESTS: words("pytest unittest nose nose2 tox nox runtests"),
+    Purpose.TESTS: words("pytest unittest nose nose2 tox nox runtests smoke"),
     Purpose.MEASURES: words("perf latency throughput roofline speed speedup speedtest speedtests"),
     Purpose.CONVERTS: words("export exports merge onnx"),
     Purpose.PREPARES: words(

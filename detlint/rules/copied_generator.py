@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.randomness.idle_draws import tries_again
 from detlint.dataflow.randomness.workers import Workers
 from detlint.rule import Confidence, Example, Rule
 
@@ -23,6 +24,10 @@ class CopiedGenerator(Rule):
     Reported:
     - a draw in the methods of a dataset from a generator that it keeps on `self`
     - NumPy's, `random.Random` and `torch.Generator` alike: torch seeds none of them in a worker
+
+    Lowers the confidence:
+    - another sample is drawn only where one failed, as in a loop that returns what it could read:
+      *possible*
 
     Not reported:
     - a generator that the class, or a `worker_init_fn` in the file, seeds anew outside `__init__`
@@ -113,4 +118,5 @@ class CopiedGenerator(Rule):
             "DataLoader worker has the same copy: what is drawn depends on num_workers",
             advice="build it in the worker from torch.utils.data.get_worker_info().seed, "
             "or for each sample from the index",
+            confidence=Confidence.POSSIBLE if tries_again(draw.op) else None,
         )

@@ -81,6 +81,16 @@ def always_runs(op: Op) -> bool:
     return not may_not_run(op) and not _is_for_training(op)
 
 
+def tries_again(draw: Op) -> bool:
+    """Whether something is drawn only after a failure: in what handles an error, or in a loop that
+    returns before what it was after."""
+    around = list(draw.region.around())
+    loops = {each for each in around if each.loops}
+    returns = (each for each in draw.function.coded("return") if each.place < draw.place)
+    handles = any(each.kind == "except" for each in around)
+    return handles or any(not loops.isdisjoint(each.region.around()) for each in returns)
+
+
 def is_idle(draw: Op) -> bool:
     """``time.sleep(random.uniform(0, 5))``, ``port = random.randint(1024, 65535)``."""
     name = draw.function.word
