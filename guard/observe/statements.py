@@ -164,6 +164,8 @@ class Statement:
     last: int = 0  # its last line; of a block, that of its head
     known: tuple[int, ...] = ()  # of each path that it touches, its place among those that it reads
     loops: tuple[int, ...] = ()  # first lines of the loops around it, the outermost first
+    lines: tuple[int, ...] = ()  # of each call
+    goes_through: int = 0  # the line of what its first comprehension goes through, or 0
 
     @property
     def gives(self) -> tuple[Path, ...]:
@@ -285,6 +287,8 @@ def _of_heads(
         tuple(found.calls),
         _text(node),
         known=tuple(order.index(each) for each in touched),
+        lines=tuple(found.lines),
+        goes_through=found.goes_through,
     )
 
 
@@ -331,6 +335,8 @@ class _Gathered:
         self.writes: dict[Path, None] = {}
         self.touches: dict[Path, None] = {}
         self.calls: list[str] = []
+        self.lines: list[int] = []
+        self.goes_through = 0
 
     def gather(self, node: ast.AST, bound: frozenset[str]) -> None:
         """Take in an expression or a simple statement.
@@ -358,12 +364,15 @@ class _Gathered:
             self.writes |= {(name,): None} if name else {}
         if isinstance(node, _INNER):
             bound |= _bound_in(node)
+            if not isinstance(node, ast.Lambda):
+                self.goes_through = self.goes_through or node.generators[0].iter.lineno
         for child in ast.iter_child_nodes(node):
             self.gather(child, bound)
 
     def _gather_call(self, node: ast.Call, bound: frozenset[str]) -> None:
         name = _dotted(node.func)
         self.calls.append(name)
+        self.lines.append(node.func.end_lineno or node.lineno)
         if isinstance(node.func, ast.Attribute):
             self._touch(node.func.value, bound)
             self.gather(node.func.value, bound)

@@ -44,13 +44,13 @@ from guard.verification.suspects import (
 from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from guard.diff import Difference
     from guard.diff.differences import Link
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
-    from guard.observe.statements import Path
+    from guard.observe.statements import Path, Statement
     from guard.verification.operators import Culprit
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
@@ -76,6 +76,12 @@ class Origin(NamedTuple):
 
     source: Source
     what: str
+    line: int = 0  # of that part, where it is known
+
+
+def line_of(node: Node, traits: Traits) -> int:
+    """The line of a statement that reads what is another in each run; else its first."""
+    return origin_of(node, traits).line or node.statement.line
 
 
 def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
@@ -90,7 +96,7 @@ def suspect(node: Node, traits: Traits) -> Suspect:
     text = statement.text
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
     what, fits = _why(node, traits)
-    return Suspect("", f"`{shown}` {what}", node.file, statement.line, fits)
+    return Suspect("", f"`{shown}` {what}", node.file, line_of(node, traits), fits)
 
 
 def _why(node: Node, traits: Traits) -> tuple[str, str]:
@@ -114,19 +120,20 @@ def _why(node: Node, traits: Traits) -> tuple[str, str]:
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
-    sources = [(source_of(name), name) for name in statement.calls]
-    for source, name in sorted(sources, key=_surest):
+    calls = list(zip(statement.calls, statement.lines, strict=True))
+    sources = [(source_of(name), name, line) for name, line in calls]
+    for source, name, line in sorted(sources, key=_surest):
         if source is not None and source not in _BY_ITS_VALUES:
-            yield Origin(source, f"{name}()")
-    yield from _of_the_system(statement.text)
+            yield Origin(source, f"{name}()", line)
+    yield from _of_the_system(statement)
     yield from _of_hashes(node, traits, circumstance)
     yield from _of_texts(node, traits)
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
-        yield Origin(Source.LISTING, shown)
-    for name in statement.calls:  # another one for the same arguments: the system has seeded it
+        yield Origin(Source.LISTING, shown, _line(statement, LISTING))
+    for name, line in calls:  # another one for the same arguments: the system has seeded it
         if name.rpartition(".")[2] in UNSEEDED:
-            yield Origin(Source.ENTROPY, f"{name}() without a seed")
+            yield Origin(Source.ENTROPY, f"{name}() without a seed", line)
     if traits.gave & ASKED:
         yield Origin(Source.ENTROPY, f"{shown} asks for it")
     for bits, source in OF_FILES.items():
@@ -139,7 +146,13 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
 
 
-def _surest(found: tuple[Source | None, str]) -> tuple[bool, bool]:
+def _line(statement: Statement, names: Collection[str]) -> int:
+    """Of the first of its calls of these names, by their last parts; 0 where it makes none."""
+    pairs = zip(statement.calls, statement.lines, strict=True)
+    return next((line for name, line in pairs if name.rpartition(".")[2] in names), 0)
+
+
+def _surest(found: tuple[Source | None, str, int]) -> tuple[bool, bool]:
     """Clocks first; last the name of the machine, which is another one on another machine alone."""
     return found[0] is not Source.CLOCK, found[1].endswith("gethostname")
 
@@ -171,8 +184,9 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.THREAD_ORDER, f"{shown} {does} in a thread, beside others")
 
 
-def _of_the_system(text: str) -> Iterator[Origin]:
+def _of_the_system(statement: Statement) -> Iterator[Origin]:
     """What a file of the system tells, or the time of a file; what the arguments of calls say."""
+    text = statement.text
     found = parts_of(text)
     alone = {each.value for each in found if isinstance(each, ast.Expr)}
     for each in found:
@@ -184,7 +198,8 @@ def _of_the_system(text: str) -> Iterator[Origin]:
             yield Origin(Source.CLOCK, f"the time of a file, {time}, in `{text}`")
         elif isinstance(each, ast.Call):
             by_arguments = of_arguments(each, alone=each in alone)
-            yield from [Origin(*by_arguments)] if by_arguments is not None else []
+            if by_arguments is not None:
+                yield Origin(*by_arguments, _line(statement, [last_name(each.func)]))
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
@@ -194,16 +209,17 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     names = {each.id for each in parts if isinstance(each, ast.Name)}
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
     if "id" in names and not is_own:
-        yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}")
+        yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}", _line(node.statement, ["id"]))
     is_set = held & SETS or last & _SET_CALLS or any(isinstance(each, _SETS) for each in parts)
     what = "hash()" if "hash" in names or "__hash__" in last else ""
     if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
         what = what or "the order of a set"
+    line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
     if what and held & OBJECTS and circumstance != HASHES.name:
-        yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}")
+        yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}", line)
     elif what and held & STRINGS:
-        yield Origin(Source.STRING_HASH, f"{what} in {shown}")
+        yield Origin(Source.STRING_HASH, f"{what} in {shown}", line)
 
 
 def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:

@@ -11,7 +11,7 @@ from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values
 from guard.diff.sources import varies
 from guard.observe.places import Place
 from guard.verification.attribution import NONE
-from guard.verification.explaining import origin_of, suspect
+from guard.verification.explaining import line_of, origin_of, suspect
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY, recording
 from guard.verification.runs import rerun
@@ -157,13 +157,14 @@ def _told_first(flows: Flows, found: Found) -> Found:
 
 def _begun(flows: Flows, found: Found) -> Begun:
     origin = found.origins[0]
-    step = flows.step_of(origin)
+    step, traits = flows.step_of(origin), flows.traits(origin)
+    first = _link(origin)._replace(line=line_of(origin, traits))
     if found.entered is None:  # what most of what differs comes from: no way was seen
-        return Begun(origin, flows.traits(origin), (_link(origin),), False, step)
+        return Begun(origin, traits, (first,), False, step)
     nodes, is_whole = slice_of(flows, origin, found.entered)
-    links = tuple(dict.fromkeys(map(_link, nodes)))
+    links = tuple(dict.fromkeys((first, *(_link(each) for each in nodes if each is not origin))))
     is_whole = is_whole and not origin.goes_on  # one recording may have ended before it had
-    return Begun(origin, flows.traits(origin), links, is_whole, step)
+    return Begun(origin, traits, links, is_whole, step)
 
 
 def _link(node: Node) -> Link:

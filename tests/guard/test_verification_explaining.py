@@ -25,11 +25,19 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import ASKED, OBJECTS, Traits
+from guard.digests.traits import ASKED, OBJECTS, SETS, STRINGS, Traits
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
-from guard.verification.explaining import Known, Origin, Shown, explanation, origin_of, suspect
+from guard.verification.explaining import (
+    Known,
+    Origin,
+    Shown,
+    explanation,
+    line_of,
+    origin_of,
+    suspect,
+)
 from guard.verification.operators import Culprit
 
 if TYPE_CHECKING:
@@ -544,6 +552,25 @@ order = sorted([each.at for each in within(top, set())], key=KEY.__mul__)
     (node,) = (each for each in found.nodes if each.statement.line == 14)
 
     assert origin_of(node, found.traits(node)).source is Source.OBJECT_ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = join(\n    name,\n    str(time.time()),\n)", 3),
+        ("a = (\n    first\n    .seeded(np.random.default_rng())\n)", 3),
+        ("a = [\n    each\n    for each in os.listdir(folder)\n]", 3),
+        ("a = [\n    each.name\n    for each in names\n]", 3),
+        ("a = pair(\n    first,\n    second.result(timeout=limit),\n)", 3),
+        ("a = [\n    first,\n    second,\n]", 1),
+    ],
+)
+def test_the_line_within_a_statement_is_told(text: str, line: int) -> None:
+    statement = statements(text)[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert line_of(node, Traits(SETS | STRINGS)) == line
 
 
 def test_a_line_that_hashes_objects_is_not_said_to_hash_strings() -> None:
