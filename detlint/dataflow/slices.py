@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 # What gives the value that it takes, or one of several.
 SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
+# What gives the next state of a container, or another name to it.
+STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 
 
 def closure(
@@ -56,8 +58,18 @@ def alternatives(op: Op) -> Sequence[Op]:
 
 def before(op: Op) -> Sequence[Op]:
     """What a value was before it was changed, or is as it is, also by a variable of its file."""
-    if op.code in ("change", "store_item"):
-        return op.args[:1]
     if op.code == "global":
         return op.function.unit.module.bindings.get(str(op.name), [])
-    return alternatives(op)
+    return states_before(op) or alternatives(op)
+
+
+def states_before(op: Op) -> Sequence[Op]:
+    """What a container was before an operation changed it, or gave it another name."""
+    if op.code in ("free", "phi"):
+        return op.args
+    return op.args[:1] if op.code in STATES else ()
+
+
+def states_after(op: Op) -> Iterator[Op]:
+    """What a container is next."""
+    return (use for use in op.uses if op in states_before(use))

@@ -30,7 +30,7 @@ from detlint.dataflow.lattice import (
     plain,
 )
 from detlint.dataflow.origins import Place
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import closure, states_after
 from detlint.models import containers, tables
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ _CONSTANTS: dict[type, Types] = {
     type(None): NONE,
 }
 _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
-_LATER = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 _MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
 # Methods that give what their object is, of which a loop may not know yet what that is.
 _STAYING = frozenset(("difference", "intersection", "replace", "symmetric_difference", "union"))
@@ -771,15 +770,7 @@ def _name_of(op: Op) -> str:
 
 def _states(made: Op) -> Iterator[Op]:
     """A container, and what it is later on in its function."""
-    return closure(
-        [made],
-        lambda op: (
-            use
-            for use in op.uses
-            if use.code in _LATER and (use.code == "phi" or use.args[0] is op)
-        ),
-        _MOST_STATES,
-    )
+    return closure([made], states_after, _MOST_STATES)
 
 
 def _items(state: Op) -> Iterator[tuple[Op, Op]]:

@@ -19,7 +19,7 @@ from detlint.dataflow.loops.round_variables import Variables
 from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, looped
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.references import is_only_changed, stores_of
-from detlint.dataflow.slices import closure, readers
+from detlint.dataflow.slices import STATES, closure, readers, states_before
 from detlint.models import names, randomness
 from detlint.models.model import Order
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
-_CHANGED = frozenset(("change", "declared", "phi", "store_item"))
 # Functions that call each other for an element.
 _DEEPEST = 3
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
@@ -58,7 +57,7 @@ class Effects:
         """What a container was before all that is known to change it."""
         states = []
         each = container
-        while each not in self._made and each.code in _CHANGED and each.args:
+        while each not in self._made and each.code in STATES and each.args:
             states.append(each)
             each = each.args[0]
         found = self._made.get(each, each)
@@ -71,7 +70,7 @@ class Effects:
             return True
         return any(
             each.code == "store_item" and each.args[2].code == "augment"
-            for each in closure([container], _states_before)
+            for each in closure([container], states_before)
         )
 
     def is_read(self, value: Op, bound: Op | None = None) -> bool:
@@ -641,12 +640,6 @@ def _tests_of(op: Op) -> Iterator[Op]:
             yield use
         elif use.code in ("boolean", "not"):
             yield from _tests_of(use)
-
-
-def _states_before(op: Op) -> list[Op]:
-    if op.code not in _CHANGED:
-        return []
-    return op.args if op.code == "phi" else op.args[:1]
 
 
 def is_made_of(op: Op, head: Op) -> bool:

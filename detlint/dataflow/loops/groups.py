@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import closure, states_after, states_before
 from detlint.models import names
 from detlint.models.containers import PICKING
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.orders.use import Flow
 
-# What gives the same object, or its next state.
-_STATES = frozenset(("change", "declared", "delete", "free", "phi", "store_item"))
 # What leads to what a container holds.
 _PARTS = frozenset(("attr", "call", "item", "iter", "phi", "unpack"))
 
@@ -47,7 +45,9 @@ class Holders:
     def of(self, container: Op) -> Holder:
         """What is known of a container, by any of its states."""
         if container not in self._known:
-            states = frozenset(closure([container], _beside))
+            states = frozenset(
+                closure([container], lambda op: (*states_before(op), *states_after(op)))
+            )
             reads = [(use, x) for x in states for use in dict.fromkeys(x.uses) if use not in states]
             reads.sort(key=lambda each: each[0].place)
             found = Holder(states, _sorted_at(states), reads)
@@ -58,8 +58,9 @@ class Holders:
 def holders_of(group: Op, own: Collection[Op], others: set[Op]) -> Iterator[tuple[Op, Op]]:
     """The containers that hold another, looked up by a key of ``own``, with the key; ``others``
     gets what no container holds."""
+    known = closure([group], lambda op: () if op in others else states_before(op))
     states = []
-    for each in _states_before(group, others):
+    for each in (each for each in known if each not in others):
         states.append(each)
         if each.code == "item" and each.args[1] in own:
             yield each.args[0], each.args[1]
@@ -69,26 +70,6 @@ def holders_of(group: Op, own: Collection[Op], others: set[Op]) -> Iterator[tupl
                 yield method.args[0], each.args[1]
     others.update(states)
     return None
-
-
-def _states_before(value: Op, others: Collection[Op]) -> Iterator[Op]:
-    states = closure([value], lambda op: () if op in others else _before(op))
-    return (each for each in states if each not in others)
-
-
-def _before(op: Op) -> list[Op]:
-    if op.code not in _STATES:
-        return []
-    return op.args if op.code in ("free", "phi") else op.args[:1]
-
-
-def _beside(op: Op) -> list[Op]:
-    """The states before one, and those after it."""
-    return [*_before(op), *(x for x in op.uses if x.code in _STATES and _goes_on(x, op))]
-
-
-def _goes_on(use: Op, value: Op) -> bool:
-    return use.code in ("free", "phi") or use.args[0] is value
 
 
 def _sorted_at(states: Collection[Op]) -> int:
