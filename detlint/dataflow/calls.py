@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.models.containers import MAKING
+
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
 
@@ -17,6 +19,16 @@ def word_of(call: Op) -> str:
     if function.code in ("attr", "free", "global"):
         return str(function.name)
     return spoken(function).rpartition(".")[2] or written(call)
+
+
+def is_empty(made: Op) -> bool:
+    """Whether what makes a container puts nothing into it: ``[]``, ``dict()``,
+    ``defaultdict(list)``, ``deque(maxlen=9)``."""
+    word = word_of(made)
+    if word in MAKING:
+        given = [name for name, _ in made.arguments() if name != "maxlen"]
+        return len(given) <= (word == "defaultdict")
+    return made.code in ("dict", "list") and not made.args
 
 
 def written(call: Op) -> str:

@@ -10,6 +10,8 @@ CHANGING = words(
     intersection_update pop popitem popleft push put remove reverse setdefault sort
     symmetric_difference_update update"""
 )
+# What makes one that holds nothing, where it is given nothing.
+MAKING = words("Counter OrderedDict defaultdict deque dict frozenset list set")
 # Those that also give something that was in it.
 GIVING = words("pop popitem popleft setdefault")
 # Changes whose result does not depend on the order of several.

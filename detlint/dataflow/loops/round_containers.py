@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.calls import is_empty, path_of, word_of
 from detlint.dataflow.loops.rounds import is_same, looped, numbered
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.loops.groups import Holder
     from detlint.dataflow.loops.rounds import Round
 
-_DICTS = frozenset(("OrderedDict", "dict"))
 _GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
 _COUNTING = frozenset(("builtins.bool", "builtins.len"))
@@ -316,7 +315,7 @@ class Containers:
         """Whether a class gives an attribute nothing but dicts without keys."""
         stored = self._values.unit.stored(kind, name)
         given = {self._effects.made(x.args[1]) for x in stored if x.code == "store_attr"}
-        return bool(given) and all(map(_is_empty, given))
+        return bool(given) and all(map(is_empty, given))
 
     def _filled(self, op: Op) -> Iterator[Use]:
         if self._round.stops:
@@ -503,12 +502,6 @@ class Containers:
         if op.code == "call" and op.args[0].code == "attr":
             return self._is_state(op.args[0].args[0], container)
         return bool(path_of(op)) and path_of(op) == path_of(container)
-
-
-def _is_empty(made: Op) -> bool:
-    if made.code == "call":
-        return word_of(made) == "defaultdict" or (word_of(made) in _DICTS and not made.args[1:])
-    return made.code == "dict" and not made.args
 
 
 def _table(owner: Op) -> Op | None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.calls import is_empty, parameter_of, word_of
 from detlint.dataflow.orders.keys import leaves_ties
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.slices import closure
@@ -39,7 +39,6 @@ _MOST = 200
 _FEW = 30
 
 
-_EMPTY = frozenset(("OrderedDict", "defaultdict", "dict", "frozenset", "set"))
 _COPIES = frozenset(("copy", "items", "keys", "values"))
 
 
@@ -310,7 +309,7 @@ class Sets:
         if any(map(names.is_number, [*targets, *_names_behind(value)])):
             return True
         held = list(closure([value], self._held_by, _FEW))
-        ends = [x for x in held if not (_is_bare(x) or any(True for _ in self._held_by(x)))]
+        ends = [x for x in held if not (is_empty(x) or any(True for _ in self._held_by(x)))]
         return len(held) > 1 and bool(ends) and all(map(self._is_numeric, ends))
 
     def _held_by(self, op: Op) -> Iterator[Op]:
@@ -372,11 +371,6 @@ class Sets:
         return False
 
 
-def _is_bare(op: Op) -> bool:
-    """``{}``, ``set()``, which hold nothing yet."""
-    return not op.args if op.code == "dict" else len(op.args) == 1 and word_of(op) in _EMPTY
-
-
 def _numbers(by: Op) -> bool:
     """``for x in names: ids[x] = len(ids)``, ``for i, x in enumerate(names): ids[x] = i``."""
     taking = closure([by], lambda op: op.uses if op.code == "call" else (), _FEW)
@@ -408,7 +402,7 @@ def _is_in(op: Op, rows: Collection[int]) -> bool:
 
 def stays_empty(op: Op) -> bool:
     """``frozenset()``, to which nothing is added."""
-    return op.code == "call" and len(op.args) == 1 and op.args[0].name == "frozenset"
+    return word_of(op) == "frozenset" and is_empty(op)
 
 
 def defines(function: Function) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.calls import bound, is_empty, word_of
 from detlint.dataflow.orders.queues import same
 from detlint.dataflow.slices import before, closure
 from detlint.models import completions as models
@@ -23,7 +23,6 @@ _MOST = 200  # operations behind what is added to
 _ASYNC = "AsyncFunctionDef"
 _AWAITING = frozenset(("get", "join", "result", "wait"))
 _DICTS = frozenset(("OrderedDict", "defaultdict", "dict"))
-_LISTS = frozenset(("deque", "list"))
 _PARTIAL = "functools.partial"
 
 
@@ -163,8 +162,7 @@ class SharedLists:
                     any(map(models.is_manager, self._values.called(each)))
                     for each in self._queues.makers(method.args[0])
                 )
-        empty = made.code in ("dict", "list") and not made.args
-        if not shared or not (empty or (made.code == "call" and word in _DICTS | _LISTS)):
+        if not (shared and is_empty(made)):
             return False
         return found.is_keyed == (found.added.code == "store_item" or found.added.name == "update")
 
