@@ -6,6 +6,7 @@ hangs on what is in the set.
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sys
 import threading
@@ -52,6 +53,9 @@ _HOLDING: tuple[type, ...] = (
     type({}.values()),
     type({}.items()),
 )
+_CONTAINERS = (*_SETS, *_HOLDING)
+# datetime hashes the bytes of what it holds, timedelta numbers.
+_HASHED_AS_TEXT = (str, bytes, os.PathLike, dt.date, dt.time)
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
 _SHARING = {"multiprocessing.sharedctypes", "multiprocessing.managers"}
@@ -83,18 +87,33 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
     found = 0
     for value in values:
         kind = type(value)
-        if kind in (str, bytes) or issubclass(kind, os.PathLike):
+        holding = next((each for each in _CONTAINERS if issubclass(kind, each)), None)
+        if issubclass(kind, _HASHED_AS_TEXT):
             found |= STRINGS
-        elif kind in (*_SETS, *_HOLDING):
-            found |= SETS if kind in _SETS else 0
-            found |= traits_of(_first(value), deep - 1) if deep else 0
+        elif holding is not None:
+            found |= SETS if holding in _SETS else 0
+            found |= traits_of(_first(value, holding), deep - 1) if deep else 0
         elif kind.__module__ == "_io":
             found |= of_file(getattr(value, "name", ""))
         elif kind.__name__ in _WEAK and kind.__module__ in ("_weakrefset", "weakref"):
             found |= SETS | OBJECTS
         else:
             found |= _of_object(kind)
+            if deep and _hashes_by_itself(kind):
+                found |= traits_of(_parts(value), deep - 1) & STRINGS
     return found
+
+
+def _hashes_by_itself(kind: type) -> bool:
+    """Whether it is a class of Python's, whose hash is of what its objects hold: a dataclass, an
+    enumeration, one with a ``__hash__``."""
+    by_hash = getattr(kind, "__hash__", None)
+    return isinstance(by_hash, FunctionType)
+
+
+def _parts(value: Any) -> list[Any]:  # noqa: ANN401 - of any class
+    held = attributes(value) or of_slots(value, lambda _: True)
+    return list(held.values())[:_LOOKED_AT]
 
 
 def _of_object(kind: type) -> int:
@@ -120,9 +139,9 @@ def _is_shared(kind: type) -> bool:
     return stores or kind.__module__ in _SHARING
 
 
-def _first(held: Any) -> list[Any]:  # noqa: ANN401 - of a container of Python's own
+def _first(held: Any, kind: Any) -> list[Any]:  # noqa: ANN401 - of a container of Python's own
     try:
-        return list(islice(held, _LOOKED_AT))
+        return list(islice(kind.__iter__(held), _LOOKED_AT))
     except RuntimeError:  # another thread changes it meanwhile
         return []
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import random
 import sys
 import uuid
 from collections import deque
-from datetime import datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from guard.diff.statements import differ
-from guard.digests.traits import MISSING, value_of
+from guard.digests.traits import MISSING, SETS, STRINGS, traits_of, value_of
 from guard.digests.values import Digests
 from guard.observe.statements import statements
 
@@ -178,3 +180,31 @@ def test_no_method_of_the_programs_is_called() -> None:
     seen = Digests()
     assert seen.of(type("Own", (), dict(refusing))())
     assert value_of(("p", "x"), {"p": type("Own", (), {**refusing, "x": 3})()}, {}) == 3
+
+
+def _of_strings() -> list[object]:
+    @dataclasses.dataclass(frozen=True)
+    class Visit:
+        patient: str
+
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Slotted:
+        patient: str
+
+    class Edge(NamedTuple):
+        head: str
+
+    colour = enum.Enum("colour", "RED")
+    texts = enum.Enum("texts", {"RED": "red"}, type=str)
+    today = date(2020, 1, 1)
+    return [Visit("a"), Slotted("a"), Edge("a"), colour.RED, texts.RED, today, ("a", 1), Path("a")]
+
+
+@pytest.mark.parametrize("value", _of_strings(), ids=lambda each: type(each).__name__)
+def test_hashes_that_come_from_strings(value: object) -> None:
+    assert traits_of([{value}]) == SETS | STRINGS
+
+
+@pytest.mark.parametrize("value", [1, (1, 2), timedelta(1), 2.5])
+def test_hashes_that_come_from_numbers(value: object) -> None:
+    assert traits_of([{value}]) == SETS
