@@ -9,10 +9,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
+from detlint.documents.bindings import Bindings
 from detlint.index.facts import HIDING
 from detlint.index.scan import MAIN
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
-from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
+from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
@@ -136,6 +137,19 @@ class PythonFiles:
     def is_installed(self, path: str) -> bool:
         """Whether a file is one of a package that others install."""
         return self._unpacked or any(path.startswith(each) for each in self._packages)
+
+    def never_calls(self, path: str, row: int) -> bool:
+        """Whether Python gets to a line of C++ or CUDA by names that none of the files holds."""
+        source = self._index.source(path)
+        names = self._bindings.names_of(source.text, source.line_starts[row - 1])
+        return bool(names) and not any(
+            self._index.holds(each, sorted(names)) for each in self._paths
+        )
+
+    @cached_property
+    def _bindings(self) -> Bindings:
+        sources = (each for each in self._all if kind_of_name(each) == CUDA)
+        return Bindings([self._index.source(each).text for each in sources])
 
     @cached_property
     def _unpacked(self) -> bool:

@@ -72,11 +72,11 @@ def read(source: Source) -> Document:
 
 def additions(source: str) -> Iterator[Addition]:
     """Atomic additions whose order can show: of floats, and integers that hand out places."""
-    source = _TOKEN.sub(_blank, source)  # offsets stay
-    functions = _functions(source)
-    whole, outside = _folded(source), _folded(_outside(source, functions))
+    source = blanked(source)
+    spans = functions(source)
+    whole, outside = _folded(source), _folded(_outside(source, spans))
     for match in _CALL.finditer(source):
-        around = [span for span in functions if span[0] <= match.start() < span[1]]
+        around = [span for span in spans if span[0] <= match.start() < span[1]]
         if _is_declared(source, match) or (around and _defines_it(source, around[0])):
             continue
         function = _folded(source[slice(*around[0])]) if around else whole
@@ -108,6 +108,11 @@ def _comments(source: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in _TOKEN.finditer(source) if match[0].startswith("/"))
 
 
+def blanked(source: str) -> str:
+    """A source without what stands in its strings and comments; offsets stay."""
+    return _TOKEN.sub(_blank, source)
+
+
 def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
@@ -125,7 +130,7 @@ def _arguments(source: str, start: int) -> tuple[list[str], int]:
     return [], start
 
 
-def _functions(source: str) -> list[tuple[int, int]]:
+def functions(source: str) -> list[tuple[int, int]]:
     """From where to where each function goes that lies in no other. Where braces do not match,
     as around ``#else``, several count as one."""
     text = _DIRECTIVE.sub(_blank, source)
@@ -142,10 +147,10 @@ def _functions(source: str) -> list[tuple[int, int]]:
     return [*found, (head, len(text))] if depth else found
 
 
-def _outside(source: str, functions: list[tuple[int, int]]) -> str:
+def _outside(source: str, spans: list[tuple[int, int]]) -> str:
     """What stands in no function."""
-    starts = [0, *(end for _, end in functions)]
-    ends = [*(start for start, _ in functions), len(source)]
+    starts = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(source)]
     return "\n".join(source[start:end] for start, end in zip(starts, ends, strict=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import folding
@@ -11,14 +12,19 @@ from detlint.documents.cuda import additions
 from detlint.documents.document import Word
 from detlint.models.atomics import ADDITIONS, COMPILERS
 from detlint.rule import Confidence, Example, Rule
+from detlint.sources.kinds import CUDA, kind_of_name
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
     from detlint.documents.cuda import Addition
     from detlint.documents.document import Text
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _SHORTEST = 60  # characters of a call that a message can hold
 _ADVICE = (
@@ -39,6 +45,10 @@ class AtomicAccumulation(Rule):
     - the same in files of CUDA and C++, and in CUDA source in strings that are compiled
     - `cupyx.scatter_add`
     - integers, where the old value hands out places
+
+    Lowers the confidence:
+    - in C++ and CUDA: the project tells Python a name for what runs it, and none of its Python
+      files holds that: *possible*
 
     Not reported:
     - counters and locks, minima and maxima, and values that are seen to be integers
@@ -123,6 +133,19 @@ class AtomicAccumulation(Rule):
     )
 
     @classmethod
+    def doubted_by_all(
+        cls,
+        finding: Finding,
+        programs: Sequence[Program],
+        settings: Settings,
+        linted: PythonFiles,
+    ) -> bool:
+        """What the project builds, and none of its Python code calls."""
+        native = kind_of_name(finding.path) == CUDA
+        unused = native and linted.never_calls(os.path.realpath(finding.path), finding.row)
+        return unused or super().doubted_by_all(finding, programs, settings, linted)
+
+    @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not torch's ``scatter_add``, nor a compiler where no source adds atomically."""
         if text.startswith("scatter_add", offset):
@@ -162,7 +185,7 @@ class AtomicAccumulation(Rule):
     # CUDA
 
     def visit_Text(self, node: Text) -> None:
-        if self.document.source.kind != "cuda":
+        if self.document.source.kind != CUDA:
             return
         for addition in additions(node.text):
             place = Word(addition.start, addition.end, None)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 PYTHON = "python"
 NOTEBOOK = "notebook"
+CUDA = "cuda"
 # Kinds other than Python and notebooks are read by the module of that name in detlint.documents.
 SUFFIXES = {
     ".py": PYTHON,
@@ -21,9 +22,9 @@ SUFFIXES = {
     ".yml": "yaml",
     ".toml": "toml",
     ".json": "json",
-    ".cu": "cuda",
-    ".cuh": "cuda",
-    ".cpp": "cuda",
+    ".cu": CUDA,
+    ".cuh": CUDA,
+    ".cpp": CUDA,
 }
 # Names without a suffix, or before any: Dockerfile.gpu.
 NAMES = {
