@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.settings import flags_at, switched_off
@@ -11,7 +10,6 @@ from detlint.documents.settings import MayBeUnread, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import DETERMINISTIC, TRAINER
 from detlint.rule import Example, Rule
-from detlint.syntax.mentions import may_be_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from detlint.documents.document import Command, Entry
 
 # What takes flags by their places, or may lead to it.
-_LEADS_TO_FLAGS = re.compile(r"cudnn(?![\w\"']|\.(?!(?:set_)?flags\b))")
 _EFFECTS = {
     DETERMINISTIC: "lets cuDNN use kernels whose results differ from run to run",
     f"{TRAINER}.deterministic": "switches deterministic algorithms off",
@@ -87,14 +84,6 @@ class CudnnNondeterministic(MayBeUnread, Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not prose, nor another name, and of the module not its other flags."""
-        if text.startswith("cudnn", offset):
-            return _LEADS_TO_FLAGS.match(text, offset) is not None
-        named = text.startswith("deterministic", offset)
-        return not named or may_be_set(text, offset, "deterministic")
 
     def visit_Command(self, node: Command) -> None:
         for option, sure in switched(self.document, node):

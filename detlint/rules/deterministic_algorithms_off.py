@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.settings import flags_at, is_reset, is_teardown
@@ -12,7 +11,6 @@ from detlint.documents.settings import report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import ALGORITHMS, DEBUG_MODE, TRAINER, WARN_ONLY
 from detlint.rule import Example, Rule
-from detlint.syntax.mentions import may_be_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.arguments.settings import Setting
     from detlint.documents.document import Command, Entry
 
-_SWITCH = re.compile(r"set_deterministic(?:_debug_mode)?\b")
 _TRAINER = f"{TRAINER}.deterministic"
 _FLAGS = frozenset({ALGORITHMS, WARN_ONLY, DEBUG_MODE, _TRAINER})
 # What turns each of them on.
@@ -131,14 +128,6 @@ class DeterministicAlgorithmsOff(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not prose, nor a function of another name."""
-        if text.startswith("set_deterministic", offset):
-            return _SWITCH.match(text, offset) is not None
-        named = text.startswith("deterministic", offset)
-        return not named or may_be_set(text, offset, "deterministic")
 
     def visit_Command(self, node: Command) -> None:
         for option, sure in switched(self.document, node):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from detlint.finding import Edit
 
-_GIVEN = re.compile(r"DataLoader\(|num_workers\s*=(?!=)")
 _SEEDS_NUMPY = (1, 9)
 _LONGEST = 50
 _CURE = "worker_init_fn=guard.seed_worker"
@@ -155,11 +153,6 @@ class MissingWorkerInitFn(Rule):
             """,  # noqa: E501
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not a parameter, nor what is read."""
-        return _GIVEN.match(text, offset) is not None
 
     def examine(self, offsets: Sequence[int]) -> None:
         for loader in Loaders(self.unit, self._opened or Origins()).near(offsets):

@@ -140,12 +140,6 @@ class NondeterministicAttentionBackend(Rule):
         ),
     )
 
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not where the name is only defined or imported as it is."""
-        line = text[text.rfind("\n", 0, offset) + 1 : offset].lstrip()
-        return not line.startswith(("def ", "class "))
-
     @cached_property
     def _is_switched_on(self) -> bool:
         return enables_strictly(self.unit)

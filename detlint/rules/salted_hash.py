@@ -81,12 +81,6 @@ class SaltedHash(Rule):
     )
 
     @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """No where a method of that name is called, or a function defined."""
-        before = text[max(offset - 9, 0) : offset]
-        return before.endswith("builtins.") or not before.endswith((".", "def "))
-
-    @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Of a string, whose hash may be fixed."""
         return program.keeps_hashes()

@@ -117,14 +117,6 @@ class TfDataOrder(Rule):
         ),
     )
 
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not where an option is put to True."""
-        if text.startswith(_CALLS, offset):
-            return True
-        name, equals, value = text[offset : offset + 80].partition("=")
-        return not (equals and name.strip().isidentifier() and value.lstrip().startswith("True"))
-
     @cached_property
     def _origins(self) -> Origins:
         return Origins()

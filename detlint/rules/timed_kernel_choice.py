@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 # The first release whose use_deterministic_algorithms() keeps inductor from timing.
 _DETERMINISTIC_INDUCTOR = (2, 10)
 # What stands before the configurations of a tuner, at most so many characters of it.
-_TUNER = re.compile(r"@[\w.]*autotune\w*\(\s*$", re.IGNORECASE)
-_NEAR = 100
 _XLA_LEVEL = "--xla_gpu_autotune_level="
 _XLA_DETERMINISTIC = frozenset(
     f"--xla_gpu_deterministic_ops{value}" for value in ("", "=true", "=1")
@@ -144,14 +141,6 @@ class TimedKernelChoice(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Configurations matter as the first argument of a tuner, also of a project's own."""
-        return (
-            not text.startswith("configs", offset)
-            or _TUNER.search(text, max(offset - _NEAR, 0), offset) is not None
-        )
 
     @cached_property
     def _inductor_is_told(self) -> bool:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.memory.allocations import looks_unwritten
 from detlint.dataflow.memory.fills import partial_fill
 from detlint.dataflow.memory.initialisation import Initialisation
 from detlint.models.memory import NUMPY
-from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
-from detlint.syntax.mentions import owner
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Sequence
-
-# Another library's function of the same name.
-_FOREIGN = words("torch th jnp tf mx pl q queue")
 
 
 class UninitializedArrayRead(Rule):
@@ -109,13 +103,6 @@ class UninitializedArrayRead(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not another library's function, nor where the text shows that its memory is written."""
-        owned_by = owner(text, offset)
-        foreign = owned_by in _FOREIGN or owned_by.endswith("_queue")
-        return not foreign and looks_unwritten(text, offset)
 
     def examine(self, offsets: Sequence[int]) -> None:
         memory = Initialisation(self.unit, NUMPY)

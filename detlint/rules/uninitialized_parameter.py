@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,8 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
 
 # ``Parameter(torch.empty(``, ``register_buffer("x", torch.FloatTensor(``, ``Parameter(weight)``.
-_PLACE = re.compile(
-    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?"
-    r"(?:[\w.]*(?:empty|Tensor)\w*\(|\w+\s*[,)])"
-    r"|register_(?:parameter|buffer)\(\s*[^,()]*,[\s\w.(=]*?(?:empty|Tensor)\w*\("
-)
 # What says that the file trains it.
 _TRAINED = (".backward(", "optim.")
-_NEARBY = 400
 
 
 class UninitializedParameter(Rule):
@@ -104,11 +97,6 @@ class UninitializedParameter(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Only where something unfilled, or a local, is made a parameter."""
-        return _PLACE.match(text, offset, offset + _NEARBY) is not None
 
     def examine(self, offsets: Sequence[int]) -> None:
         functions = self.unit.functions_at(offsets)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.memory.allocations import looks_unwritten
 from detlint.dataflow.memory.initialisation import Initialisation
 from detlint.models.memory import TORCH
-from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
-from detlint.syntax.mentions import owner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# Another library's function of the same name.
-_FOREIGN = words("np numpy cp cupy jnp mx xp")
 
 
 class UninitializedTensorRead(Rule):
@@ -112,11 +106,6 @@ class UninitializedTensorRead(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not another library's function, nor where the text shows that its memory is written."""
-        return owner(text, offset) not in _FOREIGN and looks_unwritten(text, offset)
 
     def examine(self, offsets: Sequence[int]) -> None:
         memory = Initialisation(self.unit, TORCH)

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"(?=([\"'])(\w+)\1)")
-# What follows a keyword, and an attribute that may be a target.
-_GIVEN = re.compile(r"\s*=(?!=)")
-_TARGET = re.compile(r"\s*(?:[,:)\]\\]|in\b)")
 _FARTHEST = 40  # blanks between ``def`` and a name
 
 
@@ -72,27 +69,6 @@ def calls(
 def heads(text: str, name: str) -> list[int]:
     """Where functions of a name are defined: the offsets of the name."""
     return [place for place in mentions(text, name) if is_head(text, place)]
-
-
-def owner(text: str, place: int) -> str:
-    """The word that a name at a place is looked up in: ``np`` of ``np.empty``; "" for none."""
-    end = start = place - 1
-    if text[max(end, 0) : place] != ".":
-        return ""
-    while _continues(text, start - 1):
-        start -= 1
-    return text[start:end]
-
-
-def may_be_set(text: str, place: int, name: str) -> bool:
-    """Whether a name at a place may be given a value: it is a keyword, a key between quotes, or an
-    attribute among targets."""
-    end, before = place + len(name), text[place - 1 : place] if place else ""
-    if _GIVEN.match(text, end):
-        return True
-    if before in ("'", '"'):
-        return text.startswith(before, end)
-    return before == "." and _TARGET.match(text, end) is not None
 
 
 def is_head(text: str, place: int) -> bool:

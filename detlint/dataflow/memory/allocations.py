@@ -18,28 +18,6 @@ if TYPE_CHECKING:
 
 # NumPy fills arrays of objects with None, and strings of variable length with "".
 _FILLED = re.compile(r"[\"']?\|?(?:O\d*|T|object)[\"']?|.*\b(?:object_?|StringDType)(?:\(.*)?")
-_REACH = 400  # characters looked at on either side
-_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-# Data, no elements or one, in the words of the constructors; what a method fills at once.
-_NO_MEMORY = re.compile(
-    r"\w*Tensor\(\s*(?:[\[({)\"']|np\.|\w+(?:\.\w+)+\s*\)|[\w.]*\b(?!(?:size|len|int)\()\w+\()"
-    r"|(?:new_)?empty\(\s*(?:\)|1\s*\)|0\s*[,)])"
-    rf"|\w+{_ARGUMENTS}\s*\.(?:copy|fill|normal|uniform|zero)_\("
-)
-_KEPT = re.compile(
-    r"(?:Parameter|Buffer)\(\s*(?:data\s*=\s*)?[\w.]*$"
-    r"|register_(?:buffer|parameter)\(\s*[^,()]*,\s*[\w.]*$"
-    r"|[(,]\s*out\s*=\s*[\w.]*$"
-)
-
-
-def looks_unwritten(text: str, offset: int) -> bool:
-    """Whether a call that begins at an offset may be read unwritten, as far as the text around it
-    tells: no for data, for nothing, for what is filled at once, and for parameters."""
-    return not (
-        _NO_MEMORY.match(text, offset, offset + _REACH)
-        or _KEPT.search(text, max(offset - _REACH, 0), offset)
-    )
 
 
 class Allocations:
