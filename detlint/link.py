@@ -15,7 +15,7 @@ from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, unreadable
-from detlint.index.entrypoints import is_entrypoint, says_so
+from detlint.index.entrypoints import is_entrypoint, may_be_flat, says_so
 from detlint.index.index import Index
 from detlint.kept import Kept, Work
 from detlint.sources.cache import digest_of, dump, load
@@ -311,24 +311,44 @@ class Linker:
         by_root: dict[str, list[str]] = {}
         for path in sorted(filter(self._starts, dict.fromkeys(starts))):
             by_root.setdefault(self._context.root_of(path), []).append(path)
-        for path in self._context.packaging:
+        flat = list(filter(self._may_be_flat, self._context.files))
+        for path in (*self._context.packaging, *flat):
             by_root.setdefault(self._context.root_of(path), [])
         files, alone = self._files, self._context.alone
         found = []
         for root, paths in by_root.items():
             project = Project(root, files(root), paths, self.index, follows=not alone)
-            for path in project.entrypoints:
-                launched = [] if alone else self._launches.of(path)
-                places = [path, *(each.path for each in launched)]
-                chosen = wanted is None or any(each in wanted for each in places)
-                if chosen and not self._only_sets_up(path, project):
-                    program = Program(path, project, launched, lambda: self._launches.images)
-                    if self.kept is not None:
-                        program.look_up(self.kept)
-                    if not program.answers:
-                        project.expect(path)
-                    found.append(program)
+            sure = [x for x in project.entrypoints if not self._only_sets_up(x, project)]
+            programs = [*self._made(project, sure, wanted)]
+            unsure = project.unimported([x for x in flat if self._context.root_of(x) == root])
+            programs += self._made(project, unsure, wanted)
+            found += [x for x in programs if x.path not in unsure or x.does_something()]
         return found
+
+    def _made(
+        self, project: Project, paths: Iterable[str], wanted: dict[str, str] | None
+    ) -> Iterator[Program]:
+        """The programs of a project that start at some files, or of these only those that are
+        wanted."""
+        for path in paths:
+            launched = [] if self._context.alone else self._launches.of(path)
+            places = [path, *(each.path for each in launched)]
+            if wanted is None or any(each in wanted for each in places):
+                program = Program(path, project, launched, lambda: self._launches.images)
+                if self.kept is not None:
+                    program.look_up(self.kept)
+                if not program.answers:
+                    project.expect(path)
+                yield program
+
+    def _may_be_flat(self, path: str) -> bool:
+        """Whether a file that lies in no package, or at a project's root, may be a program by what
+        its statements call."""
+        folder, root = os.path.dirname(path), self._context.root_of
+        packaged = self.index.folders.is_package(folder) and folder != root(path)
+        if packaged or not path.endswith(".py") or self.index.runs(path):
+            return False
+        return self.index.told(path, "may be flat", partial(may_be_flat, path))
 
     def _starts(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""

@@ -2468,6 +2468,75 @@ def test_options_that_another_program_imports_are_no_program(project: Project, l
     assert "options.py:4 DET102" not in lint("--select", "DET102")
 
 
+LEARNER = """
+import torch
+
+class Agent:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 1)
+        self.optim = torch.optim.Adam(self.net.parameters())
+
+    def learn(self, steps):
+        for x in range(steps):
+            self._update(x)
+
+    def _update(self, x):
+        self.net(x).mean().backward()
+        self.optim.step()
+
+    def show(self):
+        print(self.net)
+
+def study(steps):
+    Agent().learn(steps)
+
+def rows():
+    return torch.rand(3)
+"""
+IMPORTED = "from agent import Agent, rows, study\nagent = Agent()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("agent.learn(9)\n", True),
+        ("study(9)\n", True),
+        ("for k in range(3):\n    if k:\n        best = study(k)\n", True),
+        ("with open('log') as log:\n    print(agent.learn(9), file=log)\n", True),
+        ("torch.save(rows(), 'rows.pt')\n", True),
+        ("print(rows())\n", False),
+        ("agent.show()\n", False),
+        ("def main():\n    agent.learn(9)\n", False),
+        ("@app.route('/')\ndef main():\n    agent.learn(9)\n", False),
+    ],
+)
+def test_what_the_statements_of_a_plain_script_run_makes_a_program_of_it(
+    project: Project, lint: Lint, text: str, *, found: bool
+) -> None:
+    project({"agent.py": LEARNER, "experiment.py": f"{IMPORTED}{text}"})
+    for paths in ((".",), ("experiment.py",)):
+        assert bool(lint("--select", "DET102", paths=paths)) is found
+
+
+def test_a_plain_script_that_others_import_or_that_lies_in_a_package_is_no_program(
+    project: Project, lint: Lint
+) -> None:
+    script = f"{IMPORTED}agent.learn(9)\n"
+    project({"agent.py": LEARNER, "lib/experiment.py": script, "lib/__init__.py": ""})
+    assert lint("--select", "DET102") == []
+    again = "import experiment\nprint()\n"
+    project({"agent.py": LEARNER, "experiment.py": script, "again.py": again})
+    assert lint("--select", "DET102") == []
+
+
+def test_a_plain_script_at_the_root_of_a_project_is_in_no_package(
+    project: Project, lint: Lint
+) -> None:
+    script = f"{IMPORTED}agent.learn(9)\n"
+    project({"agent.py": LEARNER, "experiment.py": script, "__init__.py": "", ".git/HEAD": ""})
+    assert lint("--select", "DET102") == ["agent.py:6 DET102"]
+
+
 def test_what_a_script_adds_to_the_path_by_convention_is_found(
     project: Project, lint: Lint
 ) -> None:

@@ -414,6 +414,25 @@ class Program:
         """Whether it writes data for a model, as the program's own file says."""
         return roles.makes_data(self.source.text)
 
+    def does_something(self) -> bool:
+        """Whether what its statements call trains, or draws where the program writes something."""
+        return self.known("does something", self._does_something)
+
+    def _does_something(self) -> bool:
+        kinds = ("trains", *(DRAWING if self.keeps() else ()))
+        if not any(kind in self._holders for kind in kinds):
+            return False
+        called = self._reach.called_by(self.path)
+        parts = {path: _Parts(path, called) for path in self.paths}
+        reached = (
+            kind
+            for kind in kinds
+            for path in self._holders.get(kind, ())
+            if any(each in parts[path] for each in self._index.parts_with(path, kind))
+        )  # most reach none, as far as tokens tell
+        found = (each for kind in dict.fromkeys(reached) for each in self.facts(kind, apart=True))
+        return any(self.is_within(each, parts) for each in found)
+
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         found = self._imported.intersection(libraries)

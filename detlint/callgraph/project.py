@@ -222,6 +222,13 @@ class Project:
         """Whether another program imports a file."""
         return path in self._imported
 
+    def unimported(self, paths: Sequence[str]) -> list[str]:
+        """Those of some files that no program imports, nor another of them."""
+        left = [each for each in paths if each not in self._imported]
+        closures = [self.closure(each) for each in left]
+        imported = {each for first, *others in closures for each in others}
+        return [each for each in left if each not in imported]
+
     @cached_property
     def _imported(self) -> frozenset[str]:
         closures = map(self.closure, self.entrypoints)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
 from detlint.callgraph.precedence import Precedence, Units
-from detlint.index.scan import MAIN
+from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
@@ -112,6 +113,15 @@ class Reachability:
         known = (self._calls.known(*each) for each in starts if each.path in files)
         reached = self._calls.reached_from([each for each in known if each is not None], files)
         return lambda path, part: not part or self._calls.known(path, part) in reached
+
+    def called_by(self, path: str) -> Callable[[str, str], bool]:
+        """Whether the statements of a file reach a part of another, or one of its own that no
+        decorator hands on."""
+        calls, files = self._calls, frozenset(self._within)
+        offered = {calls.known(path, each) for each in registered(self._index.source(path).text)}
+        here = calls.node(path, "")
+        reached = calls.reached_from(filterfalse(offered.__contains__, calls.targets[here]), files)
+        return lambda file, part: calls.known(file, part) in reached or (not part and file == path)
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""

@@ -68,6 +68,10 @@ _DRAWS = re.compile(
     r"\.(?:shuffle|rand\w*|choices?|sample|uniform|normal|permutation)\("
     r"|torch(?<=(?<![\w.])torch)\.rand\w*\("
 )
+# A call outside of functions, or what may hold one: far from all of them run a program.
+_MAY_CALL = re.compile(
+    r"\n(?!(?:async|class|def|from|import)\b)(?:(?:for|if|try|while|with)\b|[A-Za-z_](?:[^\n#]*?[\w\])])?\()"
+)
 # Sacred's, which runs what it decorates where the file is run.
 _AUTOMAIN = re.compile(r"\n@\w+\.automain\b")
 _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
@@ -120,6 +124,14 @@ def is_entrypoint(path: str, text: str) -> bool:
     return may_start(path, text) and (
         kind_of(path) == NOTEBOOK or not is_packaged(path) or says_so(path, text)
     )
+
+
+def may_be_flat(path: str, text: str) -> bool:
+    """Whether a file that says nothing of a start may be a program all the same, by what its
+    statements call: ``agent.learn(1000)``. What that runs tells."""
+    name = os.path.basename(path)
+    tests = _TEST.fullmatch(name) and not _trains_and_tests(name, text)
+    return not tests and _MAY_CALL.search(f"\n{text}") is not None
 
 
 def is_packaged(path: str) -> bool:

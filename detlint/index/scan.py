@@ -175,8 +175,7 @@ def outline(text: str) -> Outline:
         reader.read(code, found.setdefault(part, _Found()))
     for part, uses in found.items():
         uses.own.discard(part.partition(".")[0])
-    registered = (each.name for each in layout.top if each.kind and _is_registered(layout, each))
-    found[""].own.update(registered)
+    found[""].own.update(_registered(layout))
     found[""].names.update(reader.only_offered(each.attributes for each in found.values()))
     for part in ("", MAIN) if any(map(text.__contains__, _COMMANDS)) else ():
         code = "\n".join(
@@ -197,6 +196,15 @@ def outline(text: str) -> Outline:
         sorted(_quoted(layout)),
         reader.targets,
     )
+
+
+def registered(text: str) -> set[str]:
+    """The functions and classes of a text that decorators may hand on."""
+    return _registered(layout_of(_plain(text))) if "@" in text else set()
+
+
+def _registered(layout: Layout) -> set[str]:
+    return {each.name for each in layout.top if each.kind and _is_registered(layout, each)}
 
 
 def _quoted(layout: Layout) -> set[str]:

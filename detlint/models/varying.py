@@ -67,23 +67,26 @@ KINDS = {
 # Libraries that bring no layers, models and operators of torch.
 PLAIN = sys.stdlib_module_names | words(
     """
-    Cython IPython PIL SimpleITK absl accelerate addict aim albumentations ale_py attr attrs
-    beartype braceexpand bs4 catboost chex clearml click cloudpickle colorama coloredlogs comet_ml
-    configargparse cupy cv2 cython d4rl dask datasets dill distutils dm_control docopt dotenv einops
-    envpool evaluate face_recognition fire flax fsspec ftfy gdown geopy git google gpustat guard gym
-    gymnasium h5pickle h5py haiku hdbscan huggingface_hub hydra icecream ignite igraph imageio
-    imblearn imgaug ipdb ipywidgets jax jaxtyping jiwer joblib jsonlines keplergl librosa lightgbm
-    lightning lmdb logging loguru lxml lz4 matplotlib medpy mido minari mlflow more_itertools
-    moviepy mpi4py mpl_toolkits msgpack mujoco music21 natsort neptune networkx nibabel nltk nni
-    numba numexpr numpy nvidia_smi omegaconf openpyxl openslide optax optuna orbax orjson overrides
-    packaging pandas patsy pettingzoo pickle5 plotly polars pretty_midi prettytable procgen psutil
-    pudb pyarrow pycocotools pydantic pydicom pygame pylab pynvml pytest pytorch_lightning ray rdkit
-    regex requests rich sacrebleu sacred scipy seaborn sentencepiece setproctitle setuptools shapely
-    simple_parsing simplejson six skimage sklearn soundfile statsmodels structlog supersuit swanlab
-    sympy tables tabulate tblib tenacity tensorboard tensorboardX tensorboard_logger termcolor
-    test_tube thop tifffile tokenizers toml toolz torch torchdata torchinfo torchmetrics
-    torchsummary torchvision torchviz tqdm trimesh typer typing_extensions tyro ujson umap unidecode
-    visdom wandb xarray xgboost xlrd yacs yaml yapf zarr zstandard
+    Box2D Cython IPython PIL SimpleITK absl accelerate addict aim albumentations ale_py attr
+    attrs beartype bpy braceexpand bs4 casadi catboost chex clearml click cloudpickle colorama
+    coloredlogs comet_ml configargparse cupy cv2 cvxpy cython d4rl dask datasets dill distutils
+    dm_control docopt dotenv einops envpool evaluate face_recognition fire flax fsspec ftfy
+    gdown geopy git google gpustat guard gurobipy gym gym_minigrid gymnasium h5pickle h5py
+    haiku hdbscan highway_env huggingface_hub hydra icecream ignite igraph imageio imblearn
+    imgaug ipdb ipywidgets jax jaxtyping jiwer joblib jsonlines keplergl librosa lightgbm
+    lightning lmdb logging loguru lxml lz4 mathutils matlab matplotlib medpy mido minari
+    minigrid mlflow mne more_itertools moviepy mpi4py mpl_toolkits msgpack mujoco mujoco_py
+    music21 natsort neptune netCDF4 networkx nibabel nltk nni numba numexpr numpy nvidia_smi
+    omegaconf openpyxl openslide optax optuna orbax orjson overrides packaging pandas patsy
+    pettingzoo pickle5 plotly polars pretty_midi prettytable procgen psutil pudb pyarrow
+    pybullet pybullet_envs pycocotools pydantic pydicom pygame pyglet pylab pynvml pytest
+    pytorch_lightning rasterio ray rdkit regex requests rich sacrebleu sacred scipy seaborn
+    sentencepiece setproctitle setuptools shapely simple_parsing simplejson six skimage sklearn
+    soundfile statsmodels structlog supersuit swanlab sympy tables tabulate tblib tenacity
+    tensorboard tensorboardX tensorboard_logger termcolor test_tube thop tifffile tokenizers
+    toml toolz torch torchdata torchinfo torchmetrics torchsummary torchvision torchviz tqdm
+    trimesh typer typing_extensions tyro ujson umap unidecode visdom vizdoom wandb wfdb xarray
+    xgboost xlrd yacs yaml yapf yfinance zarr zstandard
     """
 )
 # Parts of libraries that bring none that do.

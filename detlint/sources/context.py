@@ -79,14 +79,21 @@ class Context:
         return [each for each in self.files if os.path.basename(each) == _PACKAGING]
 
     def may_start(self) -> bool:
-        """Whether one of the linted files may be a script that starts programs, or one that a
-        command starts which a package installs."""
+        """Whether one of the linted files may be a script that starts programs, one that a
+        command starts which a package installs, or a program by what its statements call."""
         said = cache(_packaging_above)
         kinds = (kind_of_name(os.path.basename(path)) for path in self.names)
-        modules = (path for path in self.names if path.endswith(".py"))
-        return any(kind in _STARTING for kind in kinds) or any(
-            f"{_module(path)}:".encode() in said(os.path.dirname(path)) for path in modules
+        modules = [path for path in self.names if path.endswith(".py")]
+        return (
+            any(kind in _STARTING for kind in kinds)
+            or any(self.is_outside_packages(path) for path in modules)
+            or any(f"{_module(x)}:".encode() in said(os.path.dirname(x)) for x in modules)
         )
+
+    def is_outside_packages(self, path: str) -> bool:
+        """Whether a file lies in no package, or at the root of a project."""
+        folder = os.path.dirname(path)
+        return not _is_package(folder) or folder == self.root_of(path)
 
     def _root_of(self, path: str) -> str:
         """The folder in which a file's imports are looked up: that of its project, or outside of
@@ -97,8 +104,7 @@ class Context:
             return project
         if is_within(folder, self._here):
             return self._here
-        bare = (x for x in ancestors(folder) if not os.path.exists(os.path.join(x, "__init__.py")))
-        folder = next(bare, folder)
+        folder = next((x for x in ancestors(folder) if not _is_package(x)), folder)
         shared = self._shared
         return shared if shared != os.sep and is_within(folder, shared) else folder
 
@@ -121,6 +127,10 @@ class Context:
         if configured and is_within(folder, configured):
             return configured
         return folder if is_repository(folder) else None
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "__init__.py"))
 
 
 def _packaging_above(folder: str) -> bytes:
