@@ -148,6 +148,7 @@ class Data:
     def order(self):
         return self.rng.permutation(self.rows)
 """
+_OR = "rng or np.random.default_rng()"
 PACKAGE = {"setup.py": "from setuptools import setup\nsetup()\n"}
 
 
@@ -171,7 +172,11 @@ def test_what_stands_in_for_what_all_calls_pass_is_possible(
     *,
     is_found: bool,
 ) -> None:
-    project({"run.py": RUN.format(call).replace(", split", ""), "data.py": INSTEAD, **more})
-    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
-    found = json.loads(capsys.readouterr().out)
-    assert [place_of(each) for each in found] == ["data.py:5"] * is_found
+    run = RUN.format(call).replace(", split", "")
+    in_signature = INSTEAD.replace("=None", "=np.random.default_rng()").replace(_OR, "rng")
+    for text, row in ((INSTEAD, 5), (in_signature, 4)):
+        for own in (run, f"import data\n{run.replace('Data(', 'data.Data(')}"):
+            project({"run.py": own, "data.py": text, **more})
+            main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+            found = json.loads(capsys.readouterr().out)
+            assert [place_of(each) for each in found] == [f"data.py:{row}"] * is_found

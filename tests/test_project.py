@@ -2638,6 +2638,11 @@ Own().fit(x)"""
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("import keras\n\nmodel.compile(loss='mse')\nmodel.fit(x, y)", True),
+        (
+            "import os, keras\n\nos.environ['JAX_PLATFORMS'] = 'x'\nmodel.fit(x)",
+            False,
+        ),
         ("import tensorflow.compat.v2 as tf\n\nwith tf.GradientTape() as tape:\n    pass", True),
         ("import tensorflow as tf\n\ntf.compat.v2.GradientTape()", True),
         ("import tensorflow as tf\n\ntf.Session()\noptimizer.minimize(loss)", False),

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.fixes.insertions import imports_of
+from detlint.index.facts import OF_JAX
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Located, Program
@@ -25,6 +26,16 @@ def training(program: Program, *, apart: bool = False) -> Located | None:
     TensorFlow 1."""
     first = _training(program, apart=apart)
     return None if first is None or _is_of_sessions(program, first) else first
+
+
+def backend_is_open(program: Program) -> bool:
+    """Whether a program names Keras alone, which may run on another backend than TensorFlow."""
+    return not program.imports("tensorflow")
+
+
+def hints_at_jax(program: Program) -> bool:
+    """Whether a program of which the backend is open sets a variable of JAX."""
+    return backend_is_open(program) and any(program.has("sets", each) for each in OF_JAX)
 
 
 def trains_in_sessions(program: Program) -> bool:

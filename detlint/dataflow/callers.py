@@ -121,7 +121,7 @@ class AllCallers:
     """Answers for the functions of a project: their calls in their own files and in those that
     import them. ``importing``: which these are, as ``OtherFiles`` has it."""
 
-    def __init__(self, importing: Callable[[Unit, str], list[tuple[Unit, str, str]]]) -> None:
+    def __init__(self, importing: Callable[[Unit, str, str], list[tuple[Unit, str, str]]]) -> None:
         self._importing = importing
         self._known: dict[Unit, Callers] = {}
 
@@ -133,7 +133,7 @@ class AllCallers:
             return []
         unit, sought = function.unit, owner or name
         found = list(self._in(unit).of(function).calls)
-        for other, word, full in self._importing(unit, sought):
+        for other, word, full in self._importing(unit, sought, sought):
             found += self._in(other).of_imported(word, full)
         return found
 

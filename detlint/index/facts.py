@@ -34,10 +34,15 @@ ABOUT = {
     "builds": frozenset(("torch", "tensorflow", training.UNSEEN)),
     "orders": frozenset(("torch",)),
 }
+OF_JAX = (  # which say that it is JAX that runs
+    *("XLA_PYTHON_CLIENT_ALLOCATOR", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
+    *("XLA_PYTHON_CLIENT_PREALLOCATE", "JAX_PLATFORMS", "JAX_PLATFORM_NAME", "JAX_ENABLE_X64"),
+)
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
     *("TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS"),
+    *OF_JAX,
 )
 HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts can set it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
-from detlint.callgraph.tensorflow import imported, training
+from detlint.callgraph.tensorflow import backend_is_open, hints_at_jax, imported, training
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class TfDeterminismNeverEnabled(Rule):
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
+    - it names no backend of Keras, and sets a variable of JAX, as `XLA_PYTHON_CLIENT_PREALLOCATE`:
+      *possible*
 
     Not reported:
     - Keras that runs on torch or JAX
@@ -83,6 +85,9 @@ class TfDeterminismNeverEnabled(Rule):
             first, sure = training(program, apart=True), Confidence.POSSIBLE
         if first is None:
             return
+        if hints_at_jax(program):
+            sure = Confidence.POSSIBLE
+        library = "Keras, on TensorFlow by default" if backend_is_open(program) else "TensorFlow"
         missing = []
         if not program.has("enables", "tensorflow"):
             missing.append("tf.config.experimental.enable_op_determinism()")
@@ -94,7 +99,7 @@ class TfDeterminismNeverEnabled(Rule):
             yield program.finding(
                 cls,
                 first,
-                f"{program.title} trains with TensorFlow ({program.shown(first)}) and never "
+                f"{program.title} trains with {library} ({program.shown(first)}) and never "
                 f"calls {' nor '.join(missing)}{also}",
                 f"call {' and '.join(missing)} at the start of {program.title}",
                 cls._fix(program, missing),

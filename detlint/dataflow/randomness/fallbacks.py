@@ -39,6 +39,9 @@ def fallback(op: Op) -> Fallback | None:
     key = next(filter(None, map(_default_of, _around(op))), "")
     if key:
         return Fallback(key, optional=True)
+    param = _with_default(op)
+    if param is not None:
+        return Fallback(param.name[1], optional=True)
     for region in op.region.around():
         subject = _missing(region)
         if subject is not None:
@@ -50,11 +53,19 @@ def fallback(op: Op) -> Fallback | None:
 
 def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers | None) -> bool:
     """Whether all calls of a project, where these are known, pass what a value stands in for."""
-    param = op.function.params.get(missing.subject) if missing and missing.optional else None
-    if param is None or callers is None:
+    if missing is None or not missing.optional or callers is None:
         return False
-    found = [given(each, param) for each in callers.of(op.function)]
-    return bool(found) and all(each is not None and _is_something(each) for each in found)
+    param = _with_default(op) or op.function.params.get(missing.subject)
+    if param is None:
+        return False
+    found = [given(each, param) for each in callers.of(param.function)]
+    passed = [each for each in found if each is not None and each is not op]
+    return bool(found) and len(passed) == len(found) and all(map(_is_something, passed))
+
+
+def _with_default(op: Op) -> Op | None:
+    """The parameter of which a value is the default."""
+    return next((each for each in op.uses if each.code == "param" and op in each.args), None)
 
 
 def _is_something(value: Op) -> bool:
