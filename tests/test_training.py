@@ -121,6 +121,20 @@ def test_what_stays_on_the_cpu_is_possible(
     assert "DET304" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("path", "found"), [("tests/check.py", False), ("train.py", True)])
+def test_what_trains_in_a_folder_of_tests_is_possible(
+    path: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    found: bool,
+) -> None:
+    step = "    loss.backward()\n    opt.step()"
+    project({path: LOOP.format(imports="", before=OPTIMIZER, step=step)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is found
+
+
 BARE = """
 import torch
 {imports}

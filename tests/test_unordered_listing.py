@@ -277,6 +277,16 @@ def test_a_walk_from_the_bottom_up_is_sorted_as_a_whole(
             id="pictures",
         ),
         pytest.param(
+            "for n in os.listdir('.'):\n    if stop.is_set():\n        break\n    save(n, f(n))\n",
+            [],
+            id="a loop that somebody may interrupt",
+        ),
+        pytest.param(
+            "for n in os.listdir('.'):\n    if is_full(n):\n        break\n    save(n, f(n))\n",
+            [3],
+            id="a loop that ends by itself",
+        ),
+        pytest.param(
             "import matplotlib.pyplot as plt\nimport torch\nx = list(map(load, os.listdir('.')))\n"
             "train(x[0])\nplt.show()\n",
             [5],

@@ -401,6 +401,11 @@ class Program:
     def _is_module(self) -> bool:
         return self._index.is_packaged(self.path) or self._project.is_imported(self.path)
 
+    @property
+    def is_below_tests(self) -> bool:
+        """Whether it lies in a folder of tests."""
+        return roles.is_below_tests(self._shown)
+
     def only_checks(self) -> bool:
         """Whether it is a test, a benchmark or a server, by its name, its folder or what it
         measures with."""

@@ -51,8 +51,8 @@ class DeterminismNeverEnabled(Rule):
       head on a frozen encoder. So does arithmetic of tensors that are no layer's. With
       `cudnn.deterministic = True`, and no `benchmark`, convolutions repeat, also torchvision's
       ResNets: *possible*
-    - the program is for something else by its name, or only tries what its file defines, and names
-      no device there: *possible*
+    - the program is for something else by its name, or lies in a folder of tests: *possible*. So
+      is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
     - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
@@ -118,7 +118,8 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
-        if _stays_on_cpu(program) or (program.only_tries(first) and _names_no_device(program)):
+        tries = program.only_tries(first) and _names_no_device(program)
+        if tries or program.is_below_tests or _stays_on_cpu(program):
             sure = Confidence.POSSIBLE
         varying = program.varying()
         if program.trains_what_repeats():

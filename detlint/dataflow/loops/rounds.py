@@ -23,6 +23,7 @@ _HELD = frozenset(("attr", "augment", "change", "item", "store_item"))
 _MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
 _STEMS = frozenset(("os.path.split", "os.path.splitext"))
 _PARTS = frozenset(("partition", "rpartition", "rsplit", "split"))
+_ASKS = "is_set"  # of an event, as a handler of signals sets it
 _CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
 
@@ -63,7 +64,7 @@ class Round:
         self.own = self._derived()
         self.seeded = any(self._seeds(op) for op in self.ops)
         self.counters = self._counting()
-        self.stops = any(map(self.breaks, self.ops))
+        self.stops = any(self.breaks(op) and not _is_asked_to(op) for op in self.ops)
 
     def _is_left_out(self, op: Op) -> bool:
         """Whether an argument that is not given, by its default, keeps code from running."""
@@ -323,3 +324,10 @@ def is_same(one: Op, other: Op) -> bool:
     return len(one.args) == len(other.args) and all(
         is_same(*each) for each in zip(one.args, other.args, strict=True)
     )
+
+
+def _is_asked_to(leaving: Op) -> bool:
+    """Whether a loop ends since somebody asks for it: ``if stop.is_set(): break``."""
+    head = leaving.region.head
+    tests = head.args if head is not None and leaving.region.kind == "if" else ()
+    return any(word_of(each) == _ASKS and len(each.args) == 1 for each in tests)
