@@ -281,6 +281,8 @@ def afresh() -> None:
             setattr(sys.modules[name], attribute, None)
     if (random := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
         random.seed()
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.default_generator.seed()
 
 
 _HERE = "127.0.0.1"

@@ -88,8 +88,8 @@ def _runs(opened: Session, folder: Path, code: str, *numbers: int) -> list[Proce
 def test_forks_share_what_is_varied_and_draw_their_own(opened: Session, tmp_path: Path) -> None:
     code = """
         import os, random, tempfile, numpy, torch
-        print(hash("a"), os.getppid(), torch.rand(2).tolist())
-        print(random.random(), numpy.random.rand(), tempfile.mktemp())
+        print(hash("a"), os.getppid())
+        print(random.random(), numpy.random.rand(), tempfile.mktemp(), *torch.rand(2).tolist())
         """
 
     found = [each.tail() for each in _runs(opened, tmp_path, code, 0, 0, 1)]
