@@ -165,6 +165,62 @@ def test_what_a_data_set_draws_by_a_function_and_an_object_as_it_is_made(  # noq
     assert drawn(project, capsys, {"crops.py": crops, "answer.py": ASKING}) == found
 
 
+DROPS = """\
+import torch
+import torch.nn.functional as F
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 2)
+        self.dropout = torch.nn.Dropout()
+
+    def forward(self, x):
+        return {answer}
+"""
+TESTING = """\
+import numpy as np
+import torch
+from net import Net
+
+def {verb}_model(path):
+    net = Net()
+    {loads}
+    np.save("answers.npy", net(torch.ones(8)).detach().numpy())
+
+if __name__ == "__main__":
+    {verb}_model("m.pt")
+"""
+LOADS = 'net.load_state_dict(torch.load("m.pt"))'
+
+
+@pytest.mark.parametrize(
+    ("answer", "loads", "name", "found"),
+    [
+        ("F.dropout(self.layer(x))", LOADS, "answer.py", 1),
+        ("F.dropout(self.layer(x), 0.1, True)", LOADS, "answer.py", 1),
+        ("F.dropout(self.layer(x), training=self.training)", LOADS, "answer.py", 0),
+        ("F.dropout(self.layer(x), 0.0)", LOADS, "answer.py", 0),
+        ("self.dropout(self.layer(x))", LOADS, "answer.py", 0),
+        ("F.dropout(self.layer(x))", LOADS, "test_model.py", 1),
+        ("F.dropout(self.layer(x))", LOADS, "check.py", 1),
+        ("F.dropout(self.layer(x))", "pass", "check.py", 0),
+        ("F.dropout(self.layer(x))", LOADS + "; assert net", "check.py", 0),
+    ],
+)
+def test_a_function_that_always_drops_and_a_test_of_a_model(  # noqa: PLR0913, PLR0917
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    answer: str,
+    loads: str,
+    name: str,
+    found: int,
+) -> None:
+    verb = "test" if name.startswith("test") else "ask"
+    files = {"net.py": DROPS.format(answer=answer), name: TESTING.format(loads=loads, verb=verb)}
+    assert drawn(project, capsys, files) == found
+
+
 def drawn(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str]) -> int:
     project(files)
     main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])

@@ -578,7 +578,8 @@ def test_async_is_a_name_in_code_of_python_3_6(project: Project, lint: Lint) -> 
 )
 def test_what_is_an_entrypoint(text: str, *, runs: bool) -> None:
     assert is_entrypoint("train.py", text) is runs
-    assert not is_entrypoint("test_train.py", text)
+    assert not is_entrypoint("test_train.py", f"import pytest\n{text}")
+    assert not is_entrypoint("test_train.py", f"def test_it():\n    pass\n{text}")
     assert is_entrypoint("package/__main__.py", text)
 
 
@@ -588,6 +589,14 @@ def test_a_name_of_a_test_that_says_training_is_that_of_a_program_without_tests(
     assert not is_entrypoint("model_test.py", text)
     assert not is_entrypoint("train_test.py", f"import pytest\n{text}")
     assert not is_entrypoint("train_test.py", f"{text}\ndef test_it():\n    pass\n")
+
+
+def test_a_main_block_beside_nothing_that_pytest_could_run_is_a_program() -> None:
+    text = f"def test_model(path):\n    return load(path)\n\n{MAIN}"
+    assert is_entrypoint("test_model.py", text)
+    assert not is_entrypoint("test_model.py", text.partition("if __name__")[0])
+    assert not is_entrypoint("test_model.py", text.replace("return", "assert"))
+    assert not is_entrypoint("conftest.py", text)
 
 
 def test_imports_are_read_as_they_run() -> None:
@@ -1764,7 +1773,7 @@ def test_code_is_judged_by_the_programs_in_which_it_may_run(
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("eval_harness.py", False), ("test_steps.py", True), ("run.py", False)]
+    ("name", "found"), [("eval_harness.py", False), ("test_steps.py", False), ("run.py", False)]
 )
 def test_a_tool_answers_unless_it_runs_what_trains(
     project: Project, lint: Lint, name: str, *, found: bool

@@ -10,7 +10,7 @@ from detlint.dataflow.learning.roles import only_draws
 from detlint.index.entrypoints import main_line
 from detlint.index.imports import without_imports
 from detlint.models import roles as rows
-from detlint.models.purposes import Purpose, purpose, trains
+from detlint.models.purposes import NOTHING, Purpose, purpose, trains
 from detlint.syntax.layout import code_of, plain_of, says_in_code
 from detlint.syntax.mentions import is_head, mentions
 
@@ -151,7 +151,20 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
         return True
     if named.intersection(rows.DRAWING) and named.isdisjoint(rows.LEARNING) and only_draws(text):
         return True
-    return bool(_CHECKS & purpose(_stem(shown))) or _is_below(shown, rows.APART)
+    if _is_below(shown, rows.APART - rows.TESTS):
+        return True
+    of_name = _CHECKS & purpose(_stem(shown))
+    if of_name not in (Purpose.TESTS, NOTHING):
+        return True
+    tests = bool(of_name) or _is_below(shown, rows.TESTS)
+    return tests and not _evaluates(text, libraries)
+
+
+def _evaluates(text: str, libraries: Iterable[str]) -> bool:
+    """Whether a program asks a model that was trained, on data for tests, and is no test of code:
+    it has a main block, loads weights, and asserts nothing."""
+    loads = main_line(text) is not None and says_in_code(text, rows.LOADS)
+    return loads and set(libraries).isdisjoint(rows.TESTING) and "assert" not in code_of(text)
 
 
 def _is_below(shown: str, folders: frozenset[str]) -> bool:

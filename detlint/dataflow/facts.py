@@ -721,6 +721,17 @@ class _Reader:
             if library:
                 yield Found(op, library)
 
+    def drops(self, function: Function) -> Iterator[Found]:
+        """Those functions that drop something whether anything is trained or not."""
+        for op in function.coded("call"):
+            if any(map(trainers.DROPS, self._called(op))) and self._drops_always(op):
+                yield Found(op, "torch")
+
+    def _drops_always(self, call: Op) -> bool:
+        share, training = call.given("p", 1), call.given("training", 2)
+        drops = share is None or self._values.constant(share) not in (0, ...)
+        return drops and (training is None or self._values.constant(training) is True)
+
     def _perturbs(self, call: Op, name: str) -> str:
         layer = trainers.DROPOUTS(name)
         if layer or trainers.DROPS(name):

@@ -81,9 +81,15 @@ _CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
+_PLUGS = ("conftest.py", "setup.py")
 # What pytest looks for in such a file: without it, `train_test.py` trains and tests a model.
 _TESTS = re.compile(
     r"\n[ \t]*(?:async[ \t]+)?(?:def[ \t]+test|class[ \t]+\w*Test)|\b(?:pytest|unittest)"
+)
+# What it could run there; `test_model(path)` has to be given something.
+_RUN = re.compile(
+    r"\n[ \t]*(?:async[ \t]+)?(?:def[ \t]+test\w*\([ \t]*(?:self[ \t]*)?\)|class[ \t]+\w*Test)"
+    r"|\b(?:pytest|unittest|assert\w*)\b"
 )
 
 
@@ -107,15 +113,18 @@ def may_start(path: str, text: str, *, told: bool = True) -> bool:
         return True
     if told and kind_of(name) == NOTEBOOK:
         return True
-    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _trains_and_tests(name, text)):
+    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _tests_models(name, text)):
         return False
     started = told and (says_so(name, text) or _starts_at_the_top(text))
     return started or _calls_its_own(text)
 
 
-def _trains_and_tests(name: str, text: str) -> bool:
-    """Whether a file whose name is that of a test is a program that trains a model and tests it."""
-    return not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}")
+def _tests_models(name: str, text: str) -> bool:
+    """Whether a file whose name is that of a test is a program that trains a model and tests it, or
+    one with a main block and nothing that pytest could run."""
+    if not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}"):
+        return True
+    return name not in _PLUGS and main_line(text) is not None and not _RUN.search(f"\n{text}")
 
 
 def is_entrypoint(path: str, text: str) -> bool:
@@ -130,7 +139,7 @@ def may_be_flat(path: str, text: str) -> bool:
     """Whether a file that says nothing of a start may be a program all the same, by what its
     statements call: ``agent.learn(1000)``. What that runs tells."""
     name = os.path.basename(path)
-    tests = _TEST.fullmatch(name) and not _trains_and_tests(name, text)
+    tests = _TEST.fullmatch(name) and not _tests_models(name, text)
     return not tests and _MAY_CALL.search(f"\n{text}") is not None
 
 

@@ -28,11 +28,14 @@ TENSORS = "tensors"  # which it trains, and no layers
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
-DRAWING = frozenset(("draws", "perturbs", "orders", "builds", "environments", "spaces", "resumes"))
+DRAWING = frozenset(
+    ("draws", "drops", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
+)
 # Of some kinds the libraries that they are about: for others no operation has to be looked at.
 ABOUT = {
     "builds": frozenset(("torch", "tensorflow", training.UNSEEN)),
     "orders": frozenset(("torch",)),
+    "drops": frozenset(("torch",)),
 }
 OF_JAX = (  # which say that it is JAX that runs
     *("XLA_PYTHON_CLIENT_ALLOCATOR", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
@@ -210,6 +213,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("ElasticTransform(", "GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment("),
         *("ScaleJitter(", "TrivialAugmentWide(", "Masking(", "NWays(", "KShots("),
     ),
+    "drops": ("dropout(",),
     "worker_seeds": ("seed_everything(",),
     "ranks": tuple(
         form

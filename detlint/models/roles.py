@@ -5,6 +5,11 @@ from __future__ import annotations
 # Tests. `unittest.mock` stands for objects, in other code, too.
 TESTING = ("pytest", "unittest")
 NO_TESTING = ("unittest.mock", "unittest.util")
+# What a program calls that asks a model which was trained.
+LOADS = (
+    *("load_state_dict(", "load_from_checkpoint(", "load_checkpoint(", "load_weights("),
+    *("load_model(", ".restore(", "from_pretrained(", "torch.load("),
+)
 # What builds and installs packages, by this call.
 PACKAGING = ("setuptools", "distutils")
 SETS_UP = "setup("

@@ -237,12 +237,14 @@ class UnseededGlobalRng(Rule):
     ) -> Iterator[Finding]:
         """A draw of a program that does not seed, or does with an option alone."""
         sure = cls._sure(program, trains=trains)
+        all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
+        if not trains and program.only_checks():
+            sure = Confidence.POSSIBLE
+            if not all_asked:
+                return
         if trains and program.has("seeds", library):
             draws = (each for each in draws if program.happens_by_default(each[0]))
-        found, all_asked = (
-            cls._surest(program, draws),
-            settings.bar(cls.code) == Confidence.POSSIBLE,
-        )
+        found = cls._surest(program, draws)
         if found is None and all_asked:
             found = (cls._unset if trains else cls._own_draw)(program, library)
             sure = Confidence.POSSIBLE
@@ -421,11 +423,10 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _draws_of_tool(cls, program: Program, library: str) -> Iterator[Located]:
         """The same of a program that trains nothing."""
-        if program.only_checks():
-            return
         # A tool's imports hold much that it never calls, and the main block of a package's module
         # often only tries it on random numbers, as tests do.
-        draws = [*program.facts("draws", library, own=True)]
+        kinds = ("draws", "drops")
+        draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
             some = [each for each in some if _PICKS.search(each.fact.text)]
@@ -437,10 +438,11 @@ class UnseededGlobalRng(Rule):
     def _drawn_elsewhere(program: Program, library: str) -> Iterator[Located]:
         """What functions of other files draw that it calls, and data sets and models that its own
         file names, each time that they are asked."""
-        for each in program.asked_for("draws", library, PER_BATCH):
-            tried = _EXAMPLE.fullmatch(each.fact.text) is not None
-            if not tried and not program.only_tries(each):
-                yield each
+        for kind in ("draws", "drops"):
+            for each in program.asked_for(kind, library, PER_BATCH):
+                tried = _EXAMPLE.fullmatch(each.fact.text) is not None
+                if not tried and not program.only_tries(each):
+                    yield each
 
     @staticmethod
     def _weights(program: Program, library: str) -> Iterator[Located]:
