@@ -488,6 +488,7 @@ class Flows:
         if not found and above is not None and len(path) == 1:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before) or late
+        found = found or self._of_its_maker(node, path)
         if found or above is None:
             return found
         own = self._of_its_object(above) if path[0] == "self" else NOTHING
@@ -497,7 +498,18 @@ class Flows:
         """Of a method, the object that it was called of: another one holds other things, and no
         statement has written them."""
         held = _called_of(above)
-        return self._of_inputs(above, [each for each in self._differing(above) if each[0] in held])
+        found = self._of_inputs(above, [e for e in self._differing(above) if e[0] in held])
+        pairs = zip(above.statement.reads, above.ran.reads, strict=False)
+        properties = (path for path, digest in pairs if not digest and len(path) > 1)
+        keys = [key for path in properties for key in local_keys(above, path[:-1])]
+        return found or self._written_to(keys, above.ran.began)
+
+    def _of_its_maker(self, node: Node, path: Path) -> Origins:
+        """Of what no statement has written to an object of a library's, what made the object."""
+        made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+        if len(path) < 2 or made is None or made.within is not node.within:
+            return NOTHING
+        return made.origins or self.given(made) or frozenset((made,))
 
     def _passed_on(self, node: Node, above: Node) -> Origins:
         """What was given to a call and no statement wrote: of the one around it what it was given,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from guard.observe.statements import Statement
 
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
-FILES = {"mkstemp", "mktemp", "NamedTemporaryFile"}
+FILES = {"mkstemp", "mktemp", "NamedTemporaryFile", "SharedMemory"}
 _UNIQUE = {"uuid1", "uuid4"}
 _SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed", "current_process"}
 

@@ -212,6 +212,11 @@ class Node:
             node = node.within.above
 
 
+def _returns(node: Node) -> bool:
+    """Whether it ends its call: what a ``with`` around it does then gives nothing."""
+    return node.statement.kind == "Return" and not node.ran.raised
+
+
 Origins = frozenset[Node]
 NOTHING: Origins = frozenset()
 
@@ -273,10 +278,10 @@ class Pairing:
             self.nodes.append(node)
             if not is_extra:
                 last = node
-        if found.nodes:
-            found.nodes[-1].is_last = True
-            if last is not None:
-                last.is_last = True
+        both = [each for each in found.nodes if each.first and each.second]
+        for nodes in filter(None, (found.nodes, both)):
+            returns = (each for each in reversed(nodes) if _returns(each))
+            next(returns, nodes[-1]).is_last = True
         return found
 
     def _in_rounds(self, call: Call, rans: list[Ran]) -> Iterator[tuple[Hashable, Ran]]:

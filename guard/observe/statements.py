@@ -8,6 +8,7 @@ goes into. A part has other names: ``for part in self.parts: part += x`` changes
 from __future__ import annotations
 
 import ast
+import sys
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 
+_LIBRARIES = sys.stdlib_module_names | {"torch", "psutil"}
 _LONGEST = 4  # parts of a path: what follows is seen by what the path leads to
 
 
@@ -41,11 +43,39 @@ def path_of(node: ast.AST | None) -> Path | None:
             return None
 
 
-def inner_path(node: ast.AST) -> Path | None:
-    """The path of what a subscript is taken of, through further subscripts."""
+def imported(tree: ast.AST) -> dict[str, str]:
+    """Dotted names of what a file imports, by the names it has there."""
+    found = {"np": "numpy"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {each.asname: each.name for each in node.names if each.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+    return found
+
+
+def in_full(name: str, names: dict[str, str]) -> str:
+    """A dotted name, with what is imported in the place of its first part."""
+    start, dot, rest = name.partition(".")
+    return f"{names.get(start, start)}{dot}{rest}"
+
+
+def _of_libraries(tree: ast.AST) -> dict[str, str]:
+    """The same of Python's own modules: what others hold may be objects of the program's."""
+    named = imported(tree).items()
+    return {name: full for name, full in named if full.partition(".")[0] in _LIBRARIES}
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """What a subscript is taken of, through further subscripts."""
     while isinstance(node, ast.Subscript) and path_of(node) is None:
         node = node.value
-    return path_of(node)
+    return node
+
+
+def inner_path(node: ast.expr) -> Path | None:
+    """The path of what a subscript is taken of, through further subscripts."""
+    return path_of(_whole(node))
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -159,7 +189,7 @@ class Statement:
     writes: tuple[Path, ...] = ()  # paths that it binds
     # paths of what it may change in place: what it calls methods of, what it passes on
     touches: tuple[Path, ...] = ()
-    calls: tuple[str, ...] = ()  # dotted names of what it calls, as written
+    calls: tuple[str, ...] = ()  # dotted names of what it calls, in full for Python's own modules
     text: str = ""
     last: int = 0  # its last line; of a block, that of its head
     known: tuple[int, ...] = ()  # of each path that it touches, its place among those that it reads
@@ -182,9 +212,10 @@ def _lambdas(tree: ast.Module) -> dict[tuple[int, tuple[str, ...]], Statement]:
     """Of lambdas, what each does, by its line and its arguments: the first of those that have both
     in common."""
     found: dict[tuple[int, tuple[str, ...]], Statement] = {}
+    names = _of_libraries(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda):
-            each = _of_heads(node, [node.body])
+            each = _of_heads(node, [node.body], names)
             last = node.end_lineno or node.lineno
             given = tuple(argument.arg for argument in _arguments(node.args))
             found.setdefault((node.lineno, given), replace(each, line=node.lineno, last=last))
@@ -199,7 +230,7 @@ def _arguments(given: ast.arguments) -> list[ast.arg]:
 
 def _statements(tree: ast.Module) -> dict[int, Statement]:
     found: dict[int, Statement] = {}
-    parts, loops = changed(tree), _loops(tree)
+    parts, loops, names = changed(tree), _loops(tree), _of_libraries(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt) or isinstance(node, _TRIES):
             continue
@@ -207,13 +238,13 @@ def _statements(tree: ast.Module) -> dict[int, Statement]:
             for case in node.cases:  # it compares what is matched, and binds names
                 heads = [node.subject, case.pattern, *filter(None, [case.guard])]
                 line, last = case.pattern.lineno, case.body[0].lineno - 1
-                each = replace(_of_heads(case, heads), loops=loops.get(node, ()))
+                each = replace(_of_heads(case, heads, names), loops=loops.get(node, ()))
                 _add(found, replace(each, line=line, last=max(line, last)))
         last = node.end_lineno or node.lineno
         if isinstance(node, _BLOCKS):
             body = node.cases[0].pattern if isinstance(node, ast.Match) else node.body[0]
             last = max(node.lineno, body.lineno - 1)
-        each = _of_heads(node, list(_heads(node)), parts.get(node, ()))
+        each = _of_heads(node, list(_heads(node)), names, parts.get(node, ()))
         _add(found, replace(each, line=node.lineno, last=last, loops=loops.get(node, ())))
     return found
 
@@ -266,10 +297,11 @@ class Files:
 def _of_heads(
     node: ast.stmt | ast.match_case | ast.Lambda,
     heads: list[ast.AST],
+    names: dict[str, str],
     parts: tuple[Path, ...] = (),
 ) -> Statement:
     """What it does; ``parts``: of what it changes a part, under another name of that."""
-    found = _Gathered()
+    found = _Gathered(names)
     for each in heads:
         found.gather(each, frozenset())
     if isinstance(node, ast.AugAssign):
@@ -330,7 +362,8 @@ def _heads(node: ast.stmt) -> Iterator[ast.AST]:
 class _Gathered:
     """What the expressions of a statement do; dictionaries for their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
         self.reads: dict[Path, None] = {}
         self.writes: dict[Path, None] = {}
         self.touches: dict[Path, None] = {}
@@ -371,10 +404,13 @@ class _Gathered:
 
     def _gather_call(self, node: ast.Call, bound: frozenset[str]) -> None:
         name = _dotted(node.func)
-        self.calls.append(name)
+        self.calls.append(in_full(name, self._names))
         self.lines.append(node.func.end_lineno or node.lineno)
         if isinstance(node.func, ast.Attribute):
-            self._touch(node.func.value, bound)
+            held = node.func.value
+            if path_of(held) is None and _is_changing(node.func.attr):  # of a part: rows[at].add(x)
+                held = _whole(held)
+            self._touch(held, bound)
             self.gather(node.func.value, bound)
         else:
             self.gather(node.func, bound)

@@ -17,7 +17,7 @@ from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
 from guard.diff.sources import LISTING, is_asynchronous, leaves_out, of_arguments, source_of
-from guard.observe.statements import LOOPS, inner_path
+from guard.observe.statements import LOOPS, imported, in_full, inner_path
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
@@ -257,21 +257,9 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
             yield node, ast.unparse(node.func)
 
 
-def imported(tree: ast.AST) -> dict[str, str]:
-    """Dotted names of what a file imports, by the names it has there."""
-    found = {"np": "numpy"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {each.asname: each.name for each in node.names if each.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
-    return found
-
-
 def dotted(call: ast.Call, names: dict[str, str]) -> str:
     """What is called, with what is imported in the place of the first name."""
-    start, dot, rest = ast.unparse(call.func).partition(".")
-    return f"{names.get(start, start)}{dot}{rest}"
+    return in_full(ast.unparse(call.func), names)
 
 
 def last_name(node: ast.AST) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import textwrap
 import threading
 import types
@@ -938,3 +939,67 @@ def test_who_waits_no_longer_is_told_and_not_what_was_cancelled(tmp_path: Path) 
     found = flows(tmp_path, textwrap.dedent(text), SECONDS=seconds)
 
     assert origins(found, 14) == {10}
+
+
+def test_a_part_that_is_changed_by_a_computed_key_is_followed(tmp_path: Path) -> None:
+    text = """
+        table = [[] for _ in range(2)]
+        for name in range(6):
+            table[KEY(name) % 2].append(name)
+        names = [each for part in table for each in part]
+    """
+    keys = (partial(pow, 3), partial(pow, 2))
+    found = flows(tmp_path, textwrap.dedent(text), KEY=keys)
+
+    assert origins(found, 5) == {4}
+
+
+def test_what_a_return_within_a_block_gives_is_its_own(tmp_path: Path) -> None:
+    text = """
+        import contextlib, os
+        def drawn():
+            with contextlib.suppress(OSError):
+                value = 1
+                return [value, os.urandom(4)]
+        got = drawn()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 7) == {6}
+
+
+def test_a_part_of_a_librarys_object_comes_from_what_made_it(tmp_path: Path) -> None:
+    text = """
+        import subprocess, sys
+        def noise():
+            done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                                  capture_output=True)
+            return done.stdout + b"x"
+        got = noise()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert origins(found, 7) == {4}
+
+
+def test_a_property_has_the_origins_of_its_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = types.ModuleType("program")
+    module.__file__ = str(tmp_path / "program.py")
+    monkeypatch.setitem(sys.modules, "program", module)
+    text = """
+        import os
+        from dataclasses import dataclass
+        @dataclass
+        class Config:
+            token: bytes
+            @property
+            def seed(self):
+                return self.token * 2
+        config = Config(os.urandom(4))
+        got = config.seed
+    """
+    found = flows(tmp_path, textwrap.dedent(text), __name__=("program", "program"))
+
+    assert origins(found, 11) == {10}

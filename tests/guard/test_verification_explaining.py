@@ -573,6 +573,22 @@ def test_the_line_within_a_statement_is_told(text: str, line: int) -> None:
     assert line_of(node, Traits(SETS | STRINGS)) == line
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from time import perf_counter as tick\na = tick()",
+        "import time as t\na = t.time()",
+        "from time import time\na = time()",
+    ],
+)
+def test_what_is_imported_by_another_name_is_known(text: str) -> None:
+    statement = statements(text)[2]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert origin_of(node, Traits()).source is Source.CLOCK
+
+
 def test_a_line_that_hashes_objects_is_not_said_to_hash_strings() -> None:
     statement = statements("a = hash(self) % 5")[1]
     call = Call("train.py", "f", 1, (), 1, 0, (), 0)
