@@ -41,7 +41,6 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACED = (ast.expr, ast.keyword, ast.stmt, ast.arg, ast.ExceptHandler)
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b")
 _IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]", re.MULTILINE)
-_SORTED = re.compile(r"self\.(\w+)(?:\.sort\(|\s*=\s*(?:nat)?sorted\(\s*self\.\1\b)")
 # What follows an attribute that is assigned to or changed by a method, and one of several targets.
 _STORED = re.compile(
     rf"""[ \t]*(?:(?:\*\*|//|>>|<<|[-+*/%@&|^])?=(?!=)
@@ -546,22 +545,6 @@ class Unit(Editable[ast.AST]):
         """The class, of a class and its bases, that assigns something to an attribute."""
         stored = (x for x in self._with_bases(owner) if any(True for _ in self.stored_by(x, name)))
         return next(stored, owner)
-
-    def is_sorted_field(self, owner: str, name: str) -> bool:
-        """Whether a method of a class sorts an attribute."""
-        return any(name in self._sorted_fields[each] for each in self._with_bases(owner))
-
-    @cached_property
-    def _sorted_fields(self) -> dict[str, set[str]]:
-        """The attributes that each class sorts."""
-        return {
-            owner: {
-                match[1]
-                for piece in pieces
-                for match in _SORTED.finditer(self.text, piece.start, piece.end)
-            }
-            for owner, pieces in self.classes.items()
-        }
 
     @staticmethod
     def _stores(function: Function | None, name: str) -> Iterator[Op]:

@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.calls import path_of, said, word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
@@ -434,29 +434,22 @@ class Effects:
         return self._read_in_any_order.get(key, False)
 
     def _is_settled_field(self, value: Op) -> bool:
-        function = value.function
+        owner = value.function.class_name
+        return any(self._is_sorted_field(owner, str(use.name)) for use in stores_of(value))
+
+    def _is_sorted_field(self, owner: str, name: str) -> bool:
+        """Whether a method of a class sorts an attribute: ``self.x = sorted(self.x)``."""
+        path = f"self.{name}"
         return any(
-            self._values.unit.is_sorted_field(function.class_name, str(use.name))
-            for use in stores_of(value)
-            if function.class_name
+            _sorts(each, path) and path in ast.unparse(each.args[1].node)
+            for each in (self._values.unit.stored(owner, name) if owner else ())
         )
 
     def _is_settled(self, owner: Op, change: Op) -> bool:
         path = _written(owner)
-        unit = self._values.unit
-        if owner.function.class_name and unit.is_sorted_field(
-            owner.function.class_name, str(owner.name)
-        ):
-            return True
         after = owner.function.ops[change.place :]
-        return any(
-            each.code == "change" and each.name == "sort" and _written(each.args[0]) == path
-            for each in after
-        ) or any(
-            each.code == "store_attr"
-            and f"{path_of(each.args[0])}.{each.name}" == path
-            and "builtins.sorted" in self._values.called(each.args[1])
-            for each in after
+        return any(_sorts(each, path) for each in after) or self._is_sorted_field(
+            owner.function.class_name, str(owner.name)
         )
 
     def is_sorted_around(self, free: Op) -> bool:
@@ -644,6 +637,14 @@ def _tests_of(op: Op) -> Iterator[Op]:
 
 def is_made_of(op: Op, head: Op) -> bool:
     return head in closure([op], lambda each: each.args if each.place > head.place else ())
+
+
+def _sorts(op: Op, path: str) -> bool:
+    """Whether an operation sorts what is written so, or puts something sorted there."""
+    if op.code == "change":
+        return said(op.args[1]) == f"{path}.sort"
+    stores = op.code == "store_attr" and f"{path_of(op.args[0])}.{op.name}" == path
+    return stores and names.sorts(word_of(op.args[1]))
 
 
 def _written(container: Op) -> str:
