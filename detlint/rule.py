@@ -92,6 +92,8 @@ class Rule:
     lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "plotting")
     # Whether a finding in what no program runs is only possible.
     lowered_where_dead: ClassVar[bool] = False
+    # Likewise what no program that may train reaches, where some do.
+    lowered_where_untrained: ClassVar[bool] = False
     # Whether only programs in which the line of a finding may run are asked if they clear it.
     judged_where_it_runs: ClassVar[bool] = False
 
@@ -182,9 +184,12 @@ class Rule:
     ) -> bool:
         """Whether all programs that are linted, its file part of them or not, leave a finding
         no more than possible; ``linted``: the Python files that are linted."""
-        asked = cls.lowered_where_dead and finding.confidence > Confidence.POSSIBLE
-        path = os.path.realpath(finding.path)
-        return asked and linted.never_runs(path, finding.row, programs)
+        if finding.confidence == Confidence.POSSIBLE:
+            return False
+        line = os.path.realpath(finding.path), finding.row, programs
+        return (cls.lowered_where_dead and linted.never_runs(*line)) or (
+            cls.lowered_where_untrained and linted.is_left_out(*line)
+        )
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:  # noqa: ARG003
@@ -200,7 +205,7 @@ class Rule:
             (cls.doubted_by_all, Rule.doubted_by_all),
         )
         overridden = any(own.__func__ is not given.__func__ for own, given in told)  # type: ignore[union-attr]
-        return overridden or cls.lowered_where_dead
+        return overridden or cls.lowered_where_dead or cls.lowered_where_untrained
 
     @classmethod
     def judges_programs(cls) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,8 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from detlint.callgraph.program import Program
-    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.numerics.operators import Match, Operators
     from detlint.finding import Finding
-    from detlint.settings import Settings
 
 _ADVICE = "turn on torch.use_deterministic_algorithms(True), under which it is deterministic"
 _PLACES = {
@@ -66,6 +62,7 @@ class DeterministicOnlyIfEnabled(Rule):
     shown = "CPU"
     crosses_files = True
     confidence = Confidence.LIKELY
+    lowered_where_untrained = True
     lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
@@ -99,18 +96,6 @@ class DeterministicOnlyIfEnabled(Rule):
     def rests_on_others(cls, finding: Finding) -> bool:
         """Other files may show that a gradient comes."""
         return finding.confidence is Confidence.POSSIBLE
-
-    @classmethod
-    def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
-    ) -> bool:
-        """What no program that may train reaches, where some do."""
-        sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_out(os.path.realpath(finding.path), finding.row, programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, cast
 
 from detlint.models.operators import REFUSED
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
     from detlint.dataflow.numerics.operators import Match, Operators
     from detlint.finding import Finding
@@ -70,6 +68,7 @@ class NoDeterministicImplementation(Rule):
     shown = "CPU"
     crosses_files = True
     confidence = Confidence.LIKELY
+    lowered_where_untrained = True
     lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(
@@ -131,18 +130,6 @@ class NoDeterministicImplementation(Rule):
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """No run differs by it, and nothing turns on what would refuse it."""
         return _SAME in finding.message and not program.has("enables", "torch")
-
-    @classmethod
-    def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
-    ) -> bool:
-        """What no program that may train reaches, where some do."""
-        sure = finding.confidence > Confidence.POSSIBLE
-        return sure and linted.is_left_out(os.path.realpath(finding.path), finding.row, programs)
 
     @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
