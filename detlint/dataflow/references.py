@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.slices import behind
+from detlint.index.entrypoints import main_line
 from detlint.models.containers import CHANGING, GIVING, PICKING
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.mentions import quoted
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _MOST = 100  # operations behind what a name holds
-_SCRIPT = re.compile(r"__name__\s*==\s*[\"']__main__[\"']")
 
 
 class References:
@@ -132,7 +131,7 @@ class References:
 
     @cached_property
     def _is_run(self) -> bool:
-        return self._is_notebook or _SCRIPT.search(self.unit.text) is not None
+        return self._is_notebook or main_line(self.unit.text) is not None
 
     @cached_property
     def _is_notebook(self) -> bool:

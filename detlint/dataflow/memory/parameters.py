@@ -34,8 +34,6 @@ _HARMLESS_BASES = frozenset(
 )
 _LISTING = frozenset(("parameters", "named_parameters", "buffers", "named_buffers"))
 _PARAMETERS = frozenset(("parameters", "named_parameters"))
-_OF_MODEL = re.compile(r"parameters\(")
-_OVER_ALL = re.compile(r"\.apply\(|(?:parameters|buffers)\(")
 _HARMLESS = frozenset(
     f"builtins.{name}" for name in ("isinstance", "id", "len", "repr", "str", "super", "type")
 )
@@ -297,7 +295,7 @@ class Elsewhere:
     def may_fill(self, owner: ModuleClass, name: str) -> bool:
         """Whether code stores to an attribute of the name, or passes it to what may fill it."""
         if name not in self._fillers:
-            ops = self._ops(places(self._unit.text).get(name, ()))
+            ops = self._ops(_places(self._unit, (name,)))
             told = ((at, _filled_if(op)) for at, op in ops if op.name == name)
             self._fillers[name] = _by_condition(told)
         return self._concerns(self._fillers[name], owner)
@@ -311,7 +309,7 @@ class Elsewhere:
 
     def _holds(self, condition: _If, owner: ModuleClass) -> bool:
         if condition is _If.NAMED:
-            at = self._pieces(places(self._unit.text).get(owner.name, ()))
+            at = self._pieces(_places(self._unit, (owner.name,)))
             return any(each.owner not in owner.family for each in at)
         return any(each not in owner.family for each in self._heirs.get(owner.name, ()))
 
@@ -329,11 +327,9 @@ class Elsewhere:
 
     @cached_property
     def _loops(self) -> _Found:
-        text = self._unit.text
-        at = (match.start() for match in _OVER_ALL.finditer(text))
         told = (
             (owner, _If.NAMED if owner_word(op) == "self" else _If.ALWAYS)
-            for owner, op in self._ops(at)
+            for owner, op in self._ops(_places(self._unit, ("apply", *_LISTING)))
             if op.code == "call"
             and (_is_applied(op) or (word_of(op) in _LISTING and _is_looped_to_fill(op)))
         )
@@ -401,10 +397,15 @@ def _is_looped_to_fill(call: Op) -> bool:
     return any(_is_filling(op) for head in heads for op in head.region.ops())
 
 
+def _places(unit: Unit, words: Iterable[str]) -> list[int]:
+    found = places(unit.text)
+    return sorted(place for word in words for place in found.get(word, ()))
+
+
 def fillers(unit: Unit) -> Iterator[str]:
     """The functions of a file that fill all the parameters of some model, by their last words; ""
     for what runs with the file."""
-    at = (match.start() for match in _OF_MODEL.finditer(unit.text))
+    at = _places(unit, _PARAMETERS)
     for piece in dict.fromkeys(filter(None, map(unit.piece_at, at))):
         function = unit.function(piece) if piece.kind else unit.module
         for call in function.all_coded("call") if function is not None else ():

@@ -24,6 +24,7 @@ from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
+from detlint.index.imports import code_imports
 from detlint.journal import ended
 from detlint.models import containers, frames, names
 from detlint.models.loading import FRAME
@@ -49,7 +50,7 @@ _HANDED_ON = (
     *("stored", "unpacked"),
 )
 # Libraries whose functions yield to a window how far they are.
-_WINDOWS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:gradio|streamlit)\b", re.MULTILINE)
+_WINDOWS = ("gradio", "streamlit")
 # Methods by which a table is written out or shown with the names of its columns, by which others
 # find these.
 _WRITING = frozenset(
@@ -743,7 +744,8 @@ class Orders:
 
     def _in_yield(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         text = flow.text or lattice.are(self.values.types(value), "str")
-        shown = text and _WINDOWS.search(self.unit.text) is not None
+        whole = self.unit.text
+        shown = text and any(x in whole and code_imports(whole, x) for x in _WINDOWS)
         for each in self.in_return(use, value, flow):
             yield each._replace(assumed=each.assumed or shown)
 
