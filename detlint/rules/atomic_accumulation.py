@@ -13,7 +13,6 @@ from detlint.documents.document import Word
 from detlint.models.atomics import ADDITIONS, COMPILERS
 from detlint.rule import Confidence, Example, Rule
 from detlint.sources.kinds import CUDA, kind_of_name
-from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,13 +143,6 @@ class AtomicAccumulation(Rule):
         native = kind_of_name(finding.path) == CUDA
         unused = native and linted.never_calls(os.path.realpath(finding.path), finding.row)
         return unused or super().doubted_by_all(finding, programs, settings, linted)
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Not torch's ``scatter_add``, nor a compiler where no source adds atomically."""
-        if text.startswith("scatter_add", offset):
-            return holds(text, "cupyx")
-        return text.startswith("atomic", offset) or holds(text, "atomicAdd")
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

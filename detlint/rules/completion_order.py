@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.learning.shared_models import SHARES
 from detlint.dataflow.orders.completions import Completions
 from detlint.finding import Edit
-from detlint.models.completions import ASYNC, COLLECTED, MANAGER, STARTING
+from detlint.models.completions import COLLECTED, STARTING
 from detlint.rule import Confidence, Example, Rule
-from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,16 +22,6 @@ if TYPE_CHECKING:
 
 # What keywords are to say instead.
 _KEPT = {"in_order": "True", "return_as": '"generator"'}
-
-
-# What a file holds, one of these, where a token counts.
-_BESIDE = {
-    "wait": ("concurrent", "asyncio"),
-    SHARES: ("Process", "Thread"),
-    "gather(": (ASYNC,),
-    "create_task(": (ASYNC,),
-    "Process(": (MANAGER,),
-}
 
 
 class CompletionOrder(Rule):
@@ -169,18 +157,6 @@ class CompletionOrder(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Of the many queues and waits, those of a file that starts workers or has futures."""
-        for start, words in _BESIDE.items():
-            if text.startswith(start, offset):
-                return any(holds(text, each) for each in words)
-        if text.startswith(("group_by", "unique"), offset):
-            return text.startswith(".", offset - 1) and holds(text, "polars")
-        if "Queue(" in text[offset : offset + 14]:
-            return holds(text, ".get(") or holds(text, ".get_nowait(")
-        return True
 
     @cached_property
     def _completions(self) -> Completions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.randomness import DRAWING_FROM_SYSTEM
 from detlint.rule import Confidence, Example, Rule
-from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,10 +47,7 @@ _OWN = {
 _METHODS = frozenset((SAMPLE, *SHUFFLES))
 _OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYSTEM}))
 _OF_ESTIMATORS = frozenset(estimators.short_names())
-_NAMES = frozenset((*_OF_ESTIMATORS, *_OF_SYSTEM, *_METHODS))
 _LIBRARIES = ("optuna", "hyperopt", "stable_baselines3", "sb3_contrib")
-_TOKEN = re.compile(r"(\w+)[ \t]*(?:\(|as\b|#|$)", re.MULTILINE)
-_BASE = re.compile(r"(\w+)[ \t]*[,)]")
 
 
 class MissingRandomState(Rule):
@@ -154,24 +149,6 @@ class MissingRandomState(Rule):
             """,
         ),
     )
-
-    @classmethod
-    def concerns(cls, text: str, offset: int) -> bool:
-        """Only names that are called, renamed, or bases, in a file of their library."""
-        heads = text.startswith("class ", text.rfind("\n", 0, offset) + 1)
-        found = (_BASE if heads else _TOKEN).match(text, offset)
-        if found is None or found[1] not in _NAMES:
-            return False
-        method = offset > 0 and text[offset - 1] == "."
-        if found[1] == "sample":
-            return method and (holds(text, "frac") or holds(text, "pandas"))
-        if found[1] in ("shuffle", "train_test_split") and method and holds(text, "datasets"):
-            return True
-        if found[1] in _OF_SYSTEM and any(holds(text, each) for each in _LIBRARIES):
-            return True
-        own = text.endswith("self.", 0, offset)
-        known = estimators.short_names().get(found[1], ())
-        return not own and any(holds(text, each) for each in known)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
