@@ -47,10 +47,11 @@ _MOST = 6  # origins of one statement that are kept, the first
 
 
 def _opaque(node: Node) -> Iterator[Path]:
-    """Of what a statement reads in the first run, what is told by its identity alone."""
+    """Of what a statement reads in the first run, what is told by its identity alone, or not at all
+    as it is computed: a property."""
     reads = node.first.reads if node.first is not None else ()
     pairs = zip(node.statement.reads, reads, strict=False)
-    return (path for path, digest in pairs if digest & OPAQUE)
+    return (path for path, digest in pairs if digest & OPAQUE or (not digest and len(path) > 1))
 
 
 def _binds_opaque(node: Node) -> bool:

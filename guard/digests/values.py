@@ -81,19 +81,15 @@ class Names:
         return self._named.setdefault(match[0], f"#{len(self._named)}")
 
     def follow(self, stack: ExitStack) -> None:
-        """Number each name that is drawn for a file or shared memory, until the stack is closed."""
-        from multiprocessing import shared_memory
-
+        """Number each name that is drawn for a file, until the stack is closed."""
         sequence: Any = tempfile._RandomNameSequence  # type: ignore[attr-defined]  # noqa: SLF001
         drawn = self.drawn
 
-        def numbered(original: Callable[..., str], *given: Any) -> str:
-            name = original(*given)
+        @around(stack, sequence, "__next__")
+        def _(original: Callable[[Any], str], this: Any) -> str:  # noqa: ANN401
+            name = original(this)
             drawn.setdefault(name, f"#{len(drawn)}")
             return name
-
-        around(stack, sequence, "__next__")(numbered)
-        around(stack, shared_memory, "_make_filename")(numbered)
 
 
 def of_tensor(value: Any) -> int:  # noqa: ANN401

@@ -157,7 +157,8 @@ class _Walk:
             self._function(found)
         elif issubclass(kind, GeneratorType):
             if value.gi_frame is not None and is_own(value.gi_code.co_filename):
-                self._next.extend(_of_frame(value.gi_frame))
+                inner = _of_frame(value.gi_frame)
+                self._next.extend(e._replace(held=e.held._replace(path="")) for e in inner)
         elif issubclass(kind, type):
             if self._digests.is_own(value):
                 self._fields(found, _plain(vars(value)), value)

@@ -291,7 +291,8 @@ _SUFFIX = ".held"
 class Held(NamedTuple):
     """A value that a program holds.
 
-    path       of the variable or attribute of the program's that leads to it: "self.scheduler"
+    path       of the variable or attribute of the program's that leads to it: "self.scheduler"; ""
+               within a generator that has paused
     below      the rest of the way: ".last_epoch"
     digest     equal for equal contents
     text       a number or a short text itself, else ""

@@ -100,8 +100,9 @@ def suspect(node: Node, traits: Traits) -> Suspect:
 
 
 def _why(node: Node, traits: Traits) -> tuple[str, str]:
-    for name in node.statement.calls:
-        source = source_of(name)
+    sources = [(source_of(name), name, 0) for name in node.statement.calls]
+    for by_name, name, _ in sorted(sources, key=_surest):
+        source = by_name
         if source in _BY_ITS_VALUES:
             source = next((each.source for each in _of_hashes(node, traits, "")), source)
         if source in VALUES or source is Source.PROGRAM:
@@ -133,7 +134,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.LISTING, shown, _line(statement, LISTING))
     for name, line in calls:  # another one for the same arguments: the system has seeded it
         if name.rpartition(".")[2] in UNSEEDED:
-            yield Origin(Source.ENTROPY, f"{name}() without a seed", line)
+            yield Origin(Source.ENTROPY, f"{name}() without a seed, or with None", line)
     if traits.gave & ASKED:
         yield Origin(Source.ENTROPY, f"{shown} asks for it")
     for bits, source in OF_FILES.items():

@@ -43,6 +43,10 @@ _FITTING = {
     "loss": {"module", ""},
     "gradient": {"module", ""},
 }
+_WITHIN = (
+    "Keep `{}` as an attribute, and save and load that: it is a variable of the generator `{}`, "
+    "which no checkpoint holds. Or run that on as far again after loading."
+)
 _SAVES_ITSELF = {"optimizer", "scheduler", "scaler", "module"}
 _STATES = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({})"),
@@ -120,6 +124,8 @@ def _advice(thing: Lost) -> str:
     like, below = thing.like, thing.parts[0].below
     if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
         return _AGAIN.format(f"`{like.path}{below}`")
+    if not like.path:
+        return _WITHIN.format(like.name, f"{like.owner}()")
     save, load = _STATES.get(like.kind, _OF_VALUES)
     if like.kind and like.role in _SAVES_ITSELF:
         save, load = _OF_OBJECTS

@@ -147,7 +147,7 @@ class _Resumption:
             found = self._losses(whole, before if start == expected else None, after, difference)
             text, refined = self._session.text, with_losses(difference, found)
             verdict = with_findings(verdict, text, refined, Bisection(), Entry(losses=found))
-        note = f"interrupted after {expected} training steps, "
+        note = f"interrupted after {steps_done(self._at, expected)}, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
         return with_notes(
             verdict, note + (goes_on if start != expected else "and resumed at the next")
@@ -179,6 +179,12 @@ class _Resumption:
     def _told(self, start: int | None) -> dict[str, Any]:
         how = "ended" if self._interruption.stop is None else "stopped by itself"
         return {"at": self._at, "resumed_at": start, "interruption": how}
+
+
+def steps_done(count: int, trained: int) -> str:
+    """Steps that an interrupted run has done, in words."""
+    evaluated = f" and {count - trained} of evaluation" if trained < count else ""
+    return f"{trained} training steps{evaluated}"
 
 
 def _failed(process: Process) -> Failure | None:

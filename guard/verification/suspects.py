@@ -40,12 +40,13 @@ REMEDIES = {
     "a thread: the system gives another one in each run.",
     Source.LOAD: "Take a fixed number in the place of what is measured of the machine.",
     Source.DRAWN_NAME: "Name it by what is the same in each run, such as a running number: "
-    "tempfile draws another name in each.",
-    Source.STRING_HASH: "Sort what comes out of a set of strings, and use zlib.crc32 or hashlib in "
-    "the place of hash(); `python -m guard run` fixes PYTHONHASHSEED.",
+    "tempfile and SharedMemory draw another name in each.",
+    Source.STRING_HASH: "Sort what comes out of a set of strings, or of dates and objects that "
+    "hash as strings do, and use zlib.crc32 or hashlib in the place of hash(); "
+    "`python -m guard run` fixes PYTHONHASHSEED.",
     Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
-    "name: id() and the default hash() are addresses, which no seed fixes. A dict or a list keeps "
-    "the order of insertion, where a set does not.",
+    "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
+    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not.",
     Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
     Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
     'place of imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for '
@@ -61,9 +62,9 @@ REMEDIES = {
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
     "own, or keep what it gave in a file.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), and out= "
-    "beside where= of NumPy's functions. Under `python -m guard run` torch fills memory, so that "
-    "at least it is the same in each run.",
+    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), padding in "
+    "that of resize_, and out= beside where= of NumPy's functions. Under `python -m guard run` "
+    "torch fills memory, so that at least it is the same in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {

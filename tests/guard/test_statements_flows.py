@@ -1003,3 +1003,21 @@ def test_a_property_has_the_origins_of_its_object(
     found = flows(tmp_path, textwrap.dedent(text), __name__=("program", "program"))
 
     assert origins(found, 11) == {10}
+
+
+def test_a_name_that_a_library_draws_is_followed_through_its_object(tmp_path: Path) -> None:
+    text = """
+        from multiprocessing.shared_memory import SharedMemory
+        blocks = {}
+        for _ in range(2):
+            block = SharedMemory(create=True, size=8)
+            blocks[block.name] = 1
+            block.close()
+            block.unlink()
+        names = sorted(blocks)
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (node,) = found.tainted[-1].origins
+
+    assert origins(found, 9) == {5}
+    assert origin_of(node, found.traits(node)).source is Source.DRAWN_NAME

@@ -19,6 +19,7 @@ from programs import clean_environment, write
 
 from guard.commands import verify as command
 from guard.verification import inquiry, sessions
+from guard.verification.resumption import steps_done
 from guard.verification.runs import Watch
 from guard.verification.statements import Entry
 
@@ -470,6 +471,11 @@ def test_a_run_that_resumes_exactly(
     assert status == 0
     assert found["verify"]["steps"] == 8 - start
     assert found["verify"]["resume"]["resumed_at"] == start
+
+
+def test_steps_of_evaluation_are_told_apart_where_a_run_was_interrupted() -> None:
+    assert steps_done(12, 11) == "11 training steps and 1 of evaluation"
+    assert steps_done(12, 12) == "12 training steps"
 
 
 def test_state_that_is_lost_on_resume(verify: Verify) -> None:

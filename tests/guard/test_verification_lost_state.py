@@ -19,7 +19,7 @@ from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from guard.trace.model import Kind
@@ -237,6 +237,23 @@ def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_p
     assert "Clip.scheduler (StepLR): last_epoch was 5 and is 0" in first.suspect.message
     assert "clip.scheduler.state_dict()" in first.advice
     assert 'clip.scheduler.load_state_dict(checkpoint["scheduler"])' in first.advice
+
+
+def test_a_variable_of_a_generator_is_not_said_to_be_saved_as_it_is(tmp_path: Path) -> None:
+    def counted() -> Iterator[float]:
+        warmth = 2.0
+        while True:
+            yield warmth
+            warmth *= 0.5
+
+    paused = counted()
+    next(paused)
+    (begun,) = (each for each in recording.held() if each.name == "warmth")
+    assert (begun.path, begun.owner) == ("", "counted")
+
+    moved = begun._replace(digest=begun.digest + 4, text="1.0")
+    found, _ = told(tmp_path, difference_of("output"), ([begun], [moved]), ([begun], [begun]))
+    assert found[0].advice.startswith("Keep `warmth` as an attribute")
 
 
 def test_what_fits_comes_first_and_all_that_was_lost_is_named(tmp_path: Path) -> None:
