@@ -21,6 +21,7 @@ from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
 from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Iterator, Sequence
 
     from guard.diff import Change, Difference, Link
@@ -310,9 +311,7 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
     if asked.circumstance in _SAYS:
         return
     if cause in _DATA:
-        sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-        handed = text.threads.handed_over(tree)
-        yield from _fit(handed, Source.THREAD_ORDER.value, 0 if sure else _SURE)
+        yield from _of_threads(text, tree, cause, codes)
     elif cause in _COMPUTED and not asked.is_known:
         yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
     if cause in _COMPUTED:
@@ -321,6 +320,15 @@ def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
     if cause is not Cause.STATE:
         yield from _fit(_timed(path, text, cause), Source.CLOCK.value, _SURE)
+
+
+def _of_threads(text: Text, tree: ast.Module, cause: Cause, codes: Sequence[str]) -> Iterator[Line]:
+    """What threads hand over, and what they write that others have as well."""
+    fits = Source.THREAD_ORDER.value
+    sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
+    yield from _fit(text.threads.handed_over(tree), fits, 0 if sure else _SURE + 1)
+    if cause is Cause.BATCH_CONTENT:
+        yield from _fit(text.threads.written(tree), fits, _SURE)
 
 
 def _timed(path: str, text: Text, cause: Cause) -> Iterator[Line]:

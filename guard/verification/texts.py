@@ -318,6 +318,17 @@ class Threads:
             if name.rpartition(".")[2] in _TAKES and not call.args:
                 yield Line(1, call.lineno, f"{name}() gives what a thread has put there first")
 
+    def written(self, tree: ast.AST) -> Iterator[Line]:
+        """Where threads write a part of what others have as well, such as a buffer of several."""
+        for function in _functions(tree, self.threaded):
+            own = _own(function)
+            for node in _all(function, ast.Assign):
+                target = node.targets[0]
+                path = inner_path(target)
+                if isinstance(target, ast.Subscript) and path is not None and path[0] not in own:
+                    what = "is written in a thread, also while others read it"
+                    yield Line(0, node.lineno, f"a part of {ast.unparse(target.value)} {what}")
+
     def added_up(self, tree: ast.AST) -> Iterator[Line]:
         """Where threads add to what they share: sums are rounded by their order."""
         for function in _functions(tree, self.threaded):

@@ -79,6 +79,14 @@ def test_lines_that_processes_or_the_clock_decide(
     assert [each.line for each in found] == lines
 
 
+def test_a_buffer_that_a_thread_writes_comes_before_what_it_puts(tmp_path: Path) -> None:
+    written = HANDED.replace("    ready", "    self.slots[0][row] = rows\n    ready")
+    path = str(write(tmp_path / "train.py", written))
+    found = lines_of((), Cause.BATCH_CONTENT, "none", [path])
+    assert [each.line for each in found] == [2, 3]
+    assert found[0].message.startswith("a part of self.slots[0] is written in a thread")
+
+
 def test_what_the_linter_finds_comes_first_if_it_fits(tmp_path: Path) -> None:
     path = str(write(tmp_path / "train.py", HANDED))
     fits, general = (Suspect(code, "m", path, 9) for code in ("DET101", "DET304"))
