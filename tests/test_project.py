@@ -849,7 +849,7 @@ def test_an_evaluation_that_calls_a_function_that_trains_trains(
             "evaluate.py": f"import probe\n\n{shows}".replace("main()", "probe.Trainer().probe()"),
         }
     )
-    assert lint("--select", "DET102,DET304") == []
+    assert lint("--select", "DET102,DET304") == ["probe.py:7 DET102", "probe.py:8 DET304"]
 
 
 def test_what_writes_data_for_a_model_and_picks_of_it_needs_no_numeric_library(
@@ -1947,7 +1947,8 @@ def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint:
         "engine.py": "import torch\n\nclass Engine:\n"
         "    def step(self):\n        x.backward(); o.step()\n"
     }
-    project({**files, "export.py": "from engine import Engine\n\nEngine().step()\n\n" + MAIN})
+    files["engine.py"] += "\ndef make():\n    return Engine()\n"
+    project({**files, "export.py": "from engine import make\n\nmake().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == []
     demo = "from engine import Engine\nif __name__ == '__main__':\n    Engine().step()\n"
     project({"package/__init__.py": "", "package/data.py": demo})
@@ -2191,7 +2192,8 @@ def test_what_names_say_of_programs(
     project: Project, lint: Lint, name: str, *, found: bool
 ) -> None:
     engine = "import torch\n\nclass E:\n    def step(self):\n        x.backward(); o.step()\n"
-    project({"engine.py": engine, name: "from engine import E\n\nE().step()\n\n" + MAIN})
+    engine += "\ndef make(name):\n    return E()\n"
+    project({"engine.py": engine, name: "from engine import make\n\nmake().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == ["engine.py:5 DET304"] * found
 
 
@@ -2502,7 +2504,7 @@ def study(steps):
 def rows():
     return torch.rand(3)
 """
-IMPORTED = "from agent import Agent, rows, study\nagent = Agent()\n"
+WITH_AGENT = "from agent import Agent, rows, study\nagent = Agent()\n"
 
 
 @pytest.mark.parametrize(
@@ -2522,15 +2524,70 @@ IMPORTED = "from agent import Agent, rows, study\nagent = Agent()\n"
 def test_what_the_statements_of_a_plain_script_run_makes_a_program_of_it(
     project: Project, lint: Lint, text: str, *, found: bool
 ) -> None:
-    project({"agent.py": LEARNER, "experiment.py": f"{IMPORTED}{text}"})
+    project({"agent.py": LEARNER, "experiment.py": f"{WITH_AGENT}{text}"})
     for paths in ((".",), ("experiment.py",)):
         assert bool(lint("--select", "DET102", paths=paths)) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("agent.learn(9)", True), ("study(9)", True), ("agent.show()", False)]
+)
+def test_what_a_program_trains_counts_more_than_its_name(
+    project: Project, lint: Lint, text: str, *, found: bool
+) -> None:
+    main = f"{WITH_AGENT}if __name__ == '__main__':\n    {text}\n"
+    project({"agent.py": LEARNER, "play_demos.py": main})
+    assert bool(lint("--select", "DET102")) is found
+
+
+def test_what_a_notebook_has_others_draw_and_shows_is_possible(
+    project: Project, lint: Lint
+) -> None:
+    code = "import matplotlib.pyplot as plt\nfrom maps import draw\nplt.imshow(draw())\nplt.show()"
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": code}
+    maps = "import numpy as np\n\ndef draw():\n    return np.random.rand(4, 4)\n"
+    project({"table.ipynb": json.dumps({"cells": [cell]}), "maps.py": maps})
+    assert lint("--select", "DET102") == []
+    assert lint("--select", "DET102", "--min-confidence", "possible") == ["maps.py:4 DET102"]
+
+
+@pytest.mark.parametrize(
+    "known", ["globals()", "globals().copy()", "dict(globals())", "eval(f'rows')()"]
+)
+def test_what_a_file_imports_by_a_star_may_be_looked_up_in_all_that_it_knows(
+    project: Project, lint: Lint, known: str
+) -> None:
+    looks = f"from rows import *\n\ndef make(name):\n    known = {known}\n"
+    project(
+        {
+            "rows.py": "import numpy as np\n\ndef getRows():\n    return np.random.rand(3)\n",
+            "make.py": f"{looks}    return known.get('get' + name)()\n",
+            "train.py": "import numpy as np\nfrom make import make\n\ndef main():\n"
+            "    make('Rows').backward(); o.step()\n\n" + MAIN,
+        }
+    )
+    assert lint("--select", "DET102") == ["rows.py:4 DET102"]
+
+
+def test_what_a_class_keeps_in_an_attribute_is_no_method_of_others(
+    project: Project, lint: Lint
+) -> None:
+    rows = "class Rows:\n    def __init__(self, train):\n        self.train = train\n\n"
+    project(
+        {
+            "agent.py": LEARNER.replace("def learn", "def train"),
+            "rows.py": f"{rows}    def count(self):\n        return 9 if self.train else 3\n",
+            "sample.py": "from agent import Agent\nfrom rows import Rows\n\ndef main():\n"
+            "    Agent().show(), Rows(True).count()\n\n" + MAIN,
+        }
+    )
+    assert lint("--select", "DET102", "--min-confidence", "possible") == []
 
 
 def test_a_plain_script_that_others_import_or_that_lies_in_a_package_is_no_program(
     project: Project, lint: Lint
 ) -> None:
-    script = f"{IMPORTED}agent.learn(9)\n"
+    script = f"{WITH_AGENT}agent.learn(9)\n"
     project({"agent.py": LEARNER, "lib/experiment.py": script, "lib/__init__.py": ""})
     assert lint("--select", "DET102") == []
     again = "import experiment\nprint()\n"
@@ -2541,7 +2598,7 @@ def test_a_plain_script_that_others_import_or_that_lies_in_a_package_is_no_progr
 def test_a_plain_script_at_the_root_of_a_project_is_in_no_package(
     project: Project, lint: Lint
 ) -> None:
-    script = f"{IMPORTED}agent.learn(9)\n"
+    script = f"{WITH_AGENT}agent.learn(9)\n"
     project({"agent.py": LEARNER, "experiment.py": script, "__init__.py": "", ".git/HEAD": ""})
     assert lint("--select", "DET102") == ["agent.py:6 DET102"]
 

@@ -747,7 +747,44 @@ class Program:
         starts = trains or roles.starts(self.name) or self._calls_training
         tool = roles.is_other_tool(self.name, self._shown)
         trains = trains or (tool and roles.trains_here(self.source.text))
-        return (apart and not starts) or (tool and not trains)
+        return (apart and not starts) or (tool and not trains and not self._calls_steps())
+
+    def _calls_steps(self) -> bool:
+        """Whether its own file, which is no test and takes no times, calls a function of another
+        that trains there, or such a method of what it makes."""
+        if roles.is_below_tests(self._shown) or roles.measures(self.name):
+            return False
+        paths = [each for each in self._holders.get("trains", ()) if each != self.path]
+        found = list(self._standing("trains", "", paths, anywhere=False)) if paths else []
+        if not found:
+            return False
+        called: dict[str, list[Symbol]] = {}
+        for each in self._called_here():
+            called.setdefault(each.path, []).append(each)
+        reach = self._reach.parts_from
+        reached = {path: reach(*some, files=frozenset((path,))) for path, some in called.items()}
+        return any(path in reached and reached[path](path, part) for path, part, _ in found)
+
+    def _called_here(self) -> Iterator[Symbol]:
+        """The functions of other files that its own file names, and the methods that it looks up
+        in objects of their classes."""
+        parts = self._index.outline(self.path).uses.values()
+        names = {origin.replace(":", ".") for uses in parts for origin in uses.origins}
+        asked = sorted({word for uses in parts for word in uses.attributes})
+        for each in self._meant(sorted(names)):
+            methods = [Symbol(each.path, f"{each.part}.{word}") for word in asked]
+            made = [
+                one
+                for word, one in zip(asked, methods, strict=True)
+                if self._index.defines(*one) and self._is_made(each, word)
+            ]
+            if made or not self._is_class(each):
+                yield from (each, *made)
+
+    def _is_made(self, owner: Symbol, method: str) -> bool:
+        """Whether its own file looks up a method in an object that is seen to be of a class."""
+        owners = (each.owners for each in self._index.receivers(self.path, method))
+        return any(owner in self._meant(each) for each in owners)
 
     def lacks(self, wanted: re.Pattern[str]) -> bool:
         """Whether one of its files imports something of the project that is not there, and of

@@ -16,7 +16,7 @@ from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from detlint.syntax.layout import Block, Layout
 
@@ -33,11 +33,14 @@ _SEARCHING = ("getattr(", "vars(", "getmembers(")
 _OWN = re.compile(
     # Not `globals()["__file__"]`, nor what only adds to a module.
     r"\bglobals\(\)\s*(?:\[|\.get\()(?!\s*[\"']__)"
+    # `known = globals().copy()`, which is looked into later.
+    r"|=\s*(?:dict\(\s*)?globals\(\)(?:\.copy\(\)|\s*\))?[ \t]*(?:;|\n|$)"
     r"|(?<!setattr\()\bsys\.modules\[\s*__name__\s*\](?!\s*=(?!=))"
     # `Model = eval(name)`, `eval(name)(…)`
     r"|(?<![\w.])eval\([^()\n]*\)\s*\("
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
+_KEPT = re.compile(r"\b(self\.\w+)[ \t]*=(?!=)")
 _OWN_WORDS = ("globals()", "sys.modules[")
 # A collection that is written out, of which nothing is called to make it, or a name for types.
 _COLLECTION = re.compile(
@@ -170,9 +173,11 @@ def outline(text: str) -> Outline:
     codes = [_code(layout, start, end) for _, start, end in pieces]
     known = frozenset(part for part, *_ in pieces if "." not in part and part not in {"", MAIN})
     reader = _Reader(codes, known)
+    kept = _kept_in_objects([part for part, *_ in pieces], codes)
     found: dict[str, _Found] = {"": _Found(), MAIN: _Found()}
     for (part, _, _), code in zip(pieces, codes, strict=True):
-        reader.read(code, found.setdefault(part, _Found()))
+        uses = found.setdefault(part, _Found())
+        reader.read(code, uses, kept.get(part.partition(".")[0], ()))
     for part, uses in found.items():
         uses.own.discard(part.partition(".")[0])
     found[""].own.update(_registered(layout))
@@ -274,15 +279,15 @@ class _Reader:
         unused = renamed.difference(self._modules, self._used, *attributes)
         return [self._aliases[each] for each in sorted(unused)]
 
-    def read(self, code: str, found: _Found) -> None:
-        """Add what some code names."""
+    def read(self, code: str, found: _Found, kept: Container[str] = ()) -> None:
+        """Add what some code names, but for values ``kept`` in attributes of its own objects."""
         if _EXPORTS.match(code):
             return
         code = without_imports(code)
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        words = _words(code)
+        words = {each for each in _words(code) if each not in kept}
         self._classify(words, code, found, made=True)
         if types:
             code_of_types = " ".join(types)
@@ -330,6 +335,19 @@ class _Reader:
                 if chain:
                     told.append(f"{module}:{chain}")
         return self._origins[dotted]
+
+
+def _kept_in_objects(parts: Sequence[str], codes: Sequence[str]) -> dict[str, set[str]]:
+    """Of classes the attributes, such as ``self.train``, that hold what they are given, and that
+    are no methods."""
+    found: dict[str, set[str]] = {}
+    for part, code in zip(parts, codes, strict=True):
+        if "self." in code:
+            found.setdefault(part.partition(".")[0], set()).update(_KEPT.findall(code))
+    for part in parts:
+        owner, _, method = part.partition(".")
+        found.get(owner, set()).discard(f"self.{method}")
+    return found
 
 
 def _words(code: str) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import filterfalse, islice
+from itertools import chain, filterfalse, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -246,7 +246,7 @@ class UnseededGlobalRng(Rule):
             draws = (each for each in draws if program.happens_by_default(each[0]))
         found = cls._surest(program, draws)
         if found is None and all_asked:
-            found = (cls._unset if trains else cls._own_draw)(program, library)
+            found = (cls._unset if trains else cls._any_draw)(program, library)
             sure = Confidence.POSSIBLE
         if found is None or (not trains and _seeds(program, library, settings, trains=False)):
             return
@@ -352,11 +352,13 @@ class UnseededGlobalRng(Rule):
             advised, edits = f"call {of_graph} at the start of {program.title}", ()
         return program.finding(cls, first, unseeded, advised, edits, confidence=sure)
 
-    @staticmethod
-    def _own_draw(program: Program, library: str) -> tuple[Located, str] | None:
-        """The first draw of a program, whatever that is for, but rather one that is of use."""
+    @classmethod
+    def _any_draw(cls, program: Program, library: str) -> tuple[Located, str] | None:
+        """The first draw of a program, whatever that is for, but rather one that is of use, and
+        rather its own than one that it asks others for."""
         own = list(program.facts("draws", library, own=True))
-        first = next((each for each in own if each.fact.doubt < IDLE), next(iter(own), None))
+        of_use = (each for each in own if each.fact.doubt < IDLE)
+        first = next(chain(of_use, own, cls._drawn_elsewhere(program, library)), None)
         return None if first is None else (first, "draws")
 
     @classmethod
