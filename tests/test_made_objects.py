@@ -225,3 +225,21 @@ def drawn(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str,
     project(files)
     main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])
     return capsys.readouterr().out.count("DET102")
+
+
+def test_what_a_package_offers_is_as_near_as_the_package(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = DROPS.format(answer="F.dropout(self.layer(x))").replace("Net", "Inner")
+    outer = (
+        "import torch\nfrom .inner import Inner\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.inner = Inner()\n\n"
+        "    def forward(self, x):\n        return self.inner(x)\n"
+    )
+    files = {
+        "net/__init__.py": "from .outer import Net\n",
+        "net/outer.py": outer,
+        "net/inner.py": inner,
+        "answer.py": TESTING.format(loads=LOADS, verb="ask"),
+    }
+    assert drawn(project, capsys, files) == 1

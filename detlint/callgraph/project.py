@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _Call = tuple[str, str, "bool | str"]
+_PACKAGE = "__init__.py"
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 _PROSE = (".md", ".rst", ".txt")
@@ -211,8 +212,14 @@ class Project:
         return self._closures[path]
 
     def near(self, path: str, steps: int) -> list[str]:
-        """Those of them that some imports, one after the other, lead to."""
-        return self._modules.closure([path], self._imports, steps)
+        """Those of them that some imports, one after the other, lead to; what packages import, they
+        offer."""
+        found = [path]
+        for _ in range(steps):
+            found = self._modules.closure(found, self._imports, 1)
+            packages = [each for each in found if os.path.basename(each) == _PACKAGE]
+            found = [*dict.fromkeys((*found, *self._modules.closure(packages, self._imports, 1)))]
+        return found
 
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
