@@ -756,22 +756,21 @@ class Program:
             return False
         paths = [each for each in self._holders.get("trains", ()) if each != self.path]
         found = list(self._standing("trains", "", paths, anywhere=False)) if paths else []
-        if not found:
-            return False
         called: dict[str, list[Symbol]] = {}
-        for each in self._called_here():
+        for each in self._called_in({path for path, *_ in found}):
             called.setdefault(each.path, []).append(each)
         reach = self._reach.parts_from
         reached = {path: reach(*some, files=frozenset((path,))) for path, some in called.items()}
         return any(path in reached and reached[path](path, part) for path, part, _ in found)
 
-    def _called_here(self) -> Iterator[Symbol]:
-        """The functions of other files that its own file names, and the methods that it looks up
-        in objects of their classes."""
+    def _called_in(self, homes: Container[str]) -> Iterator[Symbol]:
+        """The functions of some other files that its own file names, and the methods that it looks
+        up in objects of their classes."""
         parts = self._index.outline(self.path).uses.values()
         names = {origin.replace(":", ".") for uses in parts for origin in uses.origins}
         asked = sorted({word for uses in parts for word in uses.attributes})
-        for each in self._meant(sorted(names)):
+        meant = self._meant(sorted(names)) if homes else ()
+        for each in (symbol for symbol in meant if symbol.path in homes):
             methods = [Symbol(each.path, f"{each.part}.{word}") for word in asked]
             made = [
                 one

@@ -16,7 +16,7 @@ from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.syntax.layout import Block, Layout
 
@@ -40,7 +40,7 @@ _OWN = re.compile(
     r"|(?<![\w.])eval\([^()\n]*\)\s*\("
     r"|\b(?:[A-Z]\w*|\w*(?:model|net|cls|class)\w*)\s*=\s*eval\([^()\n]*\)"
 )
-_KEPT = re.compile(r"\b(self\.\w+)[ \t]*=(?!=)")
+_KEPT = re.compile(r"self\.\w+(?=[ \t]*=(?!=))")
 _OWN_WORDS = ("globals()", "sys.modules[")
 # A collection that is written out, of which nothing is called to make it, or a name for types.
 _COLLECTION = re.compile(
@@ -279,7 +279,7 @@ class _Reader:
         unused = renamed.difference(self._modules, self._used, *attributes)
         return [self._aliases[each] for each in sorted(unused)]
 
-    def read(self, code: str, found: _Found, kept: Container[str] = ()) -> None:
+    def read(self, code: str, found: _Found, kept: Iterable[str] = ()) -> None:
         """Add what some code names, but for values ``kept`` in attributes of its own objects."""
         if _EXPORTS.match(code):
             return
@@ -287,7 +287,7 @@ class _Reader:
         types: list[str] = []
         if "def " in code:
             code = _SIGNATURE.sub(lambda signature: _kept(signature[0], types), code)
-        words = {each for each in _words(code) if each not in kept}
+        words = _words(code).difference(kept)
         self._classify(words, code, found, made=True)
         if types:
             code_of_types = " ".join(types)
