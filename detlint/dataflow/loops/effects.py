@@ -51,6 +51,7 @@ class Effects:
         self._unread: set[Op] = set()
         self._sorted_around: dict[Op, bool] = {}
         self._read_in_any_order: dict[tuple[str, str], bool] = {}
+        self._sorted_fields: dict[tuple[str, str], bool] = {}
         self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
 
     def made(self, container: Op) -> Op:
@@ -439,11 +440,13 @@ class Effects:
 
     def _is_sorted_field(self, owner: str, name: str) -> bool:
         """Whether a method of a class sorts an attribute: ``self.x = sorted(self.x)``."""
-        path = f"self.{name}"
-        return any(
-            _sorts(each, path) and path in ast.unparse(each.args[1].node)
-            for each in (self._values.unit.stored(owner, name) if owner else ())
-        )
+        key, path = (owner, name), f"self.{name}"
+        if key not in self._sorted_fields:
+            self._sorted_fields[key] = any(
+                _sorts(each, path) and path in ast.unparse(each.args[1].node)
+                for each in (self._values.unit.stored(owner, name) if owner else ())
+            )
+        return self._sorted_fields[key]
 
     def _is_settled(self, owner: Op, change: Op) -> bool:
         path = _written(owner)
