@@ -2712,6 +2712,8 @@ Own().fit(x)"""
         ("import tensorflow.compat.v2 as tf\n\nwith tf.GradientTape() as tape:\n    pass", True),
         ("import tensorflow as tf\n\ntf.compat.v2.GradientTape()", True),
         ("import tensorflow as tf\n\ntf.Session()\noptimizer.minimize(loss)", False),
+        ("import tensorflow as tf\n\ntf.compat.v1.Session()\noptimizer.minimize(loss)", False),
+        ("import tensorflow as tf\n\ntf.compat.v1.logging.info('')\nmodel.fit(x, y)", True),
         ("import tensorflow.compat.v1 as tf\n\ntf.Session()\noptimizer.minimize(loss)", True),
         ("import tensorflow as tf\n\noptimizer.apply_gradients(pairs)", True),
         ("import tensorflow as tf\n\nstate.apply_gradients(grads=grads)", False),
@@ -2854,6 +2856,7 @@ def test_a_demo_that_trains_at_once_trains(
         ("loss = tf.layers.dense(x, 1)", 1),
         ("loss = tf.get_variable('w', [4, 1])", 1),
         ("loss = tf.contrib.slim.conv2d(x, 8, 3)", 1),
+        ("loss = tf.uniform_unit_scaling_initializer()([4, 1])", 1),
         ("loss = tf.Variable(tf.truncated_normal([4, 1]))", 1),
         ("loss = tf.train.slice_input_producer([x])", 1),
         ("loss = tf.train.slice_input_producer([x], shuffle=False)", 0),
@@ -2868,6 +2871,12 @@ def test_a_session_of_tensorflow_1_draws(
 ) -> None:
     project({"train.py": GRAPH.format(line) + MAIN})
     assert len(lint("--select", "DET102")) == found
+
+
+def test_a_loss_that_tensorflow_1_optimizes_is_trained(project: Project, lint: Lint) -> None:
+    graph = "tf.contrib.layers.optimize_loss(tf.layers.dense(x, 1), None, 0.1, 'Adam')"
+    project({"train.py": f"import tensorflow as tf\n\n{graph}\n\n{MAIN}"})
+    assert lint("--select", "DET102")
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _BACKENDS = ("torch", "jax")
 _ITSELF = ("tensorflow", "tensorflow.compat.v2")
 _SESSIONS = re.compile(
-    r"\btf\.(?:Session|InteractiveSession|placeholder|get_variable|variable_scope|contrib|layers"
-    r"|compat\.v1|train\.\w+(?:Optimizer|Session))\b"
+    r"\btf\.(?:compat\.v1\.)?(?:Session|InteractiveSession|placeholder|get_variable|variable_scope"
+    r"|contrib|layers|disable_(?:eager_execution|v2_behavior)|train\.\w+(?:Optimizer|Session))\b"
 )
 
 

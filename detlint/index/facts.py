@@ -161,7 +161,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
-        *("create_supervised_trainer(", "manual_backward(", "CLI("),
+        *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
     ),
     "optimizes": ("optim.", *_called(("Adam", "AdamW", "LBFGS", "RMSprop", "SGD"))),
     "layers": varying.WORDS,

@@ -32,6 +32,7 @@ STEPS = {
     **dict.fromkeys(_BACKS, "torch"),
     **DIFFERENTIATES,
     "tensorflow.GradientTape": "tensorflow",
+    "tensorflow.contrib.layers.optimize_loss": "tensorflow",
     "ignite.engine.create_supervised_trainer": "torch",
 }
 # Libraries whose models are no networks of TensorFlow.
@@ -100,7 +101,7 @@ GRAPH_WEIGHTS = Names(
     tensorflow.{nn.rnn_cell,rnn}.{Basic,}{LSTM,RNN,GRU}Cell
     tensorflow.keras.layers.{Dense,Conv1D,Conv2D,Conv3D,Embedding,LSTM,GRU}
     tensorflow.{glorot_normal,glorot_uniform,random_normal,random_uniform}_initializer
-    tensorflow.{truncated_normal,variance_scaling}_initializer
+    tensorflow.{truncated_normal,uniform_unit_scaling,variance_scaling}_initializer
     tensorflow.layers.{variance_scaling,xavier,xavier_conv2d}_initializer
     """
 )

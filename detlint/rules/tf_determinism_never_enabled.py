@@ -37,8 +37,8 @@ class TfDeterminismNeverEnabled(Rule):
 
     Not reported:
     - Keras that runs on torch or JAX
-    - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`, `tf.compat.v1`
-      (DET102 asks for its seed)
+    - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
+      `tf.compat.v1.Session` (DET102 asks for its seed)
 
     What to do: Call `tf.keras.utils.set_random_seed(0)` and
     `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
