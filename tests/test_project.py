@@ -2873,6 +2873,15 @@ def test_a_session_of_tensorflow_1_draws(
     assert len(lint("--select", "DET102")) == found
 
 
+@pytest.mark.parametrize("line", ["", "session.run(tf.global_variables_initializer())\n"])
+def test_what_a_session_restores_alone_is_drawn_nowhere(
+    project: Project, lint: Lint, line: str
+) -> None:
+    graph = GRAPH.format("loss = tf.layers.dense(x, 1)")
+    project({"train.py": f"{graph}{line}tf.train.Saver().restore(session, path)\n{MAIN}"})
+    assert bool(lint("--select", "DET102")) == bool(line)
+
+
 def test_a_loss_that_tensorflow_1_optimizes_is_trained(project: Project, lint: Lint) -> None:
     graph = "tf.contrib.layers.optimize_loss(tf.layers.dense(x, 1), None, 0.1, 'Adam')"
     project({"train.py": f"import tensorflow as tf\n\n{graph}\n\n{MAIN}"})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.fixes.insertions import imports_of
 from detlint.index.facts import OF_JAX
+from detlint.models.training import INITIALIZING
 
 if TYPE_CHECKING:
     from detlint.callgraph.program import Located, Program
@@ -42,6 +43,14 @@ def trains_in_sessions(program: Program) -> bool:
     """Whether a program trains with TensorFlow 1."""
     first = _training(program)
     return first is not None and _is_of_sessions(program, first)
+
+
+def only_restores(program: Program) -> bool:
+    """Whether a program of TensorFlow 1 gets all variables from a checkpoint: it runs nothing that
+    gives them their first values."""
+    if not trains_in_sessions(program) or next(program.holding(".restore("), None) is None:
+        return False
+    return next(program.holding(*INITIALIZING), None) is None
 
 
 def _training(program: Program, *, apart: bool = False) -> Located | None:

@@ -112,6 +112,17 @@ OF_SESSIONS = (
     *("tf.get_variable(", "tf.layers.", "slim.", "rnn_cell.", "tf.contrib.", "tf.keras.layers."),
     *("tf.compat.v1.layers.", "tf.compat.v1.get_variable(", "_initializer("),
 )
+# What runs them in a session, by itself or when it is told to.
+INITIALIZING = (
+    *(
+        "variables_initializer(",
+        "initialize_all_variables(",
+        "initialize_variables(",
+        ".initializer",
+    ),
+    *("Supervisor(", "MonitoredTrainingSession(", "MonitoredSession(", "Estimator(", "Scaffold("),
+    *("slim.learning.", "initialize("),
+)
 # What makes the models of a library, untrained unless one of these says otherwise.
 MODEL_MAKERS = Names(
     """

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
-from detlint.callgraph.tensorflow import training, trains_in_sessions
+from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
 from detlint.dataflow.unit import Unit
 from detlint.index.facts import EVERY, HANDLES, IDLE, TESTED, UNSET
 from detlint.models.randomness import SAID
@@ -449,6 +449,8 @@ class UnseededGlobalRng(Rule):
     @staticmethod
     def _weights(program: Program, library: str) -> Iterator[Located]:
         """What draws initial weights: first what no checkpoint is made for."""
+        if library == "tensorflow" and only_restores(program):
+            return
         later: list[tuple[bool, bool, Located]] = []
         for each in islice(program.facts("builds", library), _MANY):
             filled = _FILLED.search(code_of(program.text_of(each))) is not None
