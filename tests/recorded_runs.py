@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from guard.trace import StepKind
+
 SCRIPT = "/srv/train.py"
 LOADING, CALLING, LOSING = 30, 31, 33  # lines of the script
 MODULES = ("stem", "block.0", "block.1", "block", "head", "")
@@ -73,15 +75,17 @@ def generator(name: str, held: object, call: int = 0) -> Event:
     return event("generator", name, held, call=call, detail="")
 
 
-def write(
+def write(  # noqa: PLR0913 - a trace has many parts
     path: Path,
     steps: int = 6,
     edit: Callable[[list[Event], int], list[Event]] | None = None,
     header: Header | None = None,
     end: str | None = "finished",
+    *,
+    after: Sequence[tuple[StepKind, list[Event]]] = (),
     **how: object,
 ) -> Trace:
-    """A trace of so many steps, each changed by ``edit``."""
+    """A trace of so many steps, each changed by ``edit``, and of what comes after them."""
     header = header or Header(environment={"items": {"torch: version": "2.13.0"}})
     writer = EventWriter(path, header)
     first = header.first_step
@@ -90,6 +94,8 @@ def write(
         events = edit(events, number) if edit else events
         held = [each.digest for each in events if each.kind != "generator"]
         writer.step("training", events, digest(held, size=16))
+    for kind, events in after:
+        writer.step(kind, events, digest([each.digest for each in events], size=16))
     if end:
         writer.end(end, "ValueError: NaN in the loss" if end == "raised" else "")  # type: ignore[arg-type]
     writer.close()

@@ -202,7 +202,7 @@ _SAMPLED = 120  # steps whose values are compared, in a long run
 _ALWAYS = tuple(kind for kind in KINDS if kind != "operator")  # which a whole recording has
 _RESUMED = (
     "One run is a resumed one: its training steps were compared with those of the same number, "
-    "and evaluation steps were not."
+    "and of evaluation steps those after the last of them."
 )
 _OPTIONS = (
     "The runs were recorded with different options{}: in each step only what both hold was "

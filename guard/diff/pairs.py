@@ -149,7 +149,8 @@ class Pair:
         self.traces = (first, second)
         self.layouts = (Layouts(first), Layouts(second))
         headers = (first.header, second.header)
-        # whether one begins where the other was interrupted: only training steps are paired
+        # whether one begins where the other was interrupted: training steps are paired, and what
+        # comes after the last
         self.resumed = headers[0].first_step != headers[1].first_step
         # whether both were recorded alike, so that each has what the other has
         self.strict = (
@@ -160,6 +161,7 @@ class Pair:
         self._skipped = tuple(latest - header.first_step for header in headers)
         self._trainings = (array("L"), array("L"))
         self._looked = [0, 0]
+        self._has_last = False  # whether the evaluations after the last training step are known
 
     def refresh(self) -> None:
         """Read what has been appended to both."""
@@ -259,12 +261,25 @@ class Pair:
         return replace(event, digest=event.digest[:size], inputs=event.inputs[:size])
 
     def _look(self) -> None:
-        """Note the steps, but evaluations, that have come since the last look."""
+        """Note the steps that have come since the last look: of evaluations the last alone."""
         for at, trace in enumerate(self.traces):
             for index in range(self._looked[at], len(trace)):
                 if trace.raw(index)[KIND] != EVALUATION:
                     self._trainings[at].append(index)
             self._looked[at] = len(trace)
+        if not self._has_last and self._has_end(0) and self._has_end(1):
+            self._has_last = True
+            last = [self._last_evaluations(run) for run in (0, 1)]
+            if len(last[0]) == len(last[1]):
+                for trainings, found in zip(self._trainings, last, strict=True):
+                    trainings[-1:] = array("L", [*found, trainings[-1]])
+
+    def _last_evaluations(self, run: int) -> range:
+        """Those after the last training step: of a run that was not interrupted, and of one that
+        was resumed, they are the same."""
+        trainings = self._trainings[run]
+        before = trainings[-2] + 1 if len(trainings) > 1 else 0
+        return range(before, trainings[-1])
 
 
 def shared(first: Sequence[Event], second: Sequence[Event]) -> tuple[list[Event], list[Event]]:

@@ -15,6 +15,8 @@ from guard.trace import Event, Header
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from guard.trace import StepKind
+
 Edit = Callable[[list[Event], int], list[Event]]
 AT = 3
 
@@ -64,6 +66,19 @@ def optimizing(events: list[Event], number: int) -> list[Event]:
         event("hyperparameter", "SGD", "all"),
         event("parameter", "SGD", number),
     ]
+
+
+@pytest.mark.parametrize(("held", "found"), [("other", True), ("averaged", False)])
+def test_an_evaluation_after_the_last_step_is_compared(
+    held: str, tmp_path: Path, *, found: bool
+) -> None:
+    def evaluated(output: str) -> list[tuple[StepKind, list[Event]]]:
+        last = [event("buffer", "b", "the same")]
+        return [("evaluation", [event("output", "mean", output)]), ("end", last)]
+
+    whole = write(tmp_path / "whole", header=Header(), after=evaluated("averaged"))
+    after = write(tmp_path / "after", 3, header=Header(first_step=AT), after=evaluated(held))
+    assert bool(compare([whole], [after])) == found
 
 
 @pytest.mark.parametrize("edit", [all_held, skipping], ids=["holds more", "skips batches"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.orders.order import Orders
     from detlint.dataflow.values import Values
 
+_OWN_STATES = STATES - {"free"}  # what another function holds may be what this one makes of it
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
 # Functions that call each other for an element.
 _DEEPEST = 3
@@ -58,7 +59,7 @@ class Effects:
         """What a container was before all that is known to change it."""
         states = []
         each = container
-        while each not in self._made and each.code in STATES and each.args:
+        while each not in self._made and each.code in _OWN_STATES and each.args:
             states.append(each)
             each = each.args[0]
         found = self._made.get(each, each)
