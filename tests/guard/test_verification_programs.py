@@ -98,9 +98,10 @@ def test_a_program_that_saves_all_its_state_resumes_exactly(tmp_path: Path) -> N
     write(tmp_path / "train.py", RESUMED)
     options = ("--resume-at", "3", "--resume-args", "--resume")
     done = python("-m", "guard", "verify", "--json", *options, "train.py", cwd=tmp_path)
-    found = json.loads(done.stdout)["verify"]
-    assert (done.returncode, found["steps"]) == (0, 3), done.stdout
-    assert found["resume"]["resumed_at"] == 3
+    found = json.loads(done.stdout)
+    # And the batches that are drawn and left after the last of them.
+    assert (done.returncode, found["training_steps"], found["steps"]) == (0, 3, 4), done.stdout
+    assert found["verify"]["resume"]["resumed_at"] == 3
 
 
 SHUFFLED = """
