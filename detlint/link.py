@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.aside import Share
+    from detlint.callgraph.program import Located
     from detlint.engine import AnyRule
     from detlint.finding import Finding
     from detlint.rule import Rule
@@ -311,35 +312,42 @@ class Linker:
         by_root: dict[str, list[str]] = {}
         for path in sorted(filter(self._starts, dict.fromkeys(starts))):
             by_root.setdefault(self._context.root_of(path), []).append(path)
-        flat = list(filter(self._may_be_flat, self._context.files))
-        for path in (*self._context.packaging, *flat):
-            by_root.setdefault(self._context.root_of(path), [])
+        flat: dict[str, list[str]] = {}
+        for path in filter(self._may_be_flat, self._context.files):
+            flat.setdefault(self._context.root_of(path), []).append(path)
+        for root in (*map(self._context.root_of, self._context.packaging), *flat):
+            by_root.setdefault(root, [])
         files, alone = self._files, self._context.alone
         found = []
         for root, paths in by_root.items():
             project = Project(root, files(root), paths, self.index, follows=not alone)
-            sure = [x for x in project.entrypoints if not self._only_sets_up(x, project)]
-            programs = [*self._made(project, sure, wanted)]
-            unsure = project.unimported([x for x in flat if self._context.root_of(x) == root])
-            programs += self._made(project, unsure, wanted)
-            found += [x for x in programs if x.path not in unsure or x.does_something()]
+            found += [
+                self._made(project, path, launched)
+                for path, launched in self._chosen(project.entrypoints, wanted)
+                if not self._only_sets_up(path, project)
+            ]
+            unsure = self._chosen(project.unimported(flat.get(root, [])), wanted)
+            made = [self._made(project, *each) for each in unsure]
+            found += [each for each in made if each.does_something()]
         return found
 
-    def _made(
-        self, project: Project, paths: Iterable[str], wanted: dict[str, str] | None
-    ) -> Iterator[Program]:
-        """The programs of a project that start at some files, or of these only those that are
-        wanted."""
+    def _chosen(
+        self, paths: Iterable[str], wanted: dict[str, str] | None
+    ) -> Iterator[tuple[str, list[Located]]]:
+        """What starts programs, with what launches it: all of it, or what is wanted."""
         for path in paths:
             launched = [] if self._context.alone else self._launches.of(path)
             places = [path, *(each.path for each in launched)]
             if wanted is None or any(each in wanted for each in places):
-                program = Program(path, project, launched, lambda: self._launches.images)
-                if self.kept is not None:
-                    program.look_up(self.kept)
-                if not program.answers:
-                    project.expect(path)
-                yield program
+                yield path, launched
+
+    def _made(self, project: Project, path: str, launched: list[Located]) -> Program:
+        program = Program(path, project, launched, lambda: self._launches.images)
+        if self.kept is not None:
+            program.look_up(self.kept)
+        if not program.answers:
+            project.expect(path)
+        return program
 
     def _may_be_flat(self, path: str) -> bool:
         """Whether a file that lies in no package, or at a project's root, may be a program by what

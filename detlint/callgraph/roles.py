@@ -157,14 +157,14 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
     if of_name not in (Purpose.TESTS, NOTHING):
         return True
     tests = bool(of_name) or _is_below(shown, rows.TESTS)
-    return tests and not _evaluates(text, libraries)
+    return tests and not _evaluates(text, named)
 
 
-def _evaluates(text: str, libraries: Iterable[str]) -> bool:
+def _evaluates(text: str, libraries: frozenset[str]) -> bool:
     """Whether a program asks a model that was trained, on data for tests, and is no test of code:
     it has a main block, loads weights, and asserts nothing."""
     loads = main_line(text) is not None and says_in_code(text, rows.LOADS)
-    return loads and set(libraries).isdisjoint(rows.TESTING) and "assert" not in code_of(text)
+    return loads and libraries.isdisjoint(rows.TESTING) and "assert" not in code_of(text)
 
 
 def _is_below(shown: str, folders: frozenset[str]) -> bool:

@@ -114,14 +114,9 @@ OF_SESSIONS = (
 )
 # What runs them in a session, by itself or when it is told to.
 INITIALIZING = (
-    *(
-        "variables_initializer(",
-        "initialize_all_variables(",
-        "initialize_variables(",
-        ".initializer",
-    ),
+    *("variables_initializer(", "initialize_all_variables(", "initialize_variables("),
     *("Supervisor(", "MonitoredTrainingSession(", "MonitoredSession(", "Estimator(", "Scaffold("),
-    *("slim.learning.", "initialize("),
+    *(".initializer", "initialize(", "slim.learning."),
 )
 # What makes the models of a library, untrained unless one of these says otherwise.
 MODEL_MAKERS = Names(

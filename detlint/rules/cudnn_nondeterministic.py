@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from detlint.documents.document import Command, Entry
 
-# What takes flags by their places, or may lead to it.
 _EFFECTS = {
     DETERMINISTIC: "lets cuDNN use kernels whose results differ from run to run",
     f"{TRAINER}.deterministic": "switches deterministic algorithms off",

@@ -46,7 +46,6 @@ _OWN = {
 }
 _METHODS = frozenset((SAMPLE, *SHUFFLES))
 _OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYSTEM}))
-_OF_ESTIMATORS = frozenset(estimators.short_names())
 _LIBRARIES = ("optuna", "hyperopt", "stable_baselines3", "sb3_contrib")
 
 

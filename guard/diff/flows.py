@@ -349,7 +349,7 @@ class Flows:
         if not wholes or not wholes.issubset(node.statement.touches):
             return NOTHING
         for path in node.statement.gives:
-            made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+            made = self._maker(node, path)
             if path in wholes or made is None or made.within is not node.within:
                 continue
             read = {
@@ -505,9 +505,13 @@ class Flows:
         keys = [key for path in properties for key in local_keys(above, path[:-1])]
         return found or self._written_to(keys, above.ran.began)
 
+    def _maker(self, node: Node, path: Path) -> Node | None:
+        """What has bound the variable that a path begins with last before."""
+        return self._any[0].last(("name", node.file, path[0]), node.ran.began)
+
     def _of_its_maker(self, node: Node, path: Path) -> Origins:
         """Of what no statement has written to an object of a library's, what made the object."""
-        made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+        made = self._maker(node, path)
         if len(path) < 2 or made is None or made.within is not node.within:
             return NOTHING
         return made.origins or self.given(made) or frozenset((made,))
@@ -601,5 +605,5 @@ class Flows:
 
     def _is_of_each_thread(self, node: Node, path: Path) -> bool:
         """Whether it lies in a ``threading.local``, where no other thread writes."""
-        made = self._any[0].last(("name", node.file, path[0]), node.ran.began)
+        made = self._maker(node, path)
         return made is not None and "local" in {e.rpartition(".")[2] for e in made.statement.calls}

@@ -67,10 +67,8 @@ _WAITING = {
     *("select", "communicate", "get_message"),
 }
 _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
-_FIRST = {
-    "join",
-    "result",
-}  # whose first argument is the limit; of a text's ``join`` it is no number
+# Whose first argument is the limit; of a text's ``join`` it is no number.
+_FIRST = {"join", "result"}
 # What writes all of the tensor that it is given, whatever that held.
 _FILLING = {
     *("recv", "irecv", "broadcast", "scatter", "gather", "all_gather", "all_gather_into_tensor"),
