@@ -11,12 +11,21 @@ same ones.
 
 from __future__ import annotations
 
-from detlint.operations import Alternative, Argument, Operation, Usage, completed
+from detlint.operations import (
+    Alternative,
+    Argument,
+    Operation,
+    Usage,
+    completed,
+    one_of,
+    spelled,
+    usage,
+)
 from detlint.switched_operations import Switched
 
 _SCATTER = "https://github.com/rusty1s/pytorch_scatter/blob/2.1.2/"
 _ADDS = "adds with atomics, in no fixed order"
-_SUMS = ("sum", "add", "mean")
+_SUMS = ("sum", "add", "mean")  # of which the first is what is done where nothing is said
 _VISION = "https://github.com/pytorch/vision/blob/v0.28.0/torchvision/csrc/ops/cuda/"
 _REPAIR = "guard.enable(repair=True), which replaces the backward of {}"
 
@@ -40,11 +49,6 @@ def gather_coo(src, index):
     rows = torch.arange(src.shape[0] + 1, device=index.device)
     return gather_csr(src, torch.searchsorted(index, rows))
 '''
-
-
-def _scatter(*forms: str, position: int, values: tuple[str, ...], default: str) -> Usage:
-    """``scatter(…, reduce=…)``, whose ``reduce`` is a sum if it is left out."""
-    return Usage(forms, (Argument("reduce", position, "in", values, default=default),))
 
 
 def _vision(
@@ -90,12 +94,7 @@ SCATTER = completed(
     (
         Operation(
             name="torch_scatter.segment_coo",
-            api=(
-                "torch_scatter.segment_coo",
-                "torch_scatter.segment_sum_coo",
-                "torch_scatter.segment_add_coo",
-                "torch_scatter.segment_mean_coo",
-            ),
+            api=spelled("torch_scatter.segment_{,sum_,add_,mean_}coo"),
             condition="sums and means",
             direction="forward",
             silent=True,
@@ -106,14 +105,8 @@ SCATTER = completed(
             ),
             source=_SCATTER + "csrc/cuda/segment_coo_cuda.cu",
             usages=(
-                _scatter("torch_scatter.segment_coo", position=4, values=_SUMS, default="sum"),
-                Usage(
-                    (
-                        "torch_scatter.segment_sum_coo",
-                        "torch_scatter.segment_add_coo",
-                        "torch_scatter.segment_mean_coo",
-                    )
-                ),
+                usage("torch_scatter.segment_coo", one_of("reduce", 4, *_SUMS, default="sum")),
+                usage("torch_scatter.segment_{sum,add,mean}_coo"),
             ),
         ),
         Operation(
@@ -148,23 +141,21 @@ SCATTER = completed(
             ),
             source=_SCATTER + "csrc/cuda/scatter_cuda.cu",
             usages=(
-                Usage(("torch_scatter.scatter_mul",)),
-                Usage(("torch_scatter.scatter",), (Argument("reduce", 5, "in", ("mul",)),)),
-                Usage(("torch_geometric.utils.scatter",), (Argument("reduce", 4, "in", ("mul",)),)),
+                usage("torch_scatter.scatter_mul"),
+                usage("torch_scatter.scatter", one_of("reduce", 5, "mul")),
+                usage("torch_geometric.utils.scatter", one_of("reduce", 4, "mul")),
             ),
         ),
     )
 )
 
 
-def _centered(forms: tuple[str, ...], position: int) -> Usage:
+def _centered(form: str, position: int) -> Usage:
     """Spectrograms that pad the signal by reflection, as they do by default."""
-    return Usage(
-        forms,
-        (
-            Argument("center", position, "in", (True,), True),
-            Argument("pad_mode", position + 1, "in", ("reflect",), "reflect"),
-        ),
+    return usage(
+        form,
+        one_of("center", position, True, default=True),
+        one_of("pad_mode", position + 1, "reflect", default="reflect"),
     )
 
 
@@ -173,18 +164,8 @@ AUDIO: tuple[Operation, ...] = (
     Operation(
         name="torchaudio.functional.spectrogram",
         alerts=("reflection_pad1d_backward_out_cuda",),
-        overloads=(),
-        nodes=(),
-        api=(
-            "torchaudio.functional.spectrogram",
-            "torchaudio.transforms.Spectrogram",
-            "torchaudio.transforms.MelSpectrogram",
-        ),
-        calls=(),
+        api=spelled("torchaudio.functional.spectrogram torchaudio.transforms.{,Mel}Spectrogram"),
         condition='center=True and pad_mode="reflect", the defaults',
-        direction="backward",
-        devices=("cuda",),
-        silent=False,
         reason="Several places of the signal were read from one, and their gradients are added to "
         "it with atomics, in no fixed order.",
         alternatives=(
@@ -193,9 +174,9 @@ AUDIO: tuple[Operation, ...] = (
         source="https://github.com/pytorch/audio/blob/v2.11.0/src/torchaudio/functional/"
         "functional.py",
         usages=(
-            _centered(("torchaudio.functional.spectrogram",), 8),
-            _centered(("torchaudio.transforms.Spectrogram",), 8),
-            _centered(("torchaudio.transforms.MelSpectrogram",), 12),
+            _centered("torchaudio.functional.spectrogram", 8),
+            _centered("torchaudio.transforms.Spectrogram", 8),
+            _centered("torchaudio.transforms.MelSpectrogram", 12),
         ),
     ),
 )
@@ -204,19 +185,9 @@ AUDIO: tuple[Operation, ...] = (
 FLASH: tuple[Operation, ...] = (
     Operation(
         name="flash_attn.flash_attn_func",
-        api=(
-            *(
-                f"flash_attn.flash_attn_{form}func"
-                for form in (
-                    "",
-                    "qkvpacked_",
-                    "kvpacked_",
-                    "varlen_",
-                    "varlen_qkvpacked_",
-                    "varlen_kvpacked_",
-                )
-            ),
-            "flash_attn",
+        api=spelled(
+            "flash_attn.flash_attn_{,qkvpacked_,kvpacked_,varlen_,varlen_qkvpacked_,"
+            "varlen_kvpacked_}func flash_attn"
         ),
         condition="without deterministic=True",
         silent=True,
@@ -239,14 +210,8 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch_scatter.scatter",
         (
-            _scatter("torch_scatter.scatter", position=5, values=_SUMS, default="sum"),
-            Usage(
-                (
-                    "torch_scatter.scatter_add",
-                    "torch_scatter.scatter_sum",
-                    "torch_scatter.scatter_mean",
-                )
-            ),
+            usage("torch_scatter.scatter", one_of("reduce", 5, *_SUMS, default="sum")),
+            usage("torch_scatter.scatter_{add,sum,mean}"),
         ),
         _ADDS,
         direction="forward",
@@ -255,12 +220,9 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch_scatter.composite",
         (
-            Usage(
-                tuple(
-                    f"torch_scatter.{module}scatter_{kind}"
-                    for module in ("", "composite.")
-                    for kind in ("softmax", "log_softmax", "logsumexp", "std")
-                )
+            usage(
+                "torch_scatter.scatter_{softmax,log_softmax,logsumexp,std} "
+                "torch_scatter.composite.scatter_{softmax,log_softmax,logsumexp,std}"
             ),
         ),
         _ADDS,
@@ -271,14 +233,11 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         "torch_geometric.utils.scatter",
         (
-            _scatter("torch_geometric.utils.scatter", position=4, values=_SUMS, default="sum"),
-            Usage(
-                tuple(
-                    f"torch_geometric.nn.{module}global_{kind}_pool"
-                    for module in ("", "pool.", "glob.")
-                    for kind in ("add", "mean")
-                ),
-                (Argument("batch", 1, "given"),),
+            usage("torch_geometric.utils.scatter", one_of("reduce", 4, *_SUMS, default="sum")),
+            usage(
+                "torch_geometric.nn.{,pool.,glob.}global_add_pool "
+                "torch_geometric.nn.{,pool.,glob.}global_mean_pool",
+                Argument("batch", 1, "given"),
             ),
         ),
         _ADDS,
@@ -286,21 +245,14 @@ SWITCHED: tuple[Switched, ...] = (
     ),
     Switched(
         "torch_sparse.spmm",
-        (Usage(("torch_sparse.spmm",)),),
+        (usage("torch_sparse.spmm"),),
         _ADDS,
         direction="forward",
     ),
     # With the switch on, torchvision/ops/roi_align.py takes gathers instead, since 0.16.
     Switched(
         "torchvision.ops.roi_align",
-        (
-            Usage(
-                tuple(
-                    f"torchvision.ops.{form}"
-                    for form in ("roi_align", "RoIAlign", "MultiScaleRoIAlign")
-                )
-            ),
-        ),
+        (usage("torchvision.ops.{roi_align,RoIAlign,MultiScaleRoIAlign}"),),
         "adds up the gradients of pixels that regions share with atomics",
     ),
 )

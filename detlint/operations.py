@@ -133,8 +133,37 @@ class Operation(NamedTuple):
         yield from self.nodes
 
 
-def _mode(*values: str, position: int = 3) -> Argument:
-    return Argument("mode", position, "in", values)
+def spelled(text: str) -> tuple[str, ...]:
+    """Names that are written one after the other; ``torch.{cumsum,cumprod}`` stands for two."""
+    found: list[str] = []
+    for word in text.split():
+        start, _, rest = word.partition("{")
+        choices, _, end = rest.partition("}")
+        found += [f"{start}{each}{end}" for each in choices.split(",")]
+    return tuple(found)
+
+
+def usage(
+    forms: str, *arguments: Argument, called: tuple[Argument, ...] = (), familiar: bool = False
+) -> Usage:
+    """Calls of some forms, as ``spelled`` has them, where arguments are what they must be."""
+    return Usage(spelled(forms), arguments, called, familiar)
+
+
+def one_of(name: str, position: int | None, *values: object, default: object = ABSENT) -> Argument:
+    """An argument that must be one of some values."""
+    return Argument(name, position, "in", values, default)
+
+
+def interpolation(mode: str, *others: Argument) -> tuple[Usage, ...]:
+    """What resizes by a mode; ``others``: what else must hold of ``interpolate``, which has more
+    options than its older names."""
+    given = one_of("mode", 3, mode)
+    return (
+        usage("torch.nn.functional.interpolate", given, *others),
+        usage("torch.nn.functional.upsample", given),
+        usage("torch.nn.Upsample", one_of("mode", 2, mode)),
+    )
 
 
 _NATIVE = "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/"
@@ -256,24 +285,56 @@ _BY_INDEX = (
     "if enabled"
 )
 
+
+def _fractional(axes: int, alerts: str) -> Operation:
+    form = f"fractional_max_pool{axes}d"
+    return Operation(
+        name=f"torch.nn.functional.{form}",
+        alerts=spelled(alerts),
+        overloads=(f"aten::{form}_backward",),
+        nodes=(f"FractionalMaxPool{axes}DBackward0",),
+        api=(
+            f"torch.nn.FractionalMaxPool{axes}d",
+            *spelled(f"torch.nn.functional.{form}{{,_with_indices}}"),
+        ),
+        calls=(f"torch._C._nn.{form}",),
+        reason=_OVERLAPPING + "in no fixed order.",
+        alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
+        source=f"{_NATIVE}cuda/FractionalMaxPool{axes}d.cu",
+        usages=(Usage(),),
+    )
+
+
+def _unpooling(axes: int, api: str) -> Operation:
+    return Operation(
+        name=f"torch.nn.functional.max_unpool{axes}d",
+        alerts=(f"max_unpooling{axes}d_forward_out",),
+        overloads=(f"aten::max_unpool{axes}d",),
+        api=spelled(api),
+        calls=(f"torch._C._nn.max_unpool{axes}d",),
+        direction="forward",
+        devices=("cuda", "cpu", "meta"),
+        reason="Where an index occurs twice, which of the values is written last is open. Indices "
+        "that max_pool gave for these very values are harmless, since equal ones come with equal "
+        "values, but it refuses all.",
+        alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
+        source=_NATIVE + "cuda/MaxUnpooling.cu",
+        usages=(Usage(),),
+    )
+
+
 _POOLING = (
     Operation(
         name="torch.nn.functional.adaptive_avg_pool2d",
-        alerts=("adaptive_avg_pool2d_backward_cuda", "adaptive_avg_pool2d_backward_out_cuda"),
+        alerts=spelled("adaptive_avg_pool2d_backward_{,out_}cuda"),
         overloads=("aten::_adaptive_avg_pool2d_backward",),
         nodes=("AdaptiveAvgPool2DBackward0",),
-        api=(
-            "torch.nn.AdaptiveAvgPool2d",
-            "torch.nn.AdaptiveAvgPool1d",
-            "torch.nn.functional.adaptive_avg_pool2d",
-            "torch.nn.functional.adaptive_avg_pool1d",
-            "torch.adaptive_avg_pool1d",
-            'torch.nn.functional.interpolate(mode="area")',
+        api=spelled(
+            "torch.nn.AdaptiveAvgPool{2,1}d torch.nn.functional.adaptive_avg_pool{2,1}d "
+            'torch.adaptive_avg_pool1d torch.nn.functional.interpolate(mode="area")'
         ),
-        calls=(
-            "torch._C._nn.adaptive_avg_pool2d",
-            "torch.adaptive_avg_pool1d",
-            "torch.nn.functional.adaptive_avg_pool1d",
+        calls=spelled(
+            "torch._C._nn.adaptive_avg_pool2d torch.{,nn.functional.}adaptive_avg_pool1d"
         ),
         condition="an output size other than 1, which is a mean",
         reason=_OVERLAPPING + "in no fixed order. It refuses also where sizes divide and no two "
@@ -288,33 +349,26 @@ _POOLING = (
         ),
         source=_NATIVE + "cuda/AdaptiveAveragePooling.cu",
         usages=(
-            Usage(
-                ("torch.nn.AdaptiveAvgPool2d", "torch.nn.AdaptiveAvgPool1d"),
-                (Argument("output_size", 0, "not 1"),),
+            usage("torch.nn.AdaptiveAvgPool{2,1}d", Argument("output_size", 0, "not 1")),
+            usage(
+                "torch.nn.functional.adaptive_avg_pool{2,1}d torch.adaptive_avg_pool1d",
+                Argument("output_size", 1, "not 1"),
             ),
-            Usage(
-                (
-                    "torch.nn.functional.adaptive_avg_pool2d",
-                    "torch.nn.functional.adaptive_avg_pool1d",
-                    "torch.adaptive_avg_pool1d",
-                ),
-                (Argument("output_size", 1, "not 1"),),
-            ),
-            Usage(
-                ("torch.nn.functional.interpolate",),
-                (_mode("area"), Argument("size", 1, "perhaps not 1", default=None)),
+            usage(
+                "torch.nn.functional.interpolate",
+                one_of("mode", 3, "area"),
+                Argument("size", 1, "perhaps not 1", default=None),
             ),
         ),
     ),
     Operation(
         name="torch.nn.functional.adaptive_avg_pool3d",
-        alerts=("adaptive_avg_pool3d_backward_cuda", "adaptive_avg_pool3d_backward_out_cuda"),
+        alerts=spelled("adaptive_avg_pool3d_backward_{,out_}cuda"),
         overloads=("aten::_adaptive_avg_pool3d_backward",),
         nodes=("AdaptiveAvgPool3DBackward0",),
-        api=(
-            "torch.nn.AdaptiveAvgPool3d",
-            "torch.nn.functional.adaptive_avg_pool3d",
-            'torch.nn.functional.interpolate(mode="area")',
+        api=spelled(
+            "torch.nn.AdaptiveAvgPool3d torch.nn.functional.adaptive_avg_pool3d "
+            'torch.nn.functional.interpolate(mode="area")'
         ),
         calls=("torch._C._nn.adaptive_avg_pool3d",),
         condition="an output size other than 1, which is a mean",
@@ -325,10 +379,8 @@ _POOLING = (
         ),
         source=_NATIVE + "cuda/AdaptiveAveragePooling3d.cu",
         usages=(
-            Usage(("torch.nn.AdaptiveAvgPool3d",), (Argument("output_size", 0, "not 1"),)),
-            Usage(
-                ("torch.nn.functional.adaptive_avg_pool3d",), (Argument("output_size", 1, "not 1"),)
-            ),
+            usage("torch.nn.AdaptiveAvgPool3d", Argument("output_size", 0, "not 1")),
+            usage("torch.nn.functional.adaptive_avg_pool3d", Argument("output_size", 1, "not 1")),
         ),
     ),
     Operation(
@@ -336,16 +388,12 @@ _POOLING = (
         alerts=("adaptive_max_pool2d_backward_cuda",),
         overloads=("aten::adaptive_max_pool2d_backward",),
         nodes=("AdaptiveMaxPool2DBackward0",),
-        api=(
-            "torch.nn.AdaptiveMaxPool2d",
-            "torch.nn.AdaptiveMaxPool1d",
-            "torch.nn.functional.adaptive_max_pool2d",
-            "torch.nn.functional.adaptive_max_pool2d_with_indices",
-            "torch.nn.functional.adaptive_max_pool1d",
-            "torch.nn.functional.adaptive_max_pool1d_with_indices",
-            "torch.adaptive_max_pool1d",
+        api=spelled(
+            "torch.nn.AdaptiveMaxPool{2,1}d "
+            "torch.nn.functional.adaptive_max_pool{2d,2d_with_indices,1d,1d_with_indices} "
+            "torch.adaptive_max_pool1d"
         ),
-        calls=("torch._C._nn.adaptive_max_pool2d", "torch.adaptive_max_pool1d"),
+        calls=spelled("torch._C._nn.adaptive_max_pool2d torch.adaptive_max_pool1d"),
         reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
         alternatives=(Alternative(_BY_INDEX, _ADAPTIVE_MAXIMUM),),
         source=_NATIVE + "cuda/AdaptiveMaxPooling2d.cu",
@@ -355,10 +403,8 @@ _POOLING = (
         name="torch.nn.functional.adaptive_max_pool3d",
         overloads=("aten::adaptive_max_pool3d_backward",),
         nodes=("AdaptiveMaxPool3DBackward0",),
-        api=(
-            "torch.nn.AdaptiveMaxPool3d",
-            "torch.nn.functional.adaptive_max_pool3d",
-            "torch.nn.functional.adaptive_max_pool3d_with_indices",
+        api=spelled(
+            "torch.nn.AdaptiveMaxPool3d torch.nn.functional.adaptive_max_pool3d{,_with_indices}"
         ),
         calls=("torch._C._nn.adaptive_max_pool3d",),
         condition="the input's size is no multiple of the output's",
@@ -373,15 +419,12 @@ _POOLING = (
         alerts=("avg_pool3d_backward_cuda",),
         overloads=("aten::avg_pool3d_backward",),
         nodes=("AvgPool3DBackward0",),
-        api=(
-            "torch.nn.AvgPool3d",
-            "torch.nn.functional.avg_pool3d",
-            "torch.nn.LPPool3d",
-            "torch.nn.functional.lp_pool3d",
-            "torch.nn.LocalResponseNorm",
-            "torch.nn.functional.local_response_norm",
+        api=spelled(
+            "torch.nn.AvgPool3d torch.nn.functional.avg_pool3d torch.nn.LPPool3d "
+            "torch.nn.functional.lp_pool3d torch.nn.LocalResponseNorm "
+            "torch.nn.functional.local_response_norm"
         ),
-        calls=("torch._C._nn.avg_pool3d", "torch.nn.functional.avg_pool3d"),
+        calls=spelled("torch.{_C._nn,nn.functional}.avg_pool3d"),
         condition="local_response_norm: an input of four dimensions or more",
         reason=_OVERLAPPING + "in no fixed order. It refuses also where no two windows overlap.",
         alternatives=(
@@ -391,59 +434,17 @@ _POOLING = (
             ),
         ),
         source=_NATIVE + "cuda/AveragePool3d.cu",
-        usages=(
-            Usage(
-                (
-                    "torch.nn.AvgPool3d",
-                    "torch.nn.LPPool3d",
-                    "torch.nn.functional.avg_pool3d",
-                    "torch.nn.functional.lp_pool3d",
-                )
-            ),
-        ),
+        usages=(usage("torch.nn.{AvgPool3d,LPPool3d} torch.nn.functional.{avg,lp}_pool3d"),),
     ),
-    Operation(
-        name="torch.nn.functional.fractional_max_pool2d",
-        alerts=("fractional_max_pool2d_backward_cuda",),
-        overloads=("aten::fractional_max_pool2d_backward",),
-        nodes=("FractionalMaxPool2DBackward0",),
-        api=(
-            "torch.nn.FractionalMaxPool2d",
-            "torch.nn.functional.fractional_max_pool2d",
-            "torch.nn.functional.fractional_max_pool2d_with_indices",
-        ),
-        calls=("torch._C._nn.fractional_max_pool2d",),
-        reason=_OVERLAPPING + "in no fixed order.",
-        alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
-        source=_NATIVE + "cuda/FractionalMaxPool2d.cu",
-        usages=(Usage(),),
-    ),
-    Operation(
-        name="torch.nn.functional.fractional_max_pool3d",
-        alerts=("fractional_max_pool3d_backward_cuda", "fractional_max_pool3d_backward_out_cuda"),
-        overloads=("aten::fractional_max_pool3d_backward",),
-        nodes=("FractionalMaxPool3DBackward0",),
-        api=(
-            "torch.nn.FractionalMaxPool3d",
-            "torch.nn.functional.fractional_max_pool3d",
-            "torch.nn.functional.fractional_max_pool3d_with_indices",
-        ),
-        calls=("torch._C._nn.fractional_max_pool3d",),
-        reason=_OVERLAPPING + "in no fixed order.",
-        alternatives=(Alternative(_BY_INDEX, _FRACTIONAL_MAXIMUM),),
-        source=_NATIVE + "cuda/FractionalMaxPool3d.cu",
-        usages=(Usage(),),
-    ),
+    _fractional(2, "fractional_max_pool2d_backward_cuda"),
+    _fractional(3, "fractional_max_pool3d_backward_{,out_}cuda"),
     Operation(
         name="torch.nn.functional.max_pool3d",
-        alerts=(
-            "max_pool3d_with_indices_backward_cuda",
-            "max_pool3d_with_indices_backward_out_cuda",
-        ),
+        alerts=spelled("max_pool3d_with_indices_backward_{,out_}cuda"),
         overloads=("aten::max_pool3d_with_indices_backward",),
         nodes=("MaxPool3DWithIndicesBackward0",),
-        api=("torch.nn.MaxPool3d", "torch.nn.functional.max_pool3d", "torch.max_pool3d"),
-        calls=("torch.max_pool3d", "torch._C._nn.max_pool3d_with_indices"),
+        api=spelled("torch.nn.MaxPool3d torch.{nn.functional.,}max_pool3d"),
+        calls=spelled("torch.max_pool3d torch._C._nn.max_pool3d_with_indices"),
         condition="return_indices=False, the default: with indices, torch 2.13 takes a slower "
         "composition of deterministic operators",
         reason=_OVERLAPPING + "in no fixed order.",
@@ -457,52 +458,16 @@ _POOLING = (
         ),
         source=_NATIVE + "cuda/DilatedMaxPool3d.cu",
         usages=(
-            Usage(
-                ("torch.nn.MaxPool3d",),
-                (Argument("return_indices", 4, "in", (False,), default=False),),
+            usage("torch.nn.MaxPool3d", one_of("return_indices", 4, False, default=False)),
+            usage(
+                "torch.nn.functional.max_pool3d",
+                one_of("return_indices", 6, False, default=False),
             ),
-            Usage(
-                ("torch.nn.functional.max_pool3d",),
-                (Argument("return_indices", 6, "in", (False,), default=False),),
-            ),
-            Usage(("torch.max_pool3d",)),
+            usage("torch.max_pool3d"),
         ),
     ),
-    Operation(
-        name="torch.nn.functional.max_unpool2d",
-        alerts=("max_unpooling2d_forward_out",),
-        overloads=("aten::max_unpool2d",),
-        api=(
-            "torch.nn.MaxUnpool2d",
-            "torch.nn.MaxUnpool1d",
-            "torch.nn.functional.max_unpool2d",
-            "torch.nn.functional.max_unpool1d",
-        ),
-        calls=("torch._C._nn.max_unpool2d",),
-        direction="forward",
-        devices=("cuda", "cpu", "meta"),
-        reason="Where an index occurs twice, which of the values is written last is open. Indices "
-        "that max_pool gave for these very values are harmless, since equal ones come with equal "
-        "values, but it refuses all.",
-        alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
-        source=_NATIVE + "cuda/MaxUnpooling.cu",
-        usages=(Usage(),),
-    ),
-    Operation(
-        name="torch.nn.functional.max_unpool3d",
-        alerts=("max_unpooling3d_forward_out",),
-        overloads=("aten::max_unpool3d",),
-        api=("torch.nn.MaxUnpool3d", "torch.nn.functional.max_unpool3d"),
-        calls=("torch._C._nn.max_unpool3d",),
-        direction="forward",
-        devices=("cuda", "cpu", "meta"),
-        reason="Where an index occurs twice, which of the values is written last is open. Indices "
-        "that max_pool gave for these very values are harmless, since equal ones come with equal "
-        "values, but it refuses all.",
-        alternatives=(Alternative("scatter, which is deterministic if enabled", _UNPOOL),),
-        source=_NATIVE + "cuda/MaxUnpooling.cu",
-        usages=(Usage(),),
-    ),
+    _unpooling(2, "torch.nn.MaxUnpool{2,1}d torch.nn.functional.max_unpool{2,1}d"),
+    _unpooling(3, "torch.nn.MaxUnpool3d torch.nn.functional.max_unpool3d"),
 )
 
 # Resizing, padding and sampling of images
@@ -654,181 +619,120 @@ _CORNERS = (
     "bilinear and nearest"
 )
 _BY_PRODUCTS = "a product with a matrix for each dimension; the output's size is given, not a scale"
+_FROM_PYTHON = "interpolate from Python, with determinism on in the forward"
+_COMPOSED = (
+    "or where determinism was off in the forward: else torch composes it of deterministic operators"
+)
+
+
+def _resizing(
+    form: str, *alternatives: Alternative, other_forms: str = "", condition: str = ""
+) -> Operation:
+    """``interpolate`` in a mode, which certainly leads there where no condition is named."""
+    mode = form[:-2]
+    return Operation(
+        name=f'torch.nn.functional.interpolate(mode="{mode}")',
+        alerts=(f"upsample_{form}_backward_out_cuda",),
+        overloads=(f"aten::upsample_{form}_backward",),
+        nodes=(f"Upsample{form.title()}Backward0",),
+        api=(
+            *(f'{each.forms[0]}(mode="{mode}")' for each in interpolation(mode)),
+            *spelled(other_forms),
+        ),
+        calls=(f"torch._C._nn.upsample_{form}",),
+        condition=condition,
+        reason=_MANY_TO_ONE,
+        alternatives=alternatives,
+        source=f"{_NATIVE}cuda/UpSample{form[0].upper()}{form[1:]}.cu",
+        usages=() if condition else interpolation(mode),
+    )
+
 
 _IMAGES = (
-    Operation(
-        name='torch.nn.functional.interpolate(mode="linear")',
-        alerts=("upsample_linear1d_backward_out_cuda",),
-        overloads=("aten::upsample_linear1d_backward",),
-        nodes=("UpsampleLinear1DBackward0",),
-        api=(
-            'torch.nn.functional.interpolate(mode="linear")',
-            'torch.nn.functional.upsample(mode="linear")',
-            'torch.nn.Upsample(mode="linear")',
+    _resizing(
+        "linear1d",
+        Alternative(
+            "bilinear, of an image of height one: torch composes that of deterministic operators",
+            _LINEAR_AS_BILINEAR,
         ),
-        calls=("torch._C._nn.upsample_linear1d",),
-        reason=_MANY_TO_ONE,
-        alternatives=(
-            Alternative(
-                "bilinear, of an image of height one: torch composes that of deterministic "
-                "operators",
-                _LINEAR_AS_BILINEAR,
-            ),
-            Alternative(_BY_PRODUCTS, _RESIZE),
-        ),
-        source=_NATIVE + "cuda/UpSampleLinear1d.cu",
-        usages=(
-            Usage(
-                ("torch.nn.functional.interpolate",),
-                (_mode("linear"),),
-            ),
-            Usage(("torch.nn.functional.upsample",), (_mode("linear"),)),
-            Usage(("torch.nn.Upsample",), (_mode("linear", position=2),)),
-        ),
+        Alternative(_BY_PRODUCTS, _RESIZE),
     ),
-    Operation(
-        name='torch.nn.functional.interpolate(mode="bicubic")',
-        alerts=("upsample_bicubic2d_backward_out_cuda",),
-        overloads=("aten::upsample_bicubic2d_backward",),
-        nodes=("UpsampleBicubic2DBackward0",),
-        api=(
-            'torch.nn.functional.interpolate(mode="bicubic")',
-            'torch.nn.functional.upsample(mode="bicubic")',
-            'torch.nn.Upsample(mode="bicubic")',
-        ),
-        calls=("torch._C._nn.upsample_bicubic2d",),
-        reason=_MANY_TO_ONE,
-        alternatives=(
-            Alternative(_BY_PRODUCTS + '; mode="bicubic"', _RESIZE),
-            Alternative(
-                'mode="bilinear", if that will do: torch composes it of deterministic operators',
-                _BILINEAR,
-            ),
-        ),
-        source=_NATIVE + "cuda/UpSampleBicubic2d.cu",
-        usages=(
-            Usage(
-                ("torch.nn.functional.interpolate",),
-                (_mode("bicubic"),),
-            ),
-            Usage(("torch.nn.functional.upsample",), (_mode("bicubic"),)),
-            Usage(("torch.nn.Upsample",), (_mode("bicubic", position=2),)),
+    _resizing(
+        "bicubic2d",
+        Alternative(_BY_PRODUCTS + '; mode="bicubic"', _RESIZE),
+        Alternative(
+            'mode="bilinear", if that will do: torch composes it of deterministic operators',
+            _BILINEAR,
         ),
     ),
     Operation(
         name="torch.nn.functional.interpolate(antialias=True)",
-        alerts=(
-            "upsample_bilinear2d_aa_backward_out_cuda",
-            "upsample_bicubic2d_aa_backward_out_cuda",
-        ),
-        overloads=(
-            "aten::_upsample_bilinear2d_aa_backward",
-            "aten::_upsample_bicubic2d_aa_backward",
-        ),
-        nodes=("UpsampleBilinear2DAaBackward0", "UpsampleBicubic2DAaBackward0"),
+        alerts=spelled("upsample_{bilinear2d,bicubic2d}_aa_backward_out_cuda"),
+        overloads=spelled("aten::_upsample_{bilinear2d,bicubic2d}_aa_backward"),
+        nodes=spelled("{UpsampleBilinear2,UpsampleBicubic2}DAaBackward0"),
         api=("torch.nn.functional.interpolate(antialias=True)",),
-        calls=("torch._C._nn._upsample_bilinear2d_aa", "torch._C._nn._upsample_bicubic2d_aa"),
+        calls=spelled("torch._C._nn._upsample_{bilinear2d,bicubic2d}_aa"),
         condition="modes bilinear and bicubic",
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_BY_PRODUCTS + "; antialias=True", _RESIZE),),
         source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
         usages=(
-            Usage(
-                ("torch.nn.functional.interpolate",),
-                (_mode("bilinear", "bicubic"), Argument("antialias", 6, "in", (True,))),
+            usage(
+                "torch.nn.functional.interpolate",
+                one_of("mode", 3, "bilinear", "bicubic"),
+                one_of("antialias", 6, True),
             ),
         ),
     ),
-    Operation(
-        name='torch.nn.functional.interpolate(mode="bilinear")',
-        alerts=("upsample_bilinear2d_backward_out_cuda",),
-        overloads=("aten::upsample_bilinear2d_backward",),
-        nodes=("UpsampleBilinear2DBackward0",),
-        api=(
-            'torch.nn.functional.interpolate(mode="bilinear")',
-            'torch.nn.functional.upsample(mode="bilinear")',
-            "torch.nn.functional.upsample_bilinear",
-            'torch.nn.Upsample(mode="bilinear")',
-            "torch.nn.UpsamplingBilinear2d",
-        ),
-        calls=("torch._C._nn.upsample_bilinear2d",),
-        condition="in TorchScript, as torch.ops.aten.upsample_bilinear2d, or where determinism "
-        "was off in the forward: else torch composes it of deterministic operators",
-        reason=_MANY_TO_ONE,
-        alternatives=(
-            Alternative("interpolate from Python, with determinism on in the forward", _BILINEAR),
-            Alternative(_BY_PRODUCTS, _RESIZE),
-        ),
-        source=_NATIVE + "cuda/UpSampleBilinear2d.cu",
+    _resizing(
+        "bilinear2d",
+        Alternative(_FROM_PYTHON, _BILINEAR),
+        Alternative(_BY_PRODUCTS, _RESIZE),
+        other_forms="torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d",
+        condition=f"in TorchScript, as torch.ops.aten.upsample_bilinear2d, {_COMPOSED}",
     ),
-    Operation(
-        name='torch.nn.functional.interpolate(mode="trilinear")',
-        alerts=("upsample_trilinear3d_backward_out_cuda",),
-        overloads=("aten::upsample_trilinear3d_backward",),
-        nodes=("UpsampleTrilinear3DBackward0",),
-        api=(
-            'torch.nn.functional.interpolate(mode="trilinear")',
-            'torch.nn.functional.upsample(mode="trilinear")',
-            'torch.nn.Upsample(mode="trilinear")',
-        ),
-        calls=("torch._C._nn.upsample_trilinear3d",),
-        condition="in TorchScript, as torch.ops.aten.upsample_trilinear3d, or where determinism "
-        "was off in the forward: else torch composes it of deterministic operators",
-        reason=_MANY_TO_ONE,
-        alternatives=(
-            Alternative("interpolate from Python, with determinism on in the forward", _TRILINEAR),
-            Alternative(_BY_PRODUCTS, _RESIZE),
-        ),
-        source=_NATIVE + "cuda/UpSampleTrilinear3d.cu",
+    _resizing(
+        "trilinear3d",
+        Alternative(_FROM_PYTHON, _TRILINEAR),
+        Alternative(_BY_PRODUCTS, _RESIZE),
+        condition=f"in TorchScript, as torch.ops.aten.upsample_trilinear3d, {_COMPOSED}",
     ),
     Operation(
         name='torch.nn.functional.pad(mode="reflect")',
-        alerts=("reflection_pad1d_backward_out_cuda", "reflection_pad3d_backward_out_cuda"),
-        overloads=("aten::reflection_pad1d_backward", "aten::reflection_pad3d_backward"),
-        nodes=("ReflectionPad1DBackward0", "ReflectionPad3DBackward0"),
-        api=(
-            'torch.nn.functional.pad(mode="reflect")',
-            "torch.nn.ReflectionPad1d",
-            "torch.nn.ReflectionPad3d",
-            'torch.nn.Conv1d(padding_mode="reflect")',
-            'torch.nn.Conv3d(padding_mode="reflect")',
-            'torch.stft(pad_mode="reflect")',
+        alerts=spelled("reflection_pad{1,3}d_backward_out_cuda"),
+        overloads=spelled("aten::reflection_pad{1,3}d_backward"),
+        nodes=spelled("ReflectionPad{1,3}DBackward0"),
+        api=spelled(
+            'torch.nn.functional.pad(mode="reflect") torch.nn.ReflectionPad{1,3}d '
+            'torch.nn.Conv{1,3}d(padding_mode="reflect") torch.stft(pad_mode="reflect")'
         ),
-        calls=(
-            "torch._C._nn.pad",
-            "torch._C._nn.reflection_pad1d",
-            "torch._C._nn.reflection_pad3d",
-        ),
+        calls=spelled("torch._C._nn.pad torch._C._nn.reflection_pad{1,3}d"),
         condition="padding of one or three dimensions: that of two is deterministic if enabled",
         reason=_MANY_TO_ONE,
         alternatives=(Alternative("flip the borders and concatenate", _REFLECT),),
         source=_NATIVE + "cuda/ReflectionPad.cu",
         usages=(
-            Usage(
-                ("torch.nn.functional.pad",),
-                (Argument("pad", 1, "length", (2, 6)), _mode("reflect", position=2)),
+            usage(
+                "torch.nn.functional.pad",
+                Argument("pad", 1, "length", (2, 6)),
+                one_of("mode", 2, "reflect"),
             ),
-            Usage(("torch.nn.ReflectionPad1d", "torch.nn.ReflectionPad3d")),
-            Usage(
-                ("torch.nn.Conv1d", "torch.nn.Conv3d"),
-                (Argument("padding_mode", 8, "in", ("reflect",)),),
-            ),
-            Usage(
-                ("torch.stft",),
-                (
-                    Argument("center", 5, "in", (True,), True),
-                    Argument("pad_mode", 6, "in", ("reflect",), "reflect"),
-                ),
+            usage("torch.nn.ReflectionPad{1,3}d"),
+            usage("torch.nn.Conv{1,3}d", one_of("padding_mode", 8, "reflect")),
+            usage(
+                "torch.stft",
+                one_of("center", 5, True, default=True),
+                one_of("pad_mode", 6, "reflect", default="reflect"),
             ),
         ),
     ),
     Operation(
         name="torch.nn.ReflectionPad2d",
-        alerts=("reflection_pad2d_backward_cuda", "reflection_pad2d_backward_out_cuda"),
+        alerts=spelled("reflection_pad2d_backward_{,out_}cuda"),
         overloads=("aten::reflection_pad2d_backward",),
         nodes=("ReflectionPad2DBackward0",),
-        api=("torch.nn.ReflectionPad2d", 'torch.nn.functional.pad(mode="reflect")'),
-        calls=("torch._C._nn.pad", "torch._C._nn.reflection_pad2d"),
+        api=spelled('torch.nn.ReflectionPad2d torch.nn.functional.pad(mode="reflect")'),
+        calls=spelled("torch._C._nn.pad torch._C._nn.reflection_pad2d"),
         condition="padding of two dimensions",
         reason=_MANY_TO_ONE,
         alternatives=(
@@ -838,46 +742,24 @@ _IMAGES = (
         until="2.7",
         source=_PULLS + "136241",
         usages=(
-            Usage(
-                ("torch.nn.functional.pad",),
-                (Argument("pad", 1, "length", (4,)), _mode("reflect", position=2)),
+            usage(
+                "torch.nn.functional.pad",
+                Argument("pad", 1, "length", (4,)),
+                one_of("mode", 2, "reflect"),
             ),
-            Usage(("torch.nn.ReflectionPad2d",)),
+            usage("torch.nn.ReflectionPad2d"),
         ),
     ),
     Operation(
         name='torch.nn.functional.pad(mode="replicate")',
-        alerts=(
-            "replication_pad1d_backward_cuda",
-            "replication_pad2d_backward_cuda",
-            "replication_pad2d_backward_out_cuda",
-            "replication_pad3d_backward_cuda",
-            "replication_pad3d_backward_out_cuda",
+        alerts=spelled(
+            "replication_pad{1d_backward,2d_backward,2d_backward_out,3d_backward,3d_backward_out}_cuda"
         ),
-        overloads=(
-            "aten::replication_pad1d_backward",
-            "aten::replication_pad2d_backward",
-            "aten::replication_pad3d_backward",
-        ),
-        nodes=(
-            "ReplicationPad1DBackward0",
-            "ReplicationPad2DBackward0",
-            "ReplicationPad3DBackward0",
-        ),
-        api=(
-            'torch.nn.functional.pad(mode="replicate")',
-            "torch.nn.ReplicationPad1d",
-            "torch.nn.ReplicationPad2d",
-            "torch.nn.ReplicationPad3d",
-        ),
-        calls=(
-            "torch._C._nn.pad",
-            "torch._C._nn.replication_pad1d",
-            "torch._C._nn.replication_pad2d",
-            "torch._C._nn.replication_pad3d",
-        ),
-        condition="in TorchScript, as torch.ops.aten.replication_pad…, or where determinism "
-        "was off in the forward: else torch composes it of deterministic operators",
+        overloads=spelled("aten::replication_pad{1,2,3}d_backward"),
+        nodes=spelled("ReplicationPad{1,2,3}DBackward0"),
+        api=spelled('torch.nn.functional.pad(mode="replicate") torch.nn.ReplicationPad{1,2,3}d'),
+        calls=spelled("torch._C._nn.pad torch._C._nn.replication_pad{1,2,3}d"),
+        condition=f"in TorchScript, as torch.ops.aten.replication_pad…, {_COMPOSED}",
         reason=_MANY_TO_ONE,
         alternatives=(
             Alternative("pad from Python, with determinism on in the forward", _REPLICATE),
@@ -892,8 +774,8 @@ _IMAGES = (
         name="torch.nn.functional.grid_sample by cuDNN",
         overloads=("aten::cudnn_grid_sampler_backward",),
         nodes=("CudnnGridSamplerBackward0",),
-        api=("torch.nn.functional.grid_sample", "torch.grid_sampler"),
-        calls=("torch.grid_sampler", "torch.cudnn_grid_sampler"),
+        api=spelled("torch.nn.functional.grid_sample torch.grid_sampler"),
+        calls=spelled("torch.{,cudnn_}grid_sampler"),
         condition='mode="bilinear", padding_mode="zeros" and align_corners=True on images of up to '
         "1,024 channels, unless cuDNN is off: until torch 2.13, which refuses it",
         silent=True,
@@ -904,28 +786,11 @@ _IMAGES = (
     ),
     Operation(
         name="torch.nn.functional.grid_sample",
-        alerts=(
-            "grid_sampler_2d_backward_cuda",
-            "grid_sampler_3d_backward_cuda",
-            "cudnn_grid_sampler_backward",
-        ),
-        overloads=(
-            "aten::grid_sampler_2d_backward",
-            "aten::grid_sampler_3d_backward",
-            "aten::cudnn_grid_sampler_backward",
-        ),
-        nodes=(
-            "GridSampler2DBackward0",
-            "GridSampler3DBackward0",
-            "CudnnGridSamplerBackward0",
-        ),
-        api=("torch.nn.functional.grid_sample", "torch.grid_sampler"),
-        calls=(
-            "torch.grid_sampler",
-            "torch.grid_sampler_2d",
-            "torch.grid_sampler_3d",
-            "torch.cudnn_grid_sampler",
-        ),
+        alerts=spelled("grid_sampler_{2,3}d_backward_cuda cudnn_grid_sampler_backward"),
+        overloads=spelled("aten::{grid_sampler_2d,grid_sampler_3d,cudnn_grid_sampler}_backward"),
+        nodes=spelled("GridSampler{2,3}DBackward0 CudnnGridSamplerBackward0"),
+        api=spelled("torch.nn.functional.grid_sample torch.grid_sampler"),
+        calls=spelled("torch.grid_sampler{,_2d,_3d} torch.cudnn_grid_sampler"),
         reason=_MANY_TO_ONE,
         alternatives=(Alternative(_CORNERS, _GRID_SAMPLE),),
         source=_NATIVE + "cuda/GridSampler.cu",
@@ -1023,13 +888,22 @@ def embedding_bag_max(input, weight, offsets=None):
     return rows.max(1).values.where(lengths > 0, 0)
 '''
 
+
+def _reduced(position: int) -> tuple[Argument, Argument]:
+    """One number is made of the losses of all places, as by default."""
+    return (
+        one_of("reduction", position, "mean", "sum", default="mean"),
+        one_of("reduce", position - 1, None, True, default=None),
+    )
+
+
 _LOSSES = (
     Operation(
         name="torch.nn.functional.ctc_loss",
         alerts=("ctc_loss_backward_gpu",),
-        overloads=("aten::_ctc_loss_backward", "aten::_ctc_loss_backward.Tensor"),
-        nodes=("CtcLossBackward0", "CtcLossBackward1"),
-        api=("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"),
+        overloads=spelled("aten::_ctc_loss_backward{,.Tensor}"),
+        nodes=spelled("CtcLossBackward{0,1}"),
+        api=spelled("torch.nn.CTCLoss torch.{nn.functional.,}ctc_loss"),
         calls=("torch.ctc_loss",),
         condition="torch's own kernel: cuDNN's is deterministic, and is taken for concatenated "
         "int32 targets on the CPU, blank 0, float32, inputs of full length, and targets no "
@@ -1047,18 +921,11 @@ _LOSSES = (
         name="torch.nn.functional.nll_loss",
         alerts=("nll_loss2d_forward_out_cuda_template",),
         overloads=("aten::nll_loss2d_forward",),
-        api=(
-            "torch.nn.CrossEntropyLoss",
-            "torch.nn.NLLLoss",
-            "torch.nn.NLLLoss2d",
-            "torch.nn.functional.cross_entropy",
-            "torch.nn.functional.nll_loss",
+        api=spelled(
+            "torch.nn.{CrossEntropyLoss,NLLLoss,NLLLoss2d} "
+            "torch.nn.functional.{cross_entropy,nll_loss}"
         ),
-        calls=(
-            "torch._C._nn.cross_entropy_loss",
-            "torch._C._nn.nll_loss_nd",
-            "torch._C._nn.nll_loss2d",
-        ),
+        calls=spelled("torch._C._nn.{cross_entropy_loss,nll_loss_nd,nll_loss2d}"),
         condition="an input of three dimensions or more, class indices, reduction mean or sum",
         direction="forward",
         reason="The losses of all places are added up with atomics, in no fixed order.",
@@ -1072,48 +939,27 @@ _LOSSES = (
         ),
         source=_NATIVE + "cuda/NLLLoss2d.cu",
         usages=(
-            Usage(
-                ("torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"),
-                (
-                    Argument("input", 0, "dimensions", (3,)),
-                    Argument("reduction", 6, "in", ("mean", "sum"), default="mean"),
-                    Argument("reduce", 5, "in", (None, True), default=None),
-                ),
+            usage(
+                "torch.nn.functional.{cross_entropy,nll_loss}",
+                Argument("input", 0, "dimensions", (3,)),
+                *_reduced(6),
             ),
-            Usage(
-                ("torch.nn.CrossEntropyLoss",),
-                (
-                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
-                    Argument("reduce", 3, "in", (None, True), default=None),
-                ),
+            usage(
+                "torch.nn.{CrossEntropyLoss,NLLLoss}",
+                *_reduced(4),
                 called=(Argument("input", 0, "dimensions", (3,)),),
             ),
-            Usage(
-                ("torch.nn.NLLLoss",),
-                (
-                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
-                    Argument("reduce", 3, "in", (None, True), default=None),
-                ),
-                called=(Argument("input", 0, "dimensions", (3,)),),
-            ),
-            Usage(
-                ("torch.nn.NLLLoss2d",),
-                (
-                    Argument("reduction", 4, "in", ("mean", "sum"), default="mean"),
-                    Argument("reduce", 3, "in", (None, True), default=None),
-                ),
-            ),
+            usage("torch.nn.NLLLoss2d", *_reduced(4)),
         ),
     ),
     Operation(
         name='torch.nn.functional.embedding_bag(mode="max")',
         alerts=("embedding_bag_backward_cuda_max",),
-        overloads=("aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward"),
+        overloads=spelled("aten::_embedding_bag_{dense_,}backward"),
         nodes=("EmbeddingBagBackward0",),
-        api=(
-            'torch.nn.EmbeddingBag(mode="max")',
-            'torch.nn.functional.embedding_bag(mode="max")',
-            "torch.embedding_bag",
+        api=spelled(
+            'torch.nn.EmbeddingBag(mode="max") torch.nn.functional.embedding_bag(mode="max") '
+            "torch.embedding_bag"
         ),
         calls=("torch.embedding_bag",),
         condition='mode="max"',
@@ -1127,9 +973,9 @@ _LOSSES = (
         ),
         source=_NATIVE + "cuda/EmbeddingBag.cu",
         usages=(
-            Usage(("torch.nn.EmbeddingBag",), (_mode("max", position=5),)),
-            Usage(("torch.nn.functional.embedding_bag",), (_mode("max", position=6),)),
-            Usage(("torch.embedding_bag",), (Argument("mode", 4, "in", (2,)),)),
+            usage("torch.nn.EmbeddingBag", one_of("mode", 5, "max")),
+            usage("torch.nn.functional.embedding_bag", one_of("mode", 6, "max")),
+            usage("torch.embedding_bag", one_of("mode", 4, 2)),
         ),
     ),
 )
@@ -1240,10 +1086,10 @@ _INDEXING = (
     Operation(
         name="torch.Tensor.put_",
         alerts=("put_",),
-        overloads=("aten::put_", "aten::put"),
+        overloads=spelled("aten::put{_,}"),
         nodes=("PutBackward0",),
-        api=("torch.Tensor.put_", "torch.Tensor.put", "torch.put"),
-        calls=("torch.Tensor.put_", "torch.Tensor.put", "torch.put"),
+        api=spelled("torch.Tensor.put{_,} torch.put"),
+        calls=spelled("torch.Tensor.put{_,} torch.put"),
         condition="on the CPU: accumulate=False; the backward of put has one such put",
         direction="forward",
         devices=("cuda", "cpu"),
@@ -1252,16 +1098,16 @@ _INDEXING = (
         alternatives=(Alternative("index_put, which is deterministic if enabled", _PUT),),
         source=_NATIVE + "TensorAdvancedIndexing.cpp",
         usages=(
-            Usage(("torch.Tensor.put_", "torch.put")),
-            Usage(("torch.Tensor.put",), familiar=True),
+            usage("torch.Tensor.put_ torch.put"),
+            usage("torch.Tensor.put", familiar=True),
         ),
     ),
     Operation(
         name="torch.take",
         overloads=("aten::put",),
         nodes=("TakeBackward0",),
-        api=("torch.take", "torch.Tensor.take"),
-        calls=("torch.take", "torch.Tensor.take"),
+        api=spelled("torch.{,Tensor.}take"),
+        calls=spelled("torch.{,Tensor.}take"),
         condition='its backward is a put with accumulate=True, so that torch names "put_"',
         reason="Where an index occurs twice, the backward adds the gradients with atomics, in no "
         "fixed order.",
@@ -1269,14 +1115,14 @@ _INDEXING = (
             Alternative("index the flattened tensor: that backward is deterministic", _TAKE),
         ),
         source=_NATIVE + "TensorAdvancedIndexing.cpp",
-        usages=(Usage(("torch.take",)), Usage(("torch.Tensor.take",), familiar=True)),
+        usages=(usage("torch.take"), usage("torch.Tensor.take", familiar=True)),
     ),
     Operation(
         name="torch.Tensor.scatter_",
         alerts=("scatter_cuda_",),
-        overloads=("aten::scatter_.src", "aten::scatter.src"),
-        api=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
-        calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+        overloads=spelled("aten::scatter{_,}.src"),
+        api=spelled("torch.Tensor.scatter{_,} torch.scatter"),
+        calls=spelled("torch.Tensor.scatter{_,} torch.scatter"),
         condition="torch's kernel called past its own choice: with determinism on, torch 2.13 "
         "takes index_put instead, which is deterministic",
         direction="forward",
@@ -1287,13 +1133,9 @@ _INDEXING = (
     Operation(
         name='torch.Tensor.scatter_(reduce="multiply")',
         alerts=("scatter_reduce_cuda_kernel",),
-        overloads=("aten::scatter_.reduce", "aten::scatter.reduce"),
-        api=(
-            'torch.Tensor.scatter_(reduce="multiply")',
-            'torch.Tensor.scatter(reduce="multiply")',
-            'torch.scatter(reduce="multiply")',
-        ),
-        calls=("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
+        overloads=spelled("aten::scatter{_,}.reduce"),
+        api=spelled('torch.Tensor.scatter{_,}(reduce="multiply") torch.scatter(reduce="multiply")'),
+        calls=spelled("torch.Tensor.scatter{_,} torch.scatter"),
         condition='src is a tensor; reduce="add" takes index_put, which is deterministic if '
         "enabled",
         direction="forward",
@@ -1305,27 +1147,22 @@ _INDEXING = (
         ),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
         usages=(
-            Usage(
-                ("torch.Tensor.scatter_", "torch.Tensor.scatter", "torch.scatter"),
-                (Argument("src", 3, "tensor"), Argument("reduce", None, "in", ("multiply",))),
+            usage(
+                "torch.Tensor.scatter{_,} torch.scatter",
+                Argument("src", 3, "tensor"),
+                one_of("reduce", None, "multiply"),
             ),
         ),
     ),
     Operation(
         name='torch.Tensor.scatter_reduce(reduce="prod")',
         alerts=("scatter_reduce_cuda_prod_",),
-        overloads=("aten::scatter_reduce.two", "aten::scatter_reduce_.two"),
+        overloads=spelled("aten::scatter_reduce{,_}.two"),
         nodes=("ScatterReduceBackward0",),
-        api=(
-            'torch.Tensor.scatter_reduce(reduce="prod")',
-            'torch.Tensor.scatter_reduce_(reduce="prod")',
-            'torch.scatter_reduce(reduce="prod")',
+        api=spelled(
+            'torch.Tensor.scatter_reduce{,_}(reduce="prod") torch.scatter_reduce(reduce="prod")'
         ),
-        calls=(
-            "torch.Tensor.scatter_reduce",
-            "torch.Tensor.scatter_reduce_",
-            "torch.scatter_reduce",
-        ),
+        calls=spelled("torch.Tensor.scatter_reduce{,_} torch.scatter_reduce"),
         condition='reduce="prod"; the backward has such products, too',
         direction="forward",
         reason="Where an index occurs several times, its factors are multiplied with atomics, in "
@@ -1335,23 +1172,19 @@ _INDEXING = (
         ),
         source=_NATIVE + "cuda/ScatterGatherKernel.cu",
         usages=(
-            Usage(
-                (
-                    "torch.Tensor.scatter_reduce",
-                    "torch.Tensor.scatter_reduce_",
-                    "torch.scatter_reduce",
-                ),
-                (Argument("reduce", 4, "in", ("prod",)),),
+            usage(
+                "torch.Tensor.scatter_reduce{,_} torch.scatter_reduce",
+                one_of("reduce", 4, "prod"),
             ),
         ),
     ),
     Operation(
         name="torch.Tensor.index_reduce_",
         alerts=("index_reduce_cuda",),
-        overloads=("aten::index_reduce_", "aten::index_reduce"),
+        overloads=spelled("aten::index_reduce{_,}"),
         nodes=("IndexReduceBackward0",),
-        api=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
-        calls=("torch.Tensor.index_reduce_", "torch.Tensor.index_reduce", "torch.index_reduce"),
+        api=spelled("torch.Tensor.index_reduce{_,} torch.index_reduce"),
+        calls=spelled("torch.Tensor.index_reduce{_,} torch.index_reduce"),
         direction="forward",
         reason="Where an index occurs several times, its values are multiplied or added with "
         "atomics, in no fixed order. It refuses amax and amin as well, which do not depend on "
@@ -1370,8 +1203,8 @@ _INDEXING = (
         name="torch.Tensor.resize_",
         alerts=("quantized_resize_cpu_",),
         overloads=("aten::resize_",),
-        api=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
-        calls=("torch.Tensor.resize_", "torch.Tensor.resize_as_", "torch.resize_as_"),
+        api=spelled("torch.Tensor.resize_{,as_} torch.resize_as_"),
+        calls=spelled("torch.Tensor.resize_{,as_} torch.resize_as_"),
         condition="a quantized tensor",
         direction="forward",
         devices=("cpu",),
@@ -1448,24 +1281,24 @@ _SELECTION = (
         name="torch.bincount",
         alerts=("_bincount_cuda",),
         overloads=("aten::bincount",),
-        api=("torch.bincount", "torch.Tensor.bincount"),
-        calls=("torch.bincount", "torch.Tensor.bincount"),
+        api=spelled("torch.{,Tensor.}bincount"),
+        calls=spelled("torch.{,Tensor.}bincount"),
         condition="weights are given: plain counts are deterministic",
         direction="forward",
         reason="The weights of a bin are added with atomics, in no fixed order.",
         alternatives=(Alternative("index_add, which is deterministic if enabled", _BINCOUNT),),
         source=_NATIVE + "cuda/SummaryOps.cu",
         usages=(
-            Usage(("torch.bincount",), (Argument("weights", 1, "given"),)),
-            Usage(("torch.Tensor.bincount",), (Argument("weights", 1, "given"),), familiar=True),
+            usage("torch.bincount", Argument("weights", 1, "given")),
+            usage("torch.Tensor.bincount", Argument("weights", 1, "given"), familiar=True),
         ),
     ),
     Operation(
         name="torch.histc",
         alerts=("_histc_cuda with floating point input", "_histc_cuda"),
         overloads=("aten::histc",),
-        api=("torch.histc", "torch.Tensor.histc"),
-        calls=("torch.histc", "torch.Tensor.histc"),
+        api=spelled("torch.{,Tensor.}histc"),
+        calls=spelled("torch.{,Tensor.}histc"),
         condition="a floating-point input; until torch 2.7 any input, as _histc_cuda",
         direction="forward",
         devices=("cuda", "meta"),
@@ -1475,14 +1308,14 @@ _SELECTION = (
             Alternative("number the bins, and count the numbers: integers add up exactly", _HISTC),
         ),
         source=_NATIVE + "cuda/SummaryOps.cu",
-        usages=(Usage((), (Argument("input", 0, "perhaps floating"),)),),
+        usages=(usage("", Argument("input", 0, "perhaps floating")),),
     ),
     Operation(
         name="torch.median",
         alerts=("median CUDA with indices output",),
-        overloads=("aten::median.dim", "aten::nanmedian.dim"),
-        api=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
-        calls=("torch.median", "torch.Tensor.median", "torch.nanmedian", "torch.Tensor.nanmedian"),
+        overloads=spelled("aten::{median,nanmedian}.dim"),
+        api=spelled("torch.{,Tensor.}median torch.{,Tensor.}nanmedian"),
+        calls=spelled("torch.{,Tensor.}median torch.{,Tensor.}nanmedian"),
         condition="dim is given; under torch.compile, which runs fake tensors, torch.mode refuses "
         "by this name, too",
         direction="forward",
@@ -1495,20 +1328,16 @@ _SELECTION = (
         ),
         source=_NATIVE + "cuda/Sorting.cpp",
         usages=(
-            Usage(("torch.median", "torch.nanmedian"), (Argument("dim", 1, "given"),)),
-            Usage(
-                ("torch.Tensor.median", "torch.Tensor.nanmedian"),
-                (Argument("dim", 1, "given"),),
-                familiar=True,
-            ),
+            usage("torch.median torch.nanmedian", Argument("dim", 1, "given")),
+            usage("torch.Tensor.{median,nanmedian}", Argument("dim", 1, "given"), familiar=True),
         ),
     ),
     Operation(
         name="torch.kthvalue",
         alerts=("kthvalue CUDA",),
         overloads=("aten::kthvalue",),
-        api=("torch.kthvalue", "torch.Tensor.kthvalue"),
-        calls=("torch.kthvalue", "torch.Tensor.kthvalue"),
+        api=spelled("torch.{,Tensor.}kthvalue"),
+        calls=spelled("torch.{,Tensor.}kthvalue"),
         direction="forward",
         reason="Where the value occurs several times, which of their indices it gives was open, "
         "and with it where the gradient goes.",
@@ -1520,7 +1349,7 @@ _SELECTION = (
     Operation(
         name="torch.topk",
         overloads=("aten::topk",),
-        api=("torch.topk", "torch.Tensor.topk"),
+        api=spelled("torch.{,Tensor.}topk"),
         condition="equal values: which of them are chosen, and in what order",
         direction="forward",
         silent=True,
@@ -1570,9 +1399,9 @@ _ONE_PIECE = (
 _SCANS = (
     Operation(
         name="torch.cumprod",
-        overloads=("aten::cumprod", "aten::cumprod_"),
-        api=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
-        calls=("torch.cumprod", "torch.Tensor.cumprod", "torch.Tensor.cumprod_"),
+        overloads=spelled("aten::cumprod{,_}"),
+        api=spelled("torch.{,Tensor.}cumprod torch.Tensor.cumprod_"),
+        calls=spelled("torch.{,Tensor.}cumprod torch.Tensor.cumprod_"),
         condition="floating point, and dim holds all elements: one dimension; also within the "
         "backward of cumprod, and of prod, where the input holds a zero",
         direction="forward",
@@ -1586,8 +1415,8 @@ _SCANS = (
     Operation(
         name="torch.logcumsumexp",
         overloads=("aten::logcumsumexp",),
-        api=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
-        calls=("torch.logcumsumexp", "torch.Tensor.logcumsumexp"),
+        api=spelled("torch.{,Tensor.}logcumsumexp"),
+        calls=spelled("torch.{,Tensor.}logcumsumexp"),
         condition="dim holds all elements: one dimension; its backward has such scans, too",
         direction="forward",
         silent=True,
@@ -1600,9 +1429,9 @@ _SCANS = (
     Operation(
         name="torch.cumsum",
         alerts=("cumsum_cuda_kernel",),
-        overloads=("aten::cumsum", "aten::cumsum_"),
-        api=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
-        calls=("torch.cumsum", "torch.Tensor.cumsum", "torch.Tensor.cumsum_"),
+        overloads=spelled("aten::cumsum{,_}"),
+        api=spelled("torch.{,Tensor.}cumsum torch.Tensor.cumsum_"),
+        calls=spelled("torch.{,Tensor.}cumsum torch.Tensor.cumsum_"),
         condition="floating point or complex",
         direction="forward",
         reason=_ONE_PIECE + "torch refused any shape, until it got a scan in a fixed order.",
@@ -1612,17 +1441,12 @@ _SCANS = (
         ),
         until="2.6",
         source=_PULLS + "140887",
-        usages=(
-            Usage(
-                (),
-                (Argument("input", 0, "floating"),),
-            ),
-        ),
+        usages=(usage("", Argument("input", 0, "floating")),),
     ),
     Operation(
         name="torch.cumsum under torch.compile",
         overloads=("aten::cumsum",),
-        api=("torch.cumsum", "torch.Tensor.cumsum"),
+        api=spelled("torch.{,Tensor.}cumsum"),
         condition="compiled by inductor for CUDA, floating point, and long enough for several "
         "blocks to share the scan; not when run without torch.compile",
         direction="forward",
@@ -1682,15 +1506,9 @@ def without_cudnn(module, *inputs):
 _LIBRARIES = (
     Operation(
         name="torch.sparse.mm",
-        overloads=("aten::_sparse_addmm", "aten::mm", "aten::addmm", "aten::mv", "aten::hspmm"),
-        api=(
-            "torch.sparse.mm",
-            "torch.sparse.addmm",
-            "torch.mm",
-            "torch.matmul",
-            "torch.addmm",
-            "torch.mv",
-            "torch.hspmm",
+        overloads=spelled("aten::_sparse_addmm aten::mm aten::addmm aten::mv aten::hspmm"),
+        api=spelled(
+            "torch.sparse.{mm,addmm} torch.mm torch.matmul torch.addmm torch.mv torch.hspmm"
         ),
         condition="a sparse matrix times a dense one, other than by bmm; transposed ones above "
         "all, as in the backward",
@@ -1707,7 +1525,7 @@ _LIBRARIES = (
     Operation(
         name="torch.nn.LSTM",
         overloads=("aten::_cudnn_rnn",),
-        api=("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"),
+        api=spelled("torch.nn.{LSTM,GRU,RNN}"),
         condition="dropout between two or more layers, in training, through cuDNN, in a run that "
         "goes on from a saved state of the generators",
         direction="forward",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detlint.operations import ABSENT, Argument, Usage
+from detlint.operations import Argument, Usage, interpolation, one_of, spelled, usage
 
 
 class Switched(NamedTuple):
@@ -36,25 +36,14 @@ class Switched(NamedTuple):
 _ADDS = "adds with atomics, in no fixed order"
 _LAST = "leaves open which value is written last where an index occurs twice"
 _BACKWARD = "adds up the gradients of an input that is read several times with atomics"
-_F = "torch.nn.functional."
 
 
 def _method(name: str, *arguments: Argument) -> tuple[Usage, ...]:
     """A function of torch, and methods of tensors of that name, in place and not."""
-    return (Usage((f"torch.{name}", f"torch.Tensor.{name}", f"torch.Tensor.{name}_"), arguments),)
+    return (usage(f"torch.{{,Tensor.}}{name} torch.Tensor.{name}_", *arguments),)
 
 
-def _interpolation(mode: str) -> tuple[Usage, ...]:
-    plain = Argument("antialias", 6, "in", (False,), default=False)
-    return (
-        Usage((_F + "interpolate",), (Argument("mode", 3, "in", (mode,)), plain)),
-        Usage((_F + "upsample",), (Argument("mode", 3, "in", (mode,)),)),
-        Usage(("torch.nn.Upsample",), (Argument("mode", 2, "in", (mode,)),)),
-    )
-
-
-def _accumulate(*, on: bool) -> Argument:
-    return Argument("accumulate", 3, "in", (on,), default=ABSENT if on else False)
+_PLAIN = one_of("antialias", 6, False, default=False)
 
 
 SWITCHED: tuple[Switched, ...] = (
@@ -63,42 +52,37 @@ SWITCHED: tuple[Switched, ...] = (
         _method("index_add"),
         _ADDS,
         direction="forward",
-        overloads=("aten::index_add", "aten::index_add_"),
+        overloads=spelled("aten::index_add{,_}"),
     ),
     Switched(
         "torch.scatter_add",
         _method("scatter_add"),
         _ADDS,
         direction="forward",
-        overloads=("aten::scatter_add", "aten::scatter_add_"),
+        overloads=spelled("aten::scatter_add{,_}"),
     ),
     Switched(
         'torch.scatter_reduce(reduce="sum")',
-        _method("scatter_reduce", Argument("reduce", 4, "in", ("sum", "mean"))),
+        _method("scatter_reduce", one_of("reduce", 4, "sum", "mean")),
         _ADDS,
         direction="forward",
-        overloads=("aten::scatter_reduce.two", "aten::scatter_reduce_.two"),
+        overloads=spelled("aten::scatter_reduce{,_}.two"),
     ),
     # On CUDA, accumulate=True sorts, whatever the switch says.
     Switched(
         "torch.index_put(accumulate=True)",
-        _method("index_put", _accumulate(on=True)),
+        _method("index_put", one_of("accumulate", 3, True)),
         _ADDS,
         direction="forward",
         devices=("cpu",),
     ),
     Switched(
         "torch.index_put",
-        _method("index_put", _accumulate(on=False)),
+        _method("index_put", one_of("accumulate", 3, False, default=False)),
         _LAST,
         direction="forward",
         devices=("cuda", "cpu"),
-        overloads=(
-            "aten::index_put",
-            "aten::index_put_",
-            "aten::_unsafe_index_put",
-            "aten::_index_put_impl_",
-        ),
+        overloads=spelled("aten::index_put{,_} aten::_unsafe_index_put aten::_index_put_impl_"),
     ),
     Switched(
         "torch.index_copy",
@@ -106,23 +90,23 @@ SWITCHED: tuple[Switched, ...] = (
         _LAST,
         direction="forward",
         devices=("cuda", "cpu"),
-        overloads=("aten::index_copy", "aten::index_copy_"),
+        overloads=spelled("aten::index_copy{,_}"),
     ),
     Switched(
         "torch.gather",
-        (Usage(("torch.gather",)), Usage(("torch.Tensor.gather",), familiar=True)),
+        (usage("torch.gather"), usage("torch.Tensor.gather", familiar=True)),
         _BACKWARD,
     ),
     Switched(
         "torch.index_select",
-        (Usage(("torch.index_select", "torch.Tensor.index_select")),),
+        (usage("torch.{,Tensor.}index_select"),),
         _BACKWARD,
     ),
     Switched(
         "torch.nn.ConvTranspose2d",
         (
-            Usage(tuple(f"torch.nn.ConvTranspose{axes}d" for axes in (1, 2, 3))),
-            Usage(tuple(f"{_F}conv_transpose{axes}d" for axes in (1, 2, 3))),
+            usage("torch.nn.ConvTranspose{1,2,3}d"),
+            usage("torch.nn.functional.conv_transpose{1,2,3}d"),
         ),
         "may be computed by a kernel of cuDNN that adds with atomics",
         direction="forward",
@@ -130,32 +114,33 @@ SWITCHED: tuple[Switched, ...] = (
     Switched(
         'torch.nn.functional.interpolate(mode="bilinear")',
         (
-            *_interpolation("bilinear"),
-            Usage((_F + "upsample_bilinear", "torch.nn.UpsamplingBilinear2d")),
+            *interpolation("bilinear", _PLAIN),
+            usage("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d"),
         ),
         _BACKWARD,
     ),
     Switched(
         'torch.nn.functional.interpolate(mode="trilinear")',
-        _interpolation("trilinear"),
+        interpolation("trilinear", _PLAIN),
         _BACKWARD,
     ),
     Switched(
         'torch.nn.functional.pad(mode="replicate")',
         (
-            Usage((_F + "pad",), (Argument("mode", 2, "in", ("replicate",)),)),
-            Usage(tuple(f"torch.nn.ReplicationPad{axes}d" for axes in (1, 2, 3))),
+            usage("torch.nn.functional.pad", one_of("mode", 2, "replicate")),
+            usage("torch.nn.ReplicationPad{1,2,3}d"),
         ),
         _BACKWARD,
     ),
     Switched(
         "torch.nn.ReflectionPad2d",
         (
-            Usage(
-                (_F + "pad",),
-                (Argument("pad", 1, "length", (4,)), Argument("mode", 2, "in", ("reflect",))),
+            usage(
+                "torch.nn.functional.pad",
+                Argument("pad", 1, "length", (4,)),
+                one_of("mode", 2, "reflect"),
             ),
-            Usage(("torch.nn.ReflectionPad2d",)),
+            usage("torch.nn.ReflectionPad2d"),
         ),
         _BACKWARD,
         since="2.7",
@@ -167,7 +152,7 @@ SWITCHED: tuple[Switched, ...] = (
         "scans one long row in pieces, as blocks finish",
         direction="forward",
         since="2.6",
-        overloads=("aten::cumsum", "aten::cumsum_"),
+        overloads=spelled("aten::cumsum{,_}"),
     ),
     # Every use counts, as every network has some: a linter has nothing to point at.
     Switched(
