@@ -172,3 +172,24 @@ def is_context(name: str) -> bool:
 def starts_worker(word: str) -> bool:
     """Whether a call of this name starts work that runs at the same time."""
     return word in _STARTING or word.endswith(("Process", "Thread"))
+
+
+# Of what starts work beside the rest of the program, how it is written; and what has memory that
+# several processes share.
+BESIDE = (
+    *("Thread", "Timer(", "submit(", "run_in_executor(", "apply_async(", "map("),
+    *("Process(", "spawn(", "start_new_thread("),
+)
+SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
+_IN_THREADS = words("Timer apply_async run_in_executor submit")
+_IN_PROCESSES = words("spawn start_new_thread")
+
+
+def starts_thread(word: str) -> bool:
+    """Whether a call of this name, or a class with such a base, runs a function in a thread."""
+    return word in _IN_THREADS or word.endswith(THREAD)
+
+
+def starts_beside(word: str) -> bool:
+    """The same, in a thread or a process."""
+    return starts_thread(word) or word in _IN_PROCESSES or word.endswith("Process")

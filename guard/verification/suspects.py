@@ -21,9 +21,9 @@ from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
 from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.dataflow.orders.threads import Shared, Threads
     from guard.diff import Change, Difference, Link
     from guard.verification.lost_state import Loss
 
@@ -146,6 +146,14 @@ _DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
 _COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
 _OF_ORDER = ("DET203", "DET204", "DET205")
 _SURE = 10  # ranks below are told before the linter's findings
+# What threads and processes do beside each other.
+_PUTS = "{}() in a thread: whichever comes first is first"
+_TAKES = "{}() gives what a thread has put there first"
+_WRITES = "a part of {} is written in a thread, also while others read it"
+_GROWS = "{} grows in threads, in the order they come to it"
+_BEGUN = "{}(async_op=True) is begun, and nothing waits until it is done"
+_TOGETHER = "{} changes what several processes share, in the order in which they come to it"
+_DRAWS = "{}() draws from the generator of the whole process, in a thread"
 
 
 def meaning(code: str) -> tuple[Source | None, str]:
@@ -267,14 +275,15 @@ def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Sus
     fits = any(each.startswith(fitting) for each in special)
     here, near = _at(asked.difference)
     exact = {(each.file, each.line): each for each in reversed(suspects)}
+    numbers = {path: number for number, path in enumerate(asked.text.trees)}
     ranked = []
-    for number, path in enumerate(asked.text.trees):
-        is_far = os.path.realpath(path) != here
-        for each in _possible(path, asked, special):
-            if each.rank < _SURE or not fits:
-                order = (each.rank, is_far, number, abs(each.line - (0 if is_far else near)))
-                told = Suspect("", each.what, path, each.line, each.fits)
-                ranked.append((order, exact.get((path, each.line), told)))
+    for each in _possible(asked, special):
+        if each.rank < _SURE or not fits:
+            is_far = os.path.realpath(each.file) != here
+            distance = abs(each.line - (0 if is_far else near))
+            order = (each.rank, is_far, numbers[each.file], distance)
+            told = Suspect("", each.what, each.file, each.line, each.fits)
+            ranked.append((order, exact.get((each.file, each.line), told)))
     ranked.sort(key=lambda each: each[0])
     told_of: dict[tuple[str, int], Suspect] = {}
     for _, suspect in ranked:
@@ -294,49 +303,72 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     return ADVICE.get(fits, difference.advice)
 
 
-def _possible(path: str, asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
-    """Lines of a file.
+def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
+    """Lines of the program.
 
     codes  of what the linter found, but for what it says of a whole program
     """
-    text, tree = asked.text, asked.text.trees[path]
-    difference, cause = asked.difference, asked.difference.cause
-    if cause is Cause.ENVIRONMENT:
-        items = [each.name for each in asked.changes if each.decides]
-        yield from _fit(setters(tree, items), SET)
-    elif cause is Cause.STATE:
-        yield from _fit(states(tree, difference.lost), SAVED)
-    elif cause in (Cause.GENERATOR, *_DATA):
-        yield from _fit(text.threads.draws(tree, difference.generators), FROM_A_THREAD)
+    threads, cause, by_order = asked.text.threads, asked.difference.cause, Source.THREAD_ORDER.value
+    yield from _sure(asked)
     if asked.circumstance in _SAYS:
         return
     if cause in _DATA:
-        yield from _of_threads(text, tree, cause, codes)
-    elif cause in _COMPUTED and not asked.is_known:
-        yield from _fit(text.threads.added_up(tree), Source.THREAD_ORDER.value)
+        yield from _fit(_handed(threads, cause, codes), by_order)
     if cause in _COMPUTED:
-        yield from _fit(text.threads.begun(tree), Source.READINESS.value)
+        grown = () if asked.is_known else threads.added_up()
+        yield from _fit(_told(grown, _GROWS), by_order)
+        yield from _fit(_told(threads.begun(), _BEGUN), Source.READINESS.value)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
-        yield from _fit(text.threads.written_together(tree), Source.THREAD_ORDER.value)
+        yield from _fit(_told(threads.changed_together(), _TOGETHER), by_order)
     if cause is not Cause.STATE:
-        yield from _fit(_timed(path, text, cause), Source.CLOCK.value, _SURE)
+        yield from _fit(_timed(asked.text, cause), Source.CLOCK.value)
 
 
-def _of_threads(text: Text, tree: ast.Module, cause: Cause, codes: Sequence[str]) -> Iterator[Line]:
+def _sure(asked: Asked) -> Iterator[Line]:
+    """Lines that are told whatever the circumstance."""
+    text, difference = asked.text, asked.difference
+    for path, tree in text.trees.items():
+        if difference.cause is Cause.ENVIRONMENT:
+            items = [each.name for each in asked.changes if each.decides]
+            yield from _fit(setters(path, tree, items), SET)
+        elif difference.cause is Cause.STATE:
+            yield from _fit(states(path, tree, difference.lost), SAVED)
+    if difference.cause in (Cause.GENERATOR, *_DATA):
+        yield from _fit(_drawn(text.threads, difference.generators), FROM_A_THREAD)
+
+
+def _told(found: Iterable[Shared], words: str, rank: int = 0) -> Iterator[Line]:
+    return (Line(rank, *each.place, words.format(each.named)) for each in found)
+
+
+def _drawn(threads: Threads, generators: Sequence[str]) -> Iterator[Line]:
+    """Draws of threads from one of some generators, as a trace names them; none: from any."""
+    owners = {each.partition(".")[0] for each in generators}
+    found = (
+        each
+        for each, library in threads.draws()
+        if not owners or {"random": "python"}.get(library, library) in owners
+    )
+    return _told(found, _DRAWS)
+
+
+def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Line]:
     """What threads hand over, and what they write that others have as well."""
-    fits = Source.THREAD_ORDER.value
     sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-    yield from _fit(text.threads.handed_over(tree), fits, 0 if sure else _SURE + 1)
+    rank = 0 if sure else _SURE + 1
+    yield from _told(threads.handed_over(), _PUTS, rank)
+    yield from _told(threads.taken(), _TAKES, rank + 1)
     if cause is Cause.BATCH_CONTENT:
-        yield from _fit(text.threads.written(tree), fits, _SURE)
+        yield from _told(threads.written(), _WRITES, _SURE)
 
 
-def _timed(path: str, text: Text, cause: Cause) -> Iterator[Line]:
+def _timed(text: Text, cause: Cause) -> Iterator[Line]:
     """What the clock decides; first what ends by it, where one run is shorter."""
-    for each in text.timed_conditions[path]:
-        is_late = cause is Cause.LENGTH and not each.ends
-        yield Line(int(is_late), each.line, f"`{each.text}` is decided by the clock")
+    for path, found in text.timed_conditions.items():
+        for each in found:
+            rank = _SURE + (cause is Cause.LENGTH and not each.ends)
+            yield Line(rank, path, each.line, f"`{each.text}` is decided by the clock")
 
 
-def _fit(lines: Iterable[Line], fits: str, rank: int = 0) -> Iterator[Line]:
-    return (each._replace(rank=rank + each.rank, fits=fits) for each in lines)
+def _fit(lines: Iterable[Line], fits: str) -> Iterator[Line]:
+    return (each._replace(fits=fits) for each in lines)

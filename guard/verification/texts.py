@@ -1,23 +1,22 @@
 """What the text of a program speaks for: read, never executed.
 
-What threads do in no fixed order: what they put where others take it from, what they add to, and
-what they draw. Where something is made, changed, read, saved and loaded. What acts on a
-circumstance.
+Where something is made, changed, read, saved and loaded. What acts on a circumstance.
 """
 
 from __future__ import annotations
 
 import ast
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
-from guard.diff.sources import LISTING, is_asynchronous, leaves_out, of_arguments, source_of
-from guard.observe.statements import LOOPS, imported, in_full, inner_path
+from guard.diff.sources import LISTING, leaves_out, of_arguments, source_of
+from guard.observe.statements import LOOPS, imported, in_full
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
@@ -28,27 +27,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.randomness.clocks import Timed
     from guard.trace.statements import Held
 
-_GIVEN_TO_THREADS = ("Thread", "Timer", "submit", "run_in_executor", "apply_async")
-_POOLS = ("ThreadPoolExecutor", "ThreadPool")
-_PROCESSES = ("Process", "spawn", "start_new_thread")
-_PUTS = ("put", "put_nowait", "append", "appendleft", "extend", "add", "send")
-_TAKES = ("get", "get_nowait", "recv")
-_QUEUES = ("Queue", "SimpleQueue", "LifoQueue", "PriorityQueue", "JoinableQueue")
-_SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
-_TOGETHER = "changes what several processes share, in the order in which they come to it"
-_UNORDERED = ("as_completed", "imap_unordered")
-_WAITS = ("wait", "synchronize", "wait_tensor")
-# How a draw from a generator of the whole process begins, by the first letters of the name that a
-# trace has for it.
-_DRAWN_BY = {
-    "pytho": ("random.",),
-    "numpy": ("numpy.random.",),
-    "torch": ("torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial"),
-}
-_NO_DRAWS = (
-    *("seed", "getstate", "setstate", "get_state", "set_state", "Random", "SystemRandom"),
-    *("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64"),
-)
 _CHANGES = ("change", "store_item")  # operations of detlint's
 _OUTER = ("free", "global")
 _LATER = 3  # of what is held: begun elsewhere, and changed here
@@ -74,7 +52,7 @@ _OF_SETS = {
     *("set", "frozenset", "hash", "union", "intersection", "difference", "symmetric_difference"),
 }
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
-_TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS}
+_TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 _TF32 = ("set_float32_matmul_precision", "allow_tf32", "fp32_precision")
 # Words of an item of the environment, and what sets it from within a program.
 _SETTERS = {
@@ -97,6 +75,7 @@ class Line(NamedTuple):
     """A line of a file, and why it is told; the lower the rank, the likelier."""
 
     rank: int
+    file: str
     line: int
     what: str
     fits: str = ""
@@ -122,9 +101,14 @@ class Text:
         return self.trees.values()
 
     @cached_property
+    def _units(self) -> dict[str, Unit]:
+        """By file, what the linter makes of it."""
+        return {path: Unit(Program(path, text_of(path))) for path in self.trees}
+
+    @cached_property
     def threads(self) -> Threads:
         """Its threads and processes, which can come first or last."""
-        return Threads(self._all)
+        return Threads([*self._units.values()])
 
     def stores(self, like: Held) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
         """File and line where what is held is made, and where it changes later; None for none."""
@@ -132,7 +116,7 @@ class Text:
         files = sorted(self.trees, key=lambda each: each != like.file)
         made: tuple[str, int] | None = None
         for path in files if everywhere else files[:1]:
-            found = _stored(path, like)
+            found = _stored(self._units[path], like)
             made = made or next(((path, line) for rank, line, _ in found if rank < _LATER), None)
             changes = [(path, line) for line in sorted({line for _, line, _ in found})]
             if later := next((each for each in changes if each != made), None):
@@ -160,7 +144,7 @@ class Text:
         """Whether anything reads a variable or an attribute, but to print or log it. What is made
         anew in each round of a loop is not kept, whatever reads it."""
         if like.name in self._names_read and not like.is_field and like.file in self.trees:
-            return not any(is_anew for _, _, is_anew in _stored(like.file, like)[:1])
+            return not any(anew for *_, anew in _stored(self._units[like.file], like)[:1])
         return like.name in self._names_read
 
     @cached_property
@@ -188,13 +172,12 @@ class Text:
     @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
-        ways = (self.threads.added_up, self.threads.handed_over)
-        return any(True for tree in self._all for way in ways for _ in way(tree))
+        return any(True for _ in (*self.threads.added_up(), *self.threads.handed_over()))
 
     @cached_property
     def draws_in_threads(self) -> bool:
         """Whether its threads draw from torch's generator of the whole process."""
-        return any(True for tree in self._all for _ in self.threads.draws(tree, ("torch.cpu",)))
+        return any(library == "torch" for _, library in self.threads.draws())
 
     def speaks_for(self, circumstance: str) -> bool:
         """Whether there is something on which the circumstance acts."""
@@ -206,8 +189,10 @@ class Text:
     @cached_property
     def timed(self) -> bool:
         """Whether something may depend on who or what is first."""
-        limits = any(self.timed_conditions.values())
-        return bool(self.threads) or not _TIMED.isdisjoint(self._sources) or limits
+        if self.threads or not _TIMED.isdisjoint(self._sources):
+            return True
+        waits = any(of_arguments(call) for call, _ in self._calls)
+        return waits or any(self.timed_conditions.values())
 
     @cached_property
     def timed_conditions(self) -> dict[str, list[Timed]]:
@@ -277,152 +262,6 @@ def stored(node: ast.AST) -> list[ast.expr]:
     return [node.target] if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else []
 
 
-# Threads
-
-
-class Threads:
-    """Functions of a program that run in threads or processes of its own, by name.
-
-    threaded  in threads
-    handing   in processes as well
-    queues    whether it makes queues
-    others    whether it takes what is ready first in another way
-    shares_memory  whether processes of its own have memory in common
-    """
-
-    def __init__(self, trees: Collection[ast.AST]) -> None:
-        self.threaded = _handed(trees)
-        self.handing = _handed(trees, _PROCESSES)
-        every = [each for tree in trees for each in calls(tree)]
-        named = [(call, name.rpartition(".")[2]) for call, name in every]
-        self.queues = any(name in _QUEUES for _, name in named)
-        self.others = any(name in _UNORDERED or of_arguments(call) for call, name in named)
-        self.waits = any(name in _WAITS for _, name in named)
-        self.shares_memory = any(name in _SHARING for _, name in named)
-
-    def __bool__(self) -> bool:
-        """Whether something can come first or last."""
-        return bool(self.threaded or self.queues or self.others)
-
-    def handed_over(self, tree: ast.AST) -> Iterator[Line]:
-        """Where threads hand over what they have made, in the order in which they come to it; then
-        where it is taken."""
-        for function in _functions(tree, self.handing):
-            own = _own(function)
-            for call, name in calls(function):
-                holder, _, method = name.rpartition(".")
-                if method in _PUTS and holder and holder not in own:
-                    what = f"{name}() in a thread: whichever comes first is first"
-                    yield Line(0, call.lineno, what)
-        for call, name in calls(tree) if self.queues and self.handing else ():
-            if name.rpartition(".")[2] in _TAKES and not call.args:
-                yield Line(1, call.lineno, f"{name}() gives what a thread has put there first")
-
-    def written(self, tree: ast.AST) -> Iterator[Line]:
-        """Where threads write a part of what others have as well, such as a buffer of several."""
-        for function in _functions(tree, self.threaded):
-            own = _own(function)
-            for node in _all(function, ast.Assign):
-                target = node.targets[0]
-                path = inner_path(target)
-                if isinstance(target, ast.Subscript) and path is not None and path[0] not in own:
-                    what = "is written in a thread, also while others read it"
-                    yield Line(0, node.lineno, f"a part of {ast.unparse(target.value)} {what}")
-
-    def added_up(self, tree: ast.AST) -> Iterator[Line]:
-        """Where threads add to what they share: sums are rounded by their order."""
-        for function in _functions(tree, self.threaded):
-            own = _own(function)
-            for node in _all(function, ast.Assign, ast.AugAssign):
-                target = _grown(node)
-                if target and target not in own:
-                    what = f"{target} grows in threads, in the order they come to it"
-                    yield Line(0, node.lineno, what)
-
-    def begun(self, tree: ast.AST) -> Iterator[Line]:
-        """Collectives that are begun in a program that waits for none."""
-        for call, name in calls(tree) if not self.waits else ():
-            if is_asynchronous(call):
-                what = f"{name}(async_op=True) is begun, and nothing waits until it is done"
-                yield Line(0, call.lineno, what)
-
-    def written_together(self, tree: ast.AST) -> Iterator[Line]:
-        """Where processes change what lies in memory that they share."""
-        for function in _functions(tree, self.handing) if self.shares_memory else ():
-            for call, name in calls(function):
-                holder, _, method = name.rpartition(".")
-                if method == "step" and holder.rpartition(".")[2].startswith("opt"):
-                    yield Line(0, call.lineno, f"{name}() {_TOGETHER}")
-            given = {each.arg for each in _all(function.args, ast.arg)}
-            for node in _all(function, ast.AugAssign):
-                path = inner_path(node.target)
-                if path is not None and path[0] in given:
-                    yield Line(0, node.lineno, f"{'.'.join(path)} {_TOGETHER}")
-
-    def draws(self, tree: ast.AST, generators: Iterable[str] = ()) -> Iterator[Line]:
-        """Draws of threads from a generator of the whole process.
-
-        generators  names of those that it can be, as a trace has them; none where it can be any
-        """
-        kinds = [each[:5] for each in generators] or list(_DRAWN_BY)
-        wanted = tuple(start for kind in kinds for start in _DRAWN_BY.get(kind, ()))
-        names = imported(tree)
-        for function in _functions(tree, self.threaded):
-            for call, name in calls(function):
-                own = any(each.arg == "generator" for each in call.keywords)
-                is_draw = dotted(call, names).startswith(wanted)
-                if is_draw and not own and last_name(call.func) not in _NO_DRAWS:
-                    what = "draws from the generator of the whole process, in a thread"
-                    yield Line(0, call.lineno, f"{name}() {what}")
-
-
-def _handed(trees: Collection[ast.AST], others: tuple[str, ...] = ()) -> set[str]:
-    """Names of functions that are handed to threads, ``Class.run`` for classes that are one.
-
-    others  names of what else they are handed to, such as processes
-    """
-    every = [each for tree in trees for each in calls(tree)]
-    takers = [*_GIVEN_TO_THREADS, *others]
-    if any(name.endswith(_POOLS) for _, name in every):
-        takers.append("map")  # data sets have one as well
-    found = {
-        f"{node.name}.run"
-        for tree in trees
-        for node in _all(tree, ast.ClassDef)
-        if any(ast.unparse(each).endswith(("Thread", "Timer", *others)) for each in node.bases)
-    }
-    for call, name in every:
-        if name != "map" and name.rpartition(".")[2] in takers:
-            found |= {last_name(each) for each in (*call.args, *_values(call))}
-    return found - {""}
-
-
-def _functions(tree: ast.AST, names: Collection[str]) -> Iterator[ast.FunctionDef]:
-    """Those of a file with these names; ``Class.run`` is the one of that class alone."""
-    for node in ast.walk(tree):
-        inside = f"{node.name}." if isinstance(node, ast.ClassDef) else "."
-        for each in ast.iter_child_nodes(node):
-            if isinstance(each, ast.FunctionDef) and not {each.name, inside + each.name}.isdisjoint(
-                names
-            ):
-                yield each
-
-
-def _grown(node: ast.Assign | ast.AugAssign) -> str:
-    """What an assignment adds to: "self.total"."""
-    target = _dotted(stored(node)[0])
-    if isinstance(node, ast.AugAssign) or not isinstance(node.value, ast.BinOp):
-        return target if isinstance(node, ast.AugAssign) else ""
-    return target if any(_dotted(each) == target for each in ast.walk(node.value)) else ""
-
-
-def _own(function: ast.FunctionDef) -> set[str]:
-    """The names of a function's own."""
-    shared = {name for n in _all(function, ast.Global, ast.Nonlocal) for name in n.names}
-    names = _all(function, ast.Name)
-    return {each.id for each in names if isinstance(each.ctx, ast.Store)} - shared
-
-
 # What is held
 
 
@@ -438,18 +277,17 @@ def _setting(tree: ast.AST, name: str) -> Iterator[ast.FunctionDef]:
     return (each for each in functions if any(_is_set(node, name) for node in ast.walk(each)))
 
 
-def _stored(path: str, like: Held) -> list[tuple[int, int, bool]]:
+def _stored(unit: Unit, like: Held) -> list[tuple[int, int, bool]]:
     """What binds or changes what is held, in a file: lines, by what begins it, which are below
     ``_LATER``; and whether each of these begins it anew in each round of a loop."""
     owner = like.owner.rpartition(".")[2]
-    with closing(Unit(Program(path, text_of(path)), whole=True)) as unit:
-        every = list(unit.all_naming(like.name))
-        if like.is_field:
-            own = [each for each in every if each.class_name.rpartition(".")[2] == owner]
-            return sorted(x for each in own or every for x in _of_field(each, like.name))
-        own = [each for each in every if each.word == owner]
-        inner = own[0].everything() if own else (x for x in every if _is_global(x, like.name))
-        return sorted(x for each in inner for x in _of_variable(each, like.name))
+    every = list(unit.all_naming(like.name))
+    if like.is_field:
+        own = [each for each in every if each.class_name.rpartition(".")[2] == owner]
+        return sorted(x for each in own or every for x in _of_field(each, like.name))
+    own = [each for each in every if each.word == owner]
+    inner = own[0].everything() if own else (x for x in every if _is_global(x, like.name))
+    return sorted(x for each in inner for x in _of_variable(each, like.name))
 
 
 def _is_global(function: Function, name: str) -> bool:
@@ -526,7 +364,7 @@ def _goes_through_modules(loop: ast.AST) -> bool:
 # Checkpoints
 
 
-def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
+def states(path: str, tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
     """What saves and loads a state of a kind that was lost; else what saves a checkpoint, for what
     is not in it cannot be loaded; then what loads it."""
     kinds = tuple(lost)
@@ -540,26 +378,18 @@ def states(tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
             if method == "state_dict" or (is_rng and "get" in method):
                 changed = call in in_part
                 more = ", and something is put in the place of a part of it" if changed else ""
-                yield Line(0 if changed else 1, call.lineno, f"{name}() is saved here{more}")
+                yield Line(0 if changed else 1, path, call.lineno, f"{name}() is saved here{more}")
             elif method == "load_state_dict" or is_rng:
-                yield Line(2, call.lineno, f"{name}() puts it back here")
+                yield Line(2, path, call.lineno, f"{name}() puts it back here")
         elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
             rank, does = (5, "read") if name.endswith("load") else (3, "written")
-            yield Line(rank, call.lineno, f"{name}(): the checkpoint is {does} here")
-
-
-def _values(call: ast.Call) -> list[ast.expr]:
-    return [each.value for each in call.keywords]
-
-
-def _dotted(node: ast.AST) -> str:
-    return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+            yield Line(rank, path, call.lineno, f"{name}(): the checkpoint is {does} here")
 
 
 # The environment
 
 
-def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
+def setters(path: str, tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
     """What sets an item of the environment; a value that is computed before one that is written
     there, which is the same in each run."""
     words = {
@@ -578,7 +408,7 @@ def setters(tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
                 name, values = _word(node.args[0]), node.args[1:]
         if name in words:
             fixed = all(isinstance(each, ast.Constant) for each in values)
-            yield Line(1 if fixed else 0, node.lineno, f"{name} is set here")
+            yield Line(1 if fixed else 0, path, node.lineno, f"{name} is set here")
 
 
 def _word(node: ast.expr) -> str:

@@ -140,6 +140,7 @@ model.load_state_dict(torch.load(path))
 torch.save(model.state_dict(), path)
 """
 BEAT = """\
+import random, threading; import numpy as np
 class Beat(threading.Thread):
     def run(self):
         time.sleep(random.random())
@@ -157,7 +158,7 @@ x = random.random()
         (THREADS, Cause.ENVIRONMENT, {"change": "torch: version"}, []),
         (CHECKPOINT, Cause.STATE, {"lost": ("optimizer",)}, [1, 2]),
         (FORGETFUL, Cause.STATE, {"lost": ("generator",)}, [2, 1]),
-        (BEAT, Cause.GENERATOR, {}, [3, 5]),
+        (BEAT, Cause.GENERATOR, {}, [4, 6]),
     ],
     ids=[
         "threads",
@@ -239,6 +240,6 @@ def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most
 
 def test_a_draw_in_a_thread_is_one_from_the_generator_that_differs(tmp_path: Path) -> None:
     path = str(write(tmp_path / "train.py", BEAT))
-    for generators, lines in ((("python",), [3]), (("numpy",), [5]), (("made at a.py:1",), [])):
+    for generators, lines in ((("python",), [4]), (("numpy",), [6]), (("made at a.py:1",), [])):
         found = lines_of((), Cause.GENERATOR, "none", [path], generators=generators)
         assert [each.line for each in found] == lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +15,7 @@ from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
 from guard.verification.runs import Watched
-from guard.verification.texts import Text, Threads
+from guard.verification.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +44,16 @@ def work(out):
     out.put_nowait(1)
 Process(target=work, args=(q,)).start()
 """
+OWN = """\
+def work(rows):
+    slots = [[], []]
+    slots[0].append(rows)
+    for each in rows:
+        slots.append(each)
+    names = rows.names
+    names.append(1)
+threading.Thread(target=work)
+"""
 UNTHREADED = """\
 def produce(rows):
     ready.append(rows)
@@ -54,12 +63,12 @@ data.map(produce)
 
 @pytest.mark.parametrize(
     ("text", "lines"),
-    [(QUEUE, [3, 5]), (LISTED, [5]), (SPAWNED, [2]), (UNTHREADED, [])],
-    ids=["queue", "list", "process", "no thread"],
+    [(QUEUE, [3, 5]), (LISTED, [5]), (SPAWNED, [2]), (OWN, [7]), (UNTHREADED, [])],
+    ids=["queue", "list", "process", "of its own", "no thread"],
 )
-def test_what_threads_hand_over(text: str, lines: list[int]) -> None:
-    tree = ast.parse(text)
-    assert [each.line for each in Threads([tree]).handed_over(tree)] == lines
+def test_what_threads_hand_over(text: str, lines: list[int], tmp_path: Path) -> None:
+    threads = text_of(tmp_path, text).threads
+    assert [each.place[1] for each in (*threads.handed_over(), *threads.taken())] == lines
 
 
 SUMS = """\
@@ -85,10 +94,21 @@ threading.Thread(target=slots)
 """
 
 
-@pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3])])
-def test_what_grows_in_threads(text: str, lines: list[int]) -> None:
-    tree = ast.parse(text)
-    assert [each.line for each in Threads([tree]).added_up(tree)] == lines
+NESTED = """\
+def main(rows):
+    seen = own = 0
+    def count(row):
+        nonlocal seen
+        own = 1
+        own += row
+        seen += row
+    threading.Thread(target=count).start()
+"""
+
+
+@pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3]), (NESTED, [7])])
+def test_what_grows_in_threads(text: str, lines: list[int], tmp_path: Path) -> None:
+    assert [each.place[1] for each in text_of(tmp_path, text).threads.added_up()] == lines
 
 
 def text_of(folder: Path, text: str) -> Text:
@@ -260,12 +280,12 @@ def test_another_environment_is_told_of_runs_that_agree(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("wait", "lines"), [("pass", [3]), ("work.wait()", [])])
-def test_a_collective_that_nothing_waits_for(wait: str, lines: list[int]) -> None:
-    tree = ast.parse(
+def test_a_collective_that_nothing_waits_for(wait: str, lines: list[int], tmp_path: Path) -> None:
+    text = text_of(
+        tmp_path,
         "def f(parts):\n    for part in parts:\n"
-        f"        work = dist.all_reduce(part, async_op=True)\n        {wait}\n"
+        f"        work = dist.all_reduce(part, async_op=True)\n        {wait}\n",
     )
-    threads = Threads([tree])
 
-    assert [each.line for each in threads.begun(tree)] == lines
-    assert threads
+    assert [each.place[1] for each in text.threads.begun()] == lines
+    assert text.timed

@@ -281,7 +281,8 @@ def test_a_generator_that_is_known_goes_before_others(
 
 
 def test_a_result_that_differs_while_a_thread_draws_is_of_a_generator(tmp_path: Path) -> None:
-    thread = "def f():\n    x = torch.randn(3)\nthreading.Thread(target=f)\n"
+    imports = "import random, threading, torch\n"
+    thread = f"{imports}def f():\n    x = torch.randn(3)\nthreading.Thread(target=f)\n"
     event = Event("output", "2", 0, "", None, b"")
     difference = Difference(0, 0, "training", event, None, Cause.KERNEL, "It differs.")
     jitter = thread.replace("torch.randn(3)", "random.random()")

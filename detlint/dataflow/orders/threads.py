@@ -1,0 +1,200 @@
+"""What the threads and processes of a program do beside each other, in no fixed order: what they
+hand over, write, add up and draw."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.dataflow.calls import last_word, owner_written, path_of, spoken, word_of
+from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import STATES, behind, closure
+from detlint.models import completions as models
+from detlint.models.containers import ADDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+
+_PUTS = ADDING | {"add", "put_nowait", "send"}
+_TAKES = ("get", "get_nowait", "recv")
+_WAITS = ("wait", "synchronize", "wait_tensor")
+_OUTER = frozenset(("attr", "free", "global", "param"))  # what others have as well
+_PARTS = STATES - {"free"} | {"attr", "item"}
+_MOST = 200  # operations behind a sum
+
+
+class Shared(NamedTuple):
+    """What a thread or process does with what others have as well, and how the source names it."""
+
+    op: Op
+    named: str
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its file and line."""
+        return self.op.function.unit.source.path, getattr(self.op.node, "lineno", 0)
+
+
+class Threads:
+    """Looks for them in the files of one program, whose functions are told by their names."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._units = units
+
+    def __bool__(self) -> bool:
+        """Whether something can come first or last."""
+        return bool(self._in_threads) or self._has_queues
+
+    @cached_property
+    def threaded(self) -> list[Function]:
+        """The functions that run in threads."""
+        return self._named(self._in_threads)
+
+    @cached_property
+    def working(self) -> list[Function]:
+        """These, and those that run in processes."""
+        return self._named(self._handed(models.starts_beside))
+
+    @cached_property
+    def _in_threads(self) -> set[str]:
+        return self._handed(models.starts_thread)
+
+    def handed_over(self) -> Iterator[Shared]:
+        """Calls by which they put what they have made where others take it from."""
+        for call in _all(self.working, "call"):
+            owner = call.args[0].args[0] if call.args[0].code == "attr" else None
+            if word_of(call) in _PUTS and owner is not None and _is_shared(owner):
+                yield Shared(call, spoken(call.args[0]))
+
+    def taken(self) -> Iterator[Shared]:
+        """Calls that take what came first."""
+        if self.working and self._has_queues:
+            for call in self._calls(_TAKES):
+                if len(call.args) == 1 and call.args[0].code == "attr":
+                    yield Shared(call, spoken(call.args[0]))
+
+    def written(self) -> Iterator[Shared]:
+        """Where threads write a part of what others have, such as a buffer of several."""
+        for store in _all(self.threaded, "store_item"):
+            held = store.args[0]
+            if store.args[2].code != "augment" and _is_shared(held):
+                yield Shared(store, _spoken(held))
+
+    def added_up(self) -> Iterator[Shared]:
+        """Where threads add to what they share: sums are rounded by their order."""
+        for op in _all(self.threaded, "augment"):
+            if op.args[0].code in _OUTER - {"param"}:
+                yield Shared(op, path_of(op.args[0]))
+        for store in _all(self.threaded, "store_attr", "store_global"):
+            of_object = store.code == "store_attr"
+            owner = f"{path_of(store.args[0])}." if of_object else ""
+            target, value = f"{owner}{store.name}", store.args[-1]
+            grows = value.code == "binary"
+            if grows and any(path_of(each) == target for each in behind(value, most=_MOST)):
+                yield Shared(store, target)
+
+    def changed_together(self) -> Iterator[Shared]:
+        """Where processes change what lies in memory that they share: steps of an optimizer, and
+        parts of what they are given that grow."""
+        if not any(True for _ in self._calls(models.SHARING)):
+            return
+        for call in _all(self.working, "call"):
+            if word_of(call) == "step" and owner_written(call).startswith("opt"):
+                yield Shared(call, f"{spoken(call.args[0])}()")
+        for op in _all(self.working, "augment"):
+            held = op.args[0]
+            if held.code != "param" and any(x.code == "param" for x in closure([held], _whole)):
+                yield Shared(op, _spoken(held))
+
+    def begun(self) -> Iterator[Shared]:
+        """Collectives that are begun in a program that waits for none."""
+        if not any(True for _ in self._calls(_WAITS)):
+            for call in self._holding(("async_op",)):
+                is_begun = call.given("async_op")
+                if is_begun is not None and is_begun.code == "const" and is_begun.name:
+                    yield Shared(call, spoken(call.args[0]))
+
+    def draws(self) -> Iterator[tuple[Shared, str]]:
+        """Draws of threads from a generator of the whole process, and the library of that."""
+        for call in _all(self.threaded, "call"):
+            if library := drawn_from(call):
+                yield Shared(call, spoken(call.args[0])), library
+
+    # Which functions
+
+    @cached_property
+    def _has_queues(self) -> bool:
+        return any(word_of(each).endswith("Queue") for each in self._holding(("Queue(",)))
+
+    def _calls(self, words: Sequence[str]) -> Iterator[Op]:
+        """The calls of these names."""
+        return (call for call in self._holding(words) if word_of(call) in words)
+
+    def _holding(self, parts: Sequence[str]) -> Iterator[Op]:
+        """The calls of the functions whose text holds any of some parts of words."""
+        for unit in self._units:
+            for function in unit.functions_holding(*parts):
+                yield from function.all_coded("call")
+
+    def _named(self, names: Iterable[str]) -> list[Function]:
+        found = (
+            function
+            for unit in self._units
+            for name in sorted(names)
+            for function in unit.all_naming(name.rpartition(".")[2])
+            if isinstance(function.node, ast.FunctionDef) and name in (function.word, function.name)
+        )
+        return list(dict.fromkeys(each for one in found for each in one.everything()))
+
+    def _handed(self, starts: Callable[[str], bool]) -> set[str]:
+        """Names of functions that are handed to what starts work, ``Class.run`` of classes that
+        are one."""
+        of_classes = {
+            f"{owner}.run"
+            for unit in self._units
+            for owner in unit.classes
+            if any(map(starts, unit.bases(owner)))
+        }
+        found = {
+            value.name.word if value.code == "function" else last_word(value)
+            for call in self._holding(models.BESIDE)
+            if starts(word_of(call)) or self._maps(call)
+            for value in call.args[1:]
+        }
+        return of_classes | found - {""}
+
+    def _maps(self, call: Op) -> bool:
+        """Whether a pool calls what a call is given; data sets have a ``map`` as well."""
+        is_method = word_of(call) in models.MAPPING and call.args[0].code == "attr"
+        return is_method and self._has_pools
+
+    @cached_property
+    def _has_pools(self) -> bool:
+        """Whether the program has a pool of threads."""
+        return any("ThreadPool" in word_of(each) for each in self._holding(("ThreadPool",)))
+
+
+def _all(functions: Sequence[Function], *codes: str) -> Iterator[Op]:
+    for function in functions:
+        for code in codes:
+            yield from function.coded(code)
+
+
+def _is_shared(held: Op) -> bool:
+    """Whether a function has not made what it changes itself."""
+    return any(each.code in _OUTER for each in closure([held], _whole))
+
+
+def _whole(op: Op) -> Sequence[Op]:
+    """What a value was before, or is a part of; what another function holds is not followed."""
+    if op.code == "phi":
+        return op.args
+    return op.args[:1] if op.code in _PARTS else ()
+
+
+def _spoken(held: Op) -> str:
+    return ast.unparse(held.node) if isinstance(held.node, ast.expr) else spoken(held)
