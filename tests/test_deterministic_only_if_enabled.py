@@ -125,6 +125,100 @@ def test_counts_and_places_that_are_told_apart_are_exact(
     assert len(findings(f"import torch\n\ndef f(x, i, y):\n    {call}\n", "DET502")) == count
 
 
+PLACES = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Model(nn.Module):
+    def __init__(self):
+        self.net = nn.Linear(4, 4)
+        self.register_buffer("last", torch.tensor([[3]]))
+        self.register_buffer("several", torch.tensor([[3, 3]]))
+
+    def column(self, a):
+        return torch.as_tensor(a).view(-1, 1)
+
+    def columns(self, a):
+        return torch.as_tensor(a).view(-1, 2)
+
+    def forward(self, x, lengths, a, order, n):
+        x = self.net(x)
+        ids = torch.argsort(order, dim=1)[:, :n]
+        perm, out = torch.randperm(9), torch.zeros(4)
+        weights, chosen = torch.topk(x.softmax(-1), 2, dim=-1)
+        tops, nth = torch.where(chosen == n)
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("once", "again"),
+    [
+        (
+            "x.gather(1, (lengths - 1).view(-1, 1).expand(n, 64).unsqueeze(1))",
+            "x.gather(1, (lengths - 1).view(-1, 1).expand(n, 64).unsqueeze(0))",
+        ),
+        (
+            "x.gather(1, lengths.sub(1).unsqueeze(1).unsqueeze(2).expand(-1, 1, n))",
+            "x.gather(1, lengths.sub(1).unsqueeze(2).expand(-1, 3, n))",
+        ),
+        (
+            "x.gather(1, (lengths - 1)[:, None, None].repeat(1, 1, n))",
+            "x.gather(1, (lengths - 1)[:, None].repeat(1, 3))",
+        ),
+        (
+            "x.gather(1, torch.multinomial(x, 1))",
+            "x.gather(1, torch.multinomial(x, 2, replacement=True))",
+        ),
+        (
+            "x.gather(-1, x.max(-1, keepdim=True)[1])",
+            "x.gather(-1, x.max(-2, keepdim=True)[1])",
+        ),
+        ("x.gather(1, torch.randint(0, 4, (n, 1)))", "x.gather(1, torch.randint(0, 4, (n, 5)))"),
+        (
+            "x.gather(1, torch.tensor([[b] for b in a]))",
+            "x.gather(1, torch.tensor([[b, b] for b in a]))",
+        ),
+        (
+            "x.gather(1, (x > 0).sum(1, keepdim=True) - 1)",
+            "x.gather(1, (x > 0).sum(0, keepdim=True) - 1)",
+        ),
+        ("x.gather(1, self.last.expand(n, 1))", "x.gather(1, self.several.expand(n, 2))"),
+        ("x.gather(1, self.column(a))", "x.gather(1, self.columns(a))"),
+        ("x.gather(1, lengths[:, n : n + 1])", "x.gather(1, lengths[:, n : n + 2])"),
+        ("x.gather(-1, lengths[..., 0, None])", "x.gather(-1, lengths[..., None, :])"),
+        ("x.gather(1, torch.cat([a[:, :1], a[:, 1:2]], 0))", "x.gather(1, torch.cat([a, a], 0))"),
+        (
+            "F.mse_loss(x.gather(1, a), lengths.unsqueeze(1))",
+            "F.mse_loss(x.gather(1, a), lengths.unsqueeze(0))",
+        ),
+        ("x.gather(1, a)[:, 0]", "x.gather(1, a)[:, 1]"),
+        ("x.gather(1, ids.unsqueeze(-1).repeat(1, 1, n))", "x.gather(1, order.repeat(1, 1, n))"),
+        (
+            "x.index_select(0, torch.cat([order.argsort(), torch.arange(4)]))",
+            "x.index_select(0, torch.cat([order.argsort(), perm, torch.arange(4)]))",
+        ),
+        (
+            "out.index_add_(0, torch.cat([torch.arange(4), perm]), x)",
+            "x.index_add_(0, torch.cat([torch.arange(4), perm]), x)",
+        ),
+        ("x.index_add_(0, tops, x[tops] * weights[tops, nth, None])", "x.index_add_(0, nth, x)"),
+    ],
+)
+def test_an_index_that_reaches_no_place_often_adds_up_in_no_order(
+    once: str, again: str, findings: Callable[..., list[Finding]]
+) -> None:
+    for call, count in ((once, 0), (again, 1)):
+        found = findings(PLACES.format(call), "DET502")
+        assert [str(each.confidence) for each in found] == ["likely"] * count, call
+
+
+def test_a_choice_in_each_row_is_possible(findings: Callable[..., list[Finding]]) -> None:
+    text = PLACES.format("x.gather(1, a)\n        x.gather(1, actions.long())")
+    assert [str(each.confidence) for each in findings(text, "DET502")] == ["likely", "possible"]
+
+
 def test_a_gather_of_whole_numbers_has_no_gradient(
     findings: Callable[..., list[Finding]],
 ) -> None:

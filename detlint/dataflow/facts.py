@@ -426,7 +426,8 @@ class _Reader:
             operators = self._tables[name]
             for match in operators.matches_in([function]):
                 if differs(operators, match) and not varying.kind_of([match.row.name]):
-                    yield Found(match.call, "torch", operators.shown(match))
+                    what = varying.BY_INDEX if match.takes_index else "torch"
+                    yield Found(match.call, what, operators.shown(match))
 
     @staticmethod
     def orders(function: Function) -> Iterator[Found]:

@@ -147,6 +147,10 @@ is_whole = says(
 )
 
 
+# Whether an index of this name chooses one of each row: ``actions``.
+is_choice = says("action actions label labels target targets")
+
+
 def is_permutation(word: str) -> bool:
     """Whether an index of this name reaches no place twice."""
     return not {"perm", "permutation"}.isdisjoint(words_of(word))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detlint.models.model import words
+from detlint.models.names import says
 
 COUNTS = "torch.histc"
 # They give values and the places of these; of equal values, any place may be meant.
@@ -25,8 +26,10 @@ ADDING = ("index_add", "scatter_add")
 
 # Of operators that take an index: they reach places by it.
 INDEXED = words("gather index_select index_copy index_add scatter_add")
-KEEPING = words("clone contiguous cuda detach long to type clamp")
-SHAPING = (KEEPING - {"clamp"}) | words("expand expand_as flatten reshape squeeze unsqueeze view")
+KEEPING = words("clone contiguous cpu cuda detach int long to type clamp clip round floor")
+SHAPING = (KEEPING - words("clamp clip round floor")) | words(
+    "expand expand_as flatten repeat reshape squeeze unsqueeze view"
+)
 # Each element differs from the others, along the dimension that is indexed.
 DISTINCT = words("arange argsort nonzero randperm sort topk where")
 FINDING = words("nonzero where")  # of these, all coordinates together
@@ -34,6 +37,19 @@ PLACED = words("sort topk")  # of these, the second of what they give
 # What was distinct in each row may occur in several, and only of these no row is another's.
 JOINING = words("flatten reshape view")
 OF_ALL = words("arange nonzero randperm where")
+LINING_UP = words("cat concat concatenate stack")
+BEST = words("argsort sort topk")  # they give each place of a row once
+ZEROS = ("zeros", "new_zeros")
+PARTS = words("data indices values")
+# They leave one place of a dimension, if it is to be kept, or as many as they are told.
+REDUCING = words("all amax amin any argmax argmin max mean median min mode prod sum")
+CHOOSING = words("multinomial topk")
+LAYING_OUT = words("expand repeat reshape view")
+# Made of a size, by its place, or of numbers that are written out.
+SIZED = {"randint": 2, "full": 0, "ones": 0, "zeros": 0}
+FROM_NUMBERS = words("LongTensor Tensor array as_tensor from_numpy tensor")
+# Whether what has this name compares what it is given place by place: ``smooth_l1_loss``.
+COMPARING = says("criterion loss")
 
 # Without one of these words, code calls none of the operators without a deterministic kernel, …
 REFUSED = words(

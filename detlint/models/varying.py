@@ -38,6 +38,12 @@ KINDS = {
         torch.nn.attention.**.flex_attention
         """
     ),
+    f"model {_OF_CONVOLUTIONS}": Names(
+        """
+        torchvision.models.{resnet,resnext,wide_resnet,densenet,mobilenet,efficientnet,mnasnet}*
+        torchvision.models.{shufflenet,squeezenet,regnet,convnext,googlenet,inception}*
+        """
+    ),
     _OF_CONVOLUTIONS: Names(
         """
         torch.nn.**.{Lazy,}Conv{Transpose,}{1d,3d} torch.nn.**.{Lazy,}ConvTranspose2d
@@ -50,12 +56,6 @@ KINDS = {
         torch.{nn.functional.,}embedding_bag
         """
     ),
-    f"model {_OF_CONVOLUTIONS}": Names(
-        """
-        torchvision.models.{resnet,resnext,wide_resnet,densenet,mobilenet,efficientnet,mnasnet}*
-        torchvision.models.{shufflenet,squeezenet,regnet,convnext,googlenet,inception}*
-        """
-    ),
     "model": Names(
         """
         torch.hub.load torch.jit.load timm.**.create_model
@@ -64,6 +64,8 @@ KINDS = {
         """
     ),
 }
+BY_INDEX = "torch by index"
+_OPERATORS = {f"model {_OF_CONVOLUTIONS}": "torch", _OF_CONVOLUTIONS: BY_INDEX}  # which go before
 # Libraries that bring no layers, models and operators of torch.
 PLAIN = sys.stdlib_module_names | words(
     """
@@ -117,9 +119,10 @@ def is_model(kind: str) -> bool:
 
 def ranked(*, convolutions: bool) -> Iterator[tuple[str, str]]:
     """The kinds of facts that tell of what may differ, and what these are about, the surest first;
-    of convolutions only where these may."""
+    of convolutions only where these may. What takes an index may reach no place twice, but what
+    holds convolutions of images differed."""
     for each in KINDS:
-        if each == _OF_CONVOLUTIONS:
-            yield "operators", "torch"
+        if each in _OPERATORS:
+            yield "operators", _OPERATORS[each]
         if convolutions or not each.endswith(_OF_CONVOLUTIONS):
             yield "layers", each

@@ -120,14 +120,15 @@ class DeterministicOnlyIfEnabled(Rule):
 
     def _judge(self, operators: Operators, found: Match) -> None:
         from detlint.dataflow.numerics import operator_gradients
-        from detlint.dataflow.numerics.repeats import adds_whole_numbers, reaches_each_once
+        from detlint.dataflow.numerics.repeats import adds_whole_numbers
 
         backward = found.row.direction == "backward"
         if operator_gradients.runs_on_cpu(operators, found):
             return
         if backward and operator_gradients.has_none(operators, found):
             return
-        if reaches_each_once(found) or adds_whole_numbers(operators, found) or self._is_on:
+        exact = operators.indices.is_exact(found) or adds_whole_numbers(operators, found)
+        if exact or self._is_on:
             return
         doubted = (
             (backward and not operator_gradients.may_be_trained(operators, found))

@@ -153,7 +153,7 @@ def _decides(test: Op, *, holds: bool) -> bool:
         return _compares(test, holds=holds)
     if test.code == "call" and last_word(test) == "is_grad_enabled":
         return not holds
-    return any(rows.condition_answers(name, holds=holds) for name in _own_names(test))
+    return any(rows.condition_answers(name, holds=holds) for name in own_names(test))
 
 
 def _compares(test: Op, *, holds: bool) -> bool:
@@ -170,13 +170,13 @@ def _compares(test: Op, *, holds: bool) -> bool:
         return False
     if value is None or isinstance(value, bool):
         return _decides(left, holds=holds is (same is (value is True)))
-    said = [value] if isinstance(value, str) else _own_names(right)
+    said = [value] if isinstance(value, str) else own_names(right)
     return any(rows.condition_answers(each, holds=holds is same) for each in said)
 
 
 def _is_length_of_queries(op: Op) -> bool:
     """``q_len``, ``q.shape[1]``, ``x.size(-2)``."""
-    if any(map(rows.is_length_of_queries, _own_names(op))):
+    if any(map(rows.is_length_of_queries, own_names(op))):
         return True
     values = op.values
     if op.code == "item":
@@ -186,7 +186,7 @@ def _is_length_of_queries(op: Op) -> bool:
     else:
         return False
     owner = sized.args[0] if sized.code == "attr" and sized.name == word else None
-    first = owner is not None and any(map(rows.are_queries, _own_names(owner)))
+    first = owner is not None and any(map(rows.are_queries, own_names(owner)))
     return first and values.constant(axis) in (1, -2)
 
 
@@ -195,7 +195,7 @@ def last_word(op: Op) -> str:
     return (op.args[0] if op.code == "call" else op).word
 
 
-def _own_names(op: Op) -> list[str]:
+def own_names(op: Op) -> list[str]:
     """What a value is called: as it is written, and the variables that hold it."""
     bound = [each.rpartition(".")[2] for each in op.function.names_of(op)]
     return [last_word(op), *bound]
@@ -205,8 +205,8 @@ def takes_cache(call: Op) -> bool:
     """Whether a call is given a cache of keys and values, by the name of an argument."""
     names = [str(name) for name, _ in call.arguments() if name]
     for _, value in call.arguments():
-        names += _own_names(value)
-        names += _own_names(value.args[0]) if value.args else []
+        names += own_names(value)
+        names += own_names(value.args[0]) if value.args else []
     return any(map(rows.holds_cache, names))
 
 

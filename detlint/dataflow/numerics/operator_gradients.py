@@ -7,7 +7,12 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.learning.inference import has_no_backward, only_answers, takes_cache
+from detlint.dataflow.learning.inference import (
+    has_no_backward,
+    only_answers,
+    own_names,
+    takes_cache,
+)
 from detlint.dataflow.numerics.cuts import is_cut_off
 from detlint.dataflow.numerics.gradients import NEEDED, NONE, UNKNOWN
 from detlint.dataflow.numerics.layers import is_of_module, word_of
@@ -190,15 +195,18 @@ def is_doubted(found: Match) -> bool:
 
 def seems_exact(found: Match) -> bool:
     """Whether names say that an operator looks up whole numbers, that have no gradient, or what a
-    cache holds, or that its index reaches no place twice."""
+    cache holds, or that its index reaches no place twice, as one choice for each row does."""
     tensor, index = found.input, found.argument("index", 2)
     word = word_of(_root(tensor)) if tensor is not None else ""
+    places = own_names(_root(index)) if index is not None else []
+    chooses = found.form.endswith("gather") and any(map(rows.is_choice, places))
     backward = found.row.direction == "backward"
     return (
         takes_cache(found.call)
         or any(map(holds_cache, (word, found.call.function.class_name)))
         or (backward and rows.is_whole(word))
-        or (index is not None and rows.is_permutation(word_of(index)))
+        or any(map(rows.is_permutation, places))
+        or chooses
     )
 
 

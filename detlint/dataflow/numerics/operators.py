@@ -12,6 +12,7 @@ from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.arguments.settings import keywords
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.numerics.gradients import Files, Gradients
+from detlint.dataflow.numerics.indices import Indices
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
@@ -19,6 +20,7 @@ from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
 from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
 from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
+from detlint.models.operators import INDEXED
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.switched_operations import SWITCHED
 
@@ -66,6 +68,11 @@ class Match(NamedTuple):
         """Whether it is a class that is called, or was, or what is called later:
         ``nn.CTCLoss``."""
         return self.partial or self.form.rpartition(".")[2][0].isupper()
+
+    @property
+    def takes_index(self) -> bool:
+        """Whether an index says which places it reaches: ``x.gather(1, index)``."""
+        return self.form.rpartition(".")[2].removesuffix("_") in INDEXED
 
     @property
     def is_method(self) -> bool:
@@ -161,6 +168,7 @@ class Operators:
         files = Files(others) if others is not None else None
         self.gradients = Gradients(self.tensors.fields, self.calls, self.origins, files)
         self.sizes = Sizes(self.calls)
+        self.indices = Indices(self.calls)
         self._choices = Choices(self.calls)
         self._rows = rows_of(table, release)
         self._words = frozenset(form.rpartition(".")[2] for form in self._rows)

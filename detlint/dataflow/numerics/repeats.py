@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.numerics.operator_gradients import has_none, runs_on_cpu
-from detlint.dataflow.numerics.tensors import function_of, method_of
+from detlint.dataflow.numerics.operator_gradients import has_none, runs_on_cpu, seems_exact
 from detlint.models import operators as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from detlint.dataflow.ir import Op
     from detlint.dataflow.numerics.operators import Match, Operators
 
 _ONES = (1, 1, 1)
-_FARTHEST = 20  # steps from an index to where it came from
 
 
 def differs(operators: Operators, found: Match) -> bool:
@@ -25,8 +21,9 @@ def differs(operators: Operators, found: Match) -> bool:
         return False
     return not (
         is_same_in_each_run(operators, found)
-        or reaches_each_once(found)
+        or operators.indices.is_exact(found)
         or adds_whole_numbers(operators, found)
+        or seems_exact(found)
     )
 
 
@@ -123,101 +120,3 @@ def adds_whole_numbers(operators: Operators, found: Match) -> bool:
     into, added = found.input, found.argument("src", 3) or found.argument("source", 3)
     exact = into is not None and operators.tensors.is_integer(into)
     return exact or (added is not None and operators.tensors.is_whole(added))
-
-
-# Indices
-
-
-def reaches_each_once(found: Match) -> bool:
-    """Whether an operator that takes an index can reach no place twice, so that nothing is added
-    up, in no order, and no value is written over another: ``x.gather(1, label.unsqueeze(1))``,
-    ``x.gather(1, label).squeeze(1)``, ``x.index_select(0, order.argsort())``."""
-    word = found.form.rpartition(".")[2].removesuffix("_")
-    if word not in rows.INDEXED:
-        return False
-    dim, index = found.argument("dim", 1), found.argument("index", 2)
-    if index is None:
-        return False
-    if _is_distinct(index):
-        return True
-    axis = dim.constant if dim is not None else ...
-    if word != "gather" or type(axis) is not int:
-        return False
-    return _has_length_one(index, axis) or _is_squeezed(found.call, axis)
-
-
-def _is_squeezed(result: Op, axis: int) -> bool:
-    """Whether all that reads a result drops an axis of it, which so is to have one place."""
-    calls = [call for use in result.uses for call in use.calls if use.name == "squeeze"]
-    dims = [call.given("dim", 0) for call in calls]
-    dropped = all(each is None or each.constant == axis for each in dims)
-    return 0 < len(calls) == len(result.uses) and dropped
-
-
-def _is_distinct(index: Op) -> bool:
-    """``torch.nonzero(mask).squeeze(1)``, ``scores.topk(3, dim=1).indices.unsqueeze(-1)``."""
-    op, left = index, rows.DISTINCT
-    for _ in range(_FARTHEST):
-        method, name = method_of(op), function_of(op)
-        if op.code in ("item", "slice", "unpack", "declared") and op.args:
-            left -= _values_alone(op)
-            op = op.args[0]
-        elif op.code == "attr" and op.name == "indices":
-            op = op.args[0]
-        elif method or name.startswith("torch."):
-            word = method or name.rpartition(".")[2]
-            if word not in rows.SHAPING:
-                return word in left and (word != "where" or len(op.args) == 2)
-            if word in rows.JOINING:
-                left &= rows.OF_ALL
-            op = op.args[0].args[0] if method else op.args[1]
-        else:
-            return False
-    return False
-
-
-def _values_alone(part: Op) -> frozenset[str]:
-    """Of what gives several, that of which a part may hold an index twice: values, or one of the
-    coordinates of what is found."""
-    if part.code == "unpack":
-        return rows.FINDING | (rows.PLACED if part.name[0] != 1 else frozenset())
-    second = part.code == "item" and part.args[1].constant == 1
-    return rows.PLACED if part.code == "item" and not second and _gives_both(part) else frozenset()
-
-
-def _gives_both(part: Op) -> bool:
-    word = method_of(part.args[0]) or function_of(part.args[0]).rpartition(".")[2]
-    return word in rows.PLACED
-
-
-def _has_length_one(index: Op, dim: int) -> bool:
-    op = index
-    for _ in range(_FARTHEST):
-        word = method_of(op)
-        if not word:
-            break
-        if word not in rows.KEEPING:
-            return _gives_length_one(op, word, dim)
-        op = op.args[0].args[0]
-    if op.code != "item" or op.args[1].code != "tuple":
-        return False
-    keys = op.args[1].args
-    rest = len(keys) - 1
-    spread = (keys[0].code, keys[0].name) == ("const", ...)
-    added = (keys[-1].code, keys[-1].name) == ("const", None)
-    return added and rest > 0 and dim == (-1 if spread else rest)
-
-
-def _gives_length_one(call: Op, word: str, dim: int) -> bool:
-    if word in ("unsqueeze", "argmax", "argmin"):
-        at, kept = call.given("dim", 0), call.given("keepdim", 1)
-        keeps = word == "unsqueeze" or (kept is not None and kept.constant is True)
-        return keeps and at is not None and at.constant == dim
-    if word in ("view", "reshape"):
-        sizes = list(_positional(call))
-        return len(sizes) > 1 and -len(sizes) <= dim < len(sizes) and sizes[dim] == 1
-    return False
-
-
-def _positional(call: Op) -> Iterator[object]:
-    return (value.constant for name, value in call.arguments() if name is None)
