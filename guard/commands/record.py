@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         "--held",
         type=at_least(0),
         metavar="STEP",
-        help="tell what the program holds as that step begins, and as its first one does",
+        help="tell what the program holds as that step and its first one begin, and as it ends",
     )
     add(
         "--state-every", type=at_least(1), default=50, metavar="N", help="steps between full states"

@@ -36,6 +36,7 @@ _FORMS = {
     "buffer": "the buffer {name}",
     "optimizer": "the optimizer's state {name}",
     "hyperparameter": "the hyperparameter {name}",
+    "held": "what {name} holds",
 }
 
 

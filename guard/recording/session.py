@@ -244,6 +244,9 @@ class Session:
 
     def _close(self, status: Status, message: str) -> None:
         """How it ended first is how it ended."""
+        if self._snapshot is not None:
+            with suppress(OSError):
+                self._snapshot.end()
         if self._tracer is not None:
             self._tracer.end()
         self._outcome = self._outcome or (status, message)

@@ -1,4 +1,5 @@
-"""What a program holds as a step begins: everything that its own frames and modules lead to.
+"""What a program holds as a step begins, and as it ends: everything that its own frames and modules
+lead to.
 
 A resumed run must hold there what the other one does. Nothing of the program's is called for it.
 """
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.digests.traits import attributes, of_slots
 from guard.digests.values import Digests
+from guard.observe.modes import plainly
 from guard.observe.places import is_own, outward
 from guard.trace.statements import Held, Snapshots, write
 
@@ -66,27 +68,44 @@ class _Found(NamedTuple):
 
 
 class Snapshot:
-    """Of one process, as its first step begins and as a later one does."""
+    """Of one process, as its first step begins, as a later one does, and as it ends."""
 
     def __init__(self, at: int) -> None:
         self._at = at
         self._first: list[Held] | None = None
-        self._is_done = False
+        self._taken: Snapshots | None = None
+        self._trace = ""
+        # Those of the last step: one that is kept has its variables still when it has returned.
+        self._frames: list[FrameType] = []
 
     def take(self, number: int, trace: str) -> None:
         """A training step begins, whose forward has yet to run."""
-        if self._is_done or (self._first is not None and number < self._at):
+        self._frames = _own_frames()
+        if self._taken is not None or (self._first is not None and number < self._at):
             return
-        now = held()
+        now = held(self._frames)
         self._first = self._first or now
         if number >= self._at:
-            self._is_done = True
-            write(trace, Snapshots(self._first, now))
+            self._trace, self._taken = trace, Snapshots(self._first, now)
+            write(trace, self._taken)
+
+    def end(self) -> None:
+        """The program has ended. Raises OSError."""
+        if self._taken is not None:
+            write(self._trace, self._taken._replace(last=held(self._frames)))
 
 
-def held() -> list[Held]:
-    """All that is found, in the order of how near it is."""
-    return list(_Walk().run())
+def held(frames: list[FrameType] | None = None) -> list[Held]:
+    """All that is found, in the order of how near it is.
+
+    frames  of the program's own functions, the innermost first; those that run unless given
+    """
+    return list(_Walk().run(_own_frames() if frames is None else frames))
+
+
+def _own_frames() -> list[FrameType]:
+    every = outward(sys._getframe(1))  # noqa: SLF001 - the documented way to a frame
+    return [each for each in every if is_own(each.f_code.co_filename)]
 
 
 class _Walk:
@@ -97,9 +116,9 @@ class _Walk:
         self._seen: set[int] = set()
         self._next: deque[_Found] = deque()
 
-    def run(self) -> Iterator[Held]:
+    def run(self, frames: list[FrameType]) -> Iterator[Held]:
         """Leaves: numbers, texts, arrays, tensors, states of generators."""
-        self._next.extend(_roots())
+        self._next.extend(_roots(frames))
         end, count = time.monotonic() + _SECONDS, 0
         while self._next and count < _MOST and time.monotonic() < end:
             count += 1
@@ -126,8 +145,8 @@ class _Walk:
         value = found.value
         text = repr(value) if type(value) in (*_NUMBERS, str) else ""
         text = text if len(text) <= _LONGEST else ""
-        digest = self._digests.of(value)
-        return _known(found).held._replace(digest=digest, text=text)
+        digest, shape = self._digests.of(_at_hand(value)), _shape(value)
+        return _known(found).held._replace(digest=digest, text=text, shape=shape)
 
     def _is_leaf(self, value: Any) -> bool:  # noqa: ANN401
         """Whether a value is told as a whole, since it is data."""
@@ -281,12 +300,27 @@ def _of_modules() -> set[str]:
     return set(vars(torch.nn.Module())) - {"training"}
 
 
-def _roots() -> Iterator[_Found]:
-    """Variables of the program's own functions that run, the innermost first; those of its modules;
-    attributes of its classes."""
-    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
-        code = frame.f_code
-        if is_own(code.co_filename) and code.co_name != "<module>":
+def _at_hand(value: Any) -> Any:  # noqa: ANN401
+    """A tensor on a GPU as a copy in the CPU's memory; not while a CUDA graph is captured."""
+    torch: Any = sys.modules["torch"]
+    if not isinstance(value, torch.Tensor) or not value.is_cuda:
+        return value
+    if torch.cuda.is_current_stream_capturing():
+        return value
+    with plainly():
+        return value.detach().cpu()
+
+
+def _shape(value: Any) -> list[int] | None:  # noqa: ANN401
+    torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
+    kinds = (torch.Tensor, *([numpy.ndarray] if numpy is not None else []))
+    return list(value.shape) if isinstance(value, kinds) else None
+
+
+def _roots(frames: list[FrameType]) -> Iterator[_Found]:
+    """Variables of functions; those of the program's modules; attributes of its classes."""
+    for frame in frames:
+        if frame.f_code.co_name != "<module>":
             yield from _of_frame(frame)
     for module in {id(each): each for each in list(sys.modules.values())}.values():
         inside = dict(vars(module)) if isinstance(module, ModuleType) else {}

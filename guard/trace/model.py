@@ -21,6 +21,7 @@ Kind = Literal[
     "hyperparameter",
     "generator",
     "operator",  # an aten operator's outputs, and its inputs
+    "held",  # by a program as it ends, beside what is recorded: in no trace
 ]
 Phase = Literal["forward", "backward", ""]
 StepKind = Literal[

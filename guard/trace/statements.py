@@ -302,6 +302,7 @@ class Held(NamedTuple):
     is_field   whether it is an attribute
     kind       the class of what is bound to it, where that is an object: "CosineAnnealingLR"
     role       of the object that the value is in: "scheduler"; "" for one of no known role
+    shape      of a tensor or an array, else None
     """
 
     path: str
@@ -314,13 +315,15 @@ class Held(NamedTuple):
     is_field: bool = False
     kind: str = ""
     role: str = ""
+    shape: Sequence[int] | None = None
 
 
 class Snapshots(NamedTuple):
-    """What a process held as its first step began, and as a later one did."""
+    """What a process held as its first step began, as a later one did, and as it ended."""
 
     first: Sequence[Held]
     later: Sequence[Held]
+    last: Sequence[Held] = ()
 
 
 def path_of(trace: str) -> str:
@@ -336,6 +339,6 @@ def write(trace: str, found: Snapshots) -> None:
 def held_in(trace: str) -> Snapshots | None:
     """What lies beside a trace, or None."""
     with suppress(OSError, ValueError):
-        first, later = json.loads(Path(path_of(trace)).read_text(encoding="utf-8"))
-        return Snapshots([Held(*each) for each in first], [Held(*each) for each in later])
+        found = json.loads(Path(path_of(trace)).read_text(encoding="utf-8"))
+        return Snapshots(*([Held(*each) for each in held] for held in found))
     return None

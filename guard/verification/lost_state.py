@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Suspect
@@ -15,7 +16,7 @@ from guard.digests.values import OPAQUE
 from guard.trace.statements import held_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from guard.diff import Difference
     from guard.trace.statements import Held, Snapshots
@@ -76,16 +77,24 @@ class Loss(NamedTuple):
         return self.fits and self.is_read
 
 
-def losses(traces: Sequence[str], text: Text, difference: Difference) -> tuple[Loss, ...]:
+def losses(
+    traces: Sequence[str],
+    text: Text,
+    difference: Difference,
+    things: Collection[Thing] | None = None,
+) -> tuple[Loss, ...]:
     """All that was lost, what fits the difference first, as far as the runs told what they held.
 
     traces  of the whole run, of the resumed one, and of another one up to the same step, if any
+    things  of which alone it is asked; None for all
     """
     first, second, *more = map(held_in, traces)
     if not first or not second:
         return ()
     again = next(iter(more), None)
     found = lost(first, second, again)
+    if things is not None:
+        found = [each for each in found if thing_of(each.like) in things]
     fitting = _fitting(found, difference)
     told = [_told(each, text, fits=each.like.role in fitting) for each in found]
     pairs = sorted(
@@ -225,6 +234,34 @@ def lost(whole: Snapshots, resumed: Snapshots, again: Snapshots | None) -> list[
     return [_lost(pairs, first) for pairs in groups.values()]
 
 
+def left_apart(whole: str, resumed: str) -> dict[Thing, Held]:
+    """Things of which a tensor or an array is not the same at the end of two runs, and the first of
+    these each; the nearest first.
+
+    Not of another shape: what is cached grows with what was seen. A single number with which
+    nothing trains is a count, or a metric.
+
+    whole, resumed  their traces
+    """
+    first, second = held_in(whole), held_in(resumed)
+    if not first or not second:
+        return {}
+    now = _by_place(second.last)
+    found: dict[Thing, Held] = {}
+    for key, each in _by_place(first.last).items():
+        other = now.get(key)
+        is_alike = other is not None and each.shape == other.shape and prod(each.shape or [1]) > 1
+        if is_alike and other and 0 != each.digest != other.digest != 0:
+            found.setdefault(thing_of(each), each)
+    return found
+
+
+def thing_of(held: Held) -> Thing:
+    """What a value is a part of: a variable, or an attribute of the program's own."""
+    return held.file, held.owner, held.name
+
+
+Thing = tuple[str, str, str]
 _Key = tuple[str, str, str, str, int]
 
 

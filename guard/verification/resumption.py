@@ -8,9 +8,11 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from guard.diff import Cause, Comparer, Comparison, examine
+from guard.diff import Cause, Comparer, Comparison, Difference, examine
+from guard.observe.places import Place
+from guard.trace import Event
 from guard.verification.inquiry import as_far, cut_short, failure_of, with_findings, with_notes
-from guard.verification.lost_state import losses, with_losses
+from guard.verification.lost_state import left_apart, losses, with_losses
 from guard.verification.operators import Bisection
 from guard.verification.plan import recording
 from guard.verification.runs import Watch, Watched
@@ -21,14 +23,18 @@ from guard.verification.verdicts import Failure, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from guard.diff import Difference
     from guard.trace import Step, Trace
-    from guard.verification.lost_state import Loss
+    from guard.trace.statements import Held
+    from guard.verification.lost_state import Loss, Thing
     from guard.verification.plan import Plan
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
 
 _NAMES = ("uninterrupted", "resumed")
+_LEFT_APART = (
+    "All that was recorded agrees. As the runs end, {} is not the same: it changed before the "
+    "interruption, and the resumed run did not get that back."
+)
 _NOT_RESUMED = "no run had been resumed by then: two runs up to the interruption were compared"
 
 
@@ -142,11 +148,13 @@ class _Resumption:
     def _concluded(self, whole: Process, before: Process, after: Process, start: int) -> Verdict:
         """What the resumed run shows beside the whole one."""
         comparison, expected = self._resumed(whole, after, start), trainings(before.traces[0])
+        before_it = before if start == expected else None
+        difference, found = self._parted(comparison, whole, before_it, after)
+        comparison = replace(comparison, difference=difference)
         verdict = self._verdict(comparison, reruns=1, resume=self._told(start))
-        if (difference := comparison.difference) is not None:
-            found = self._losses(whole, before if start == expected else None, after, difference)
-            text, refined = self._session.text, with_losses(difference, found)
-            verdict = with_findings(verdict, text, refined, Bisection(), Entry(losses=found))
+        if difference is not None:
+            entry = Entry(losses=found)
+            verdict = with_findings(verdict, self._session.text, difference, Bisection(), entry)
         note = f"interrupted after {steps_done(self._at, expected)}, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
         return with_notes(
@@ -159,14 +167,19 @@ class _Resumption:
             trace.header = replace(trace.header, first_step=start)
         return examine(whole.traces, after.traces, _NAMES)
 
-    def _losses(
-        self, whole: Process, before: Process | None, after: Process, difference: Difference
-    ) -> tuple[Loss, ...]:
-        """What the resumed run did not get back.
+    def _parted(
+        self, comparison: Comparison, whole: Process, before: Process | None, after: Process
+    ) -> tuple[Difference | None, tuple[Loss, ...]]:
+        """The difference, also in what the program alone holds in the end; and what was lost.
 
         before  the interrupted one; where that had gone further than the resumed one begins, None:
                 the whole one is run again up to that step
         """
+        left: dict[Thing, Held] | None = None
+        if (difference := comparison.difference) is None:
+            difference, left = at_the_end(whole, after)
+        if difference is None:
+            return None, ()
         if before is None:
             number = number_of(whole.traces[0], after.traces[0].header.first_step)
             until_then = partial(self._start, recording(number, held=number))
@@ -174,11 +187,33 @@ class _Resumption:
             whole.look()
         runs = (whole, after, before)
         held = [str(each.traces[difference.rank].path) for each in runs if each and each.traces]
-        return losses(held, self._session.text, difference) if len(held) > 1 else ()
+        text = self._session.text
+        found = losses(held, text, difference, left) if len(held) > 1 else ()
+        if left is None:
+            return with_losses(difference, found), found
+        if not any(each.counts for each in found):
+            return None, ()
+        at = found[0].suspect
+        difference = replace(difference, place=Place(at.file, at.line, ""))
+        return with_losses(difference, found), found
 
     def _told(self, start: int | None) -> dict[str, Any]:
         how = "ended" if self._interruption.stop is None else "stopped by itself"
         return {"at": self._at, "resumed_at": start, "interruption": how}
+
+
+def at_the_end(whole: Process, resumed: Process) -> tuple[Difference | None, dict[Thing, Held]]:
+    """What the program still holds as the runs end, and is not the same, though all that was
+    recorded agrees: such as averaged weights that nothing has been computed with."""
+    for one, other in zip(whole.traces, resumed.traces, strict=False):
+        left = left_apart(str(one.path), str(other.path))
+        for each in left.values():
+            event = Event("held", f"`{each.path}{each.below}`", 0, "", None, b"")
+            number, why = one.header.first_step + len(one) - 1, _LEFT_APART.format(event.name)
+            where = (one.header.rank, number, "end", event, event)
+            agreed = ("all that was recorded",)
+            return Difference(*where, Cause.STATE, why, agreed, lost=(event.kind,)), left
+    return None, {}
 
 
 def steps_done(count: int, trained: int) -> str:

@@ -348,12 +348,23 @@ def _read(tree: ast.AST) -> Iterator[str]:
             isinstance(node, ast.Call) and last_name(node.func) in _TELLS
         ):
             continue
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            if last_name(node) != own:
-                yield last_name(node)
-        elif isinstance(node, _STORES):
+        if isinstance(getattr(node, "ctx", None), ast.Load) and last_name(node) not in ("", own):
+            yield last_name(node)
+        parts = list(ast.iter_child_nodes(node))
+        if isinstance(node, _STORES):
             own = last_name(stored(node)[0])
-        waiting += [(each, own) for each in ast.iter_child_nodes(node)]
+            if isinstance(node, ast.Assign):  # what an item is put into is not read by that
+                parts = [x for each in parts for x in (_indices(each) or [each])]
+        waiting += [(each, own) for each in parts]
+
+
+def _indices(node: ast.AST) -> list[ast.AST]:
+    """Of an item that is stored, what says which it is."""
+    found: list[ast.AST] = []
+    while isinstance(node, ast.Subscript) and (found or isinstance(node.ctx, ast.Store)):
+        found.append(node.slice)
+        node = node.value
+    return found
 
 
 def _goes_through_modules(loop: ast.AST) -> bool:

@@ -14,15 +14,16 @@ from guard.diff import Cause, Difference
 from guard.recording import snapshots as recording
 from guard.trace import Event, statements
 from guard.trace.statements import Held, Snapshots
-from guard.verification.lost_state import LOST, losses, lost, with_losses
+from guard.verification.lost_state import LOST, left_apart, losses, lost, with_losses
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from guard.trace.model import Kind
+    from guard.verification.lost_state import Loss, Thing
 
 
 @pytest.fixture(autouse=True)
@@ -73,8 +74,9 @@ def test_everything_that_a_program_holds_is_told() -> None:
 
     found = held_here()
     assert found["model.seen"].text == "7"
-    assert found["model.seen"][4:] == ("Net", __file__, "seen", True, "", "module")
+    assert found["model.seen"][4:] == ("Net", __file__, "seen", True, "", "module", None)
     assert found["model.body.1.p"].text == "0.25"
+    assert found["model.body.0.weight"].shape == [2, 2]
     assert found["model.body.0.weight.requires_grad"].text == "True"
     assert found["scheduler.last_epoch"].kind == "StepLR"
     assert found["scheduler.last_epoch"].role == found["warmup.count"].role == "scheduler"
@@ -342,3 +344,92 @@ def test_a_generator_that_was_lost_is_not_explained_by_other_state(tmp_path: Pat
     difference = difference_of("batch", Cause.STATE, lost=("generator",), advice="Restore it.")
     found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
     assert with_losses(difference, found).advice == "Restore it."
+
+
+def weights(value: int, shape: Sequence[int] | None, name: str = "mean") -> Held:
+    return held(name, value)._replace(shape=shape)
+
+
+@pytest.mark.parametrize(
+    ("whole", "resumed", "is_told"),
+    [
+        (weights(5, [2, 3]), weights(4, [2, 3]), True),
+        (weights(5, [2, 3]), weights(5, [2, 3]), False),
+        (weights(5, [2, 3]), weights(4, [3, 3]), False),
+        (weights(5, [2, 3]), weights(4, [2, 3], "other"), False),
+        (weights(5, []), weights(4, []), False),
+        (weights(5, None), weights(4, None), False),
+    ],
+    ids=["differs", "agrees", "of another shape", "not there", "a number", "no tensor"],
+)
+def test_what_differs_as_the_runs_end(
+    whole: Held, resumed: Held, is_told: object, tmp_path: Path
+) -> None:
+    traces = [str(tmp_path / f"{number}.trace") for number in (0, 1)]
+    for trace, each in zip(traces, (whole, resumed), strict=True):
+        statements.write(trace, Snapshots([], [], [each]))
+    found = left_apart(*traces)
+    assert list(found.values()) == [whole] * bool(is_told)
+    only = losses_of(tmp_path, found)
+    assert [each.suspect.message for each in only] == (
+        ["mean was 5 and is 0 in the resumed run; it is made here"] * bool(is_told)
+    )
+
+
+def losses_of(folder: Path, things: Collection[Thing]) -> tuple[Loss, ...]:
+    """What was lost of some things, where a count was lost as well."""
+    begun, moved = ([weights(n, [2, 3]), held("norms", n)] for n in (0, 5))
+    text = Text([str(write(folder / "train.py", "mean = 0\nfit(mean)"))])
+    of_file = {"owner": "<module>", "file": text.files[0]}
+    traces = [str(folder / f"{name}.trace") for name in ("whole", "resumed")]
+    for trace, later in zip(traces, (moved, begun), strict=True):
+        statements.write(
+            trace, Snapshots(*([e._replace(**of_file) for e in x] for x in (begun, later)))
+        )
+    named = [(text.files[0], "<module>", name) for _, _, name in things]
+    return losses(traces, text, difference_of("held", Cause.STATE, lost=("held",)), named)
+
+
+def test_what_a_function_has_held_is_told_when_it_has_returned(tmp_path: Path) -> None:
+    taken, trace = recording.Snapshot(1), str(tmp_path / "rank0.trace")
+
+    def train() -> None:
+        mean = torch.zeros(2)
+        for step in range(3):
+            taken.take(step, trace)
+            mean = mean + step
+
+    train()
+    taken.end()
+    found = statements.held_in(trace)
+    assert found is not None
+    first, later, last = ([e for e in held if e.name == "mean"] for held in found)
+    assert [each[0].shape for each in (first, later, last)] == [[2]] * 3
+    digests = [each[0].digest for each in (first, later, last)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_process_that_ends_before_the_step_tells_nothing(tmp_path: Path) -> None:
+    taken, trace = recording.Snapshot(5), str(tmp_path / "rank0.trace")
+    taken.take(0, trace)
+    taken.end()
+    assert statements.held_in(trace) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "is_read"),
+    [
+        ("held[n] = x\nprint(held)", False),
+        ("held[n][m] = x", False),
+        ("held[n] = x\nsave(held)", True),
+        ("held[n] = held[n] * x", True),
+        ("held[n] += x", True),
+        ("x[held] = n", True),
+        ("x[n] = held", True),
+    ],
+)
+def test_what_is_put_into_an_item_reads_nothing_of_the_rest(
+    code: str, is_read: object, tmp_path: Path
+) -> None:
+    text = Text([str(write(tmp_path / "train.py", code))])
+    assert text.reads(Held("", owner="main", name="held")) is is_read
