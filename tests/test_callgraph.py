@@ -38,6 +38,48 @@ def test_what_a_configuration_has_made_is_made(project: Project, lint: Lint) -> 
     assert lint() == []
 
 
+@pytest.mark.parametrize(
+    ("files", "line", "found"),
+    [
+        ({"a.json": '{"flip": {"class_path": "lib.flips.Flip"}}'}, "flip = locate(path)()", True),
+        ({"a.yaml": "flip:\n  target: lib.flips.Flip\n"}, "flip = locate(path)()", True),
+        ({"a.yaml": "flip:\n  target: lib.flips.Flip\n"}, "module = import_module(path)", True),
+        ({"a.yaml": "flip:\n  target: lib.flips.Flip\n"}, "import_module('os')", False),
+        (
+            {"a.yaml": "flip:\n  target: lib.flips.Flip\n"},
+            "LightningCLI(seed_everything_default=False)",
+            True,
+        ),
+        ({"a.yaml": "flip:\n  target: lib.crops.Flip\n"}, "flip = locate(path)()", False),
+        ({"a.md": "flip:\n  target: lib.flips.Flip\n"}, "flip = locate(path)()", False),
+        ({"a.yaml": "size: 1\n"}, 'flip = import_object("lib.flips.Flip")', True),
+        ({"a.yaml": "size: 1\n"}, 'register("flip", entry_point="lib.flips:Flip")', True),
+        ({"a.yaml": "size: 1\n"}, 'print("lib.flips.flip")', False),
+        ({"a.yaml": "size: 1\n"}, '# "lib.flips.Flip"', False),
+    ],
+)
+def test_a_class_that_a_text_names_by_its_module_is_made(
+    project: Project, lint: Lint, files: dict[str, str], line: str, *, found: bool
+) -> None:
+    crop = "class Crop:\n    pass\n"
+    project({"lib/__init__.py": "", "lib/flips.py": FLIP, "lib/crops.py": crop, **files})
+    imports = (
+        "from importlib import import_module\nfrom pydoc import locate\n"
+        "from lightning.pytorch.cli import LightningCLI\n"
+    )
+    project({"train.py": f"{imports}import torch\n\n{line}\n{TRAINS}"})
+    assert lint() == ["lib/flips.py:6"] * found
+
+
+def test_a_class_that_a_text_names_runs_where_that_is_in_use(project: Project, lint: Lint) -> None:
+    names = 'KINDS = {"flip": "lib.flips.Flip"}\n\ndef kinds():\n    return KINDS\n'
+    project({"lib/__init__.py": "", "lib/flips.py": FLIP, "lib/names.py": names})
+    for line, found in (("import lib.names", False), ("from lib.names import kinds", True)):
+        use = "kinds()\n" if found else ""
+        project({"train.py": f"import torch\n{line}\n{use}{TRAINS}"})
+        assert lint() == ["lib/flips.py:6"] * found
+
+
 def test_a_module_that_is_chosen_by_its_name_is_imported(project: Project, lint: Lint) -> None:
     project({"lib/__init__.py": "", "lib/nets/__init__.py": "", "lib/other.py": "random.random()"})
     project({"lib/nets/small.py": "import random\n\nWIDTH = random.randint(1, 9)\n"})

@@ -56,6 +56,7 @@ class Experiment:
         if self.args.seed is not None:
             fix(self.args.seed)
 """
+TORCH = "torch.manual_seed(2)"
 IF = "if args.seed is not None: np.random.seed(args.seed)"
 ROW = 13
 
@@ -225,3 +226,48 @@ def test_what_runs_where_a_setting_is_null_seeds(
     train = HYDRA.replace('cfg.get("seed")', "cfg.resume is None")
     project({"train.py": train, "configs/train.yaml": "seed: 1\nresume: null\n"})
     assert found(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_found"),
+    [
+        (("if gpu:", "torch.cuda.manual_seed(1)", "else:", "torch.manual_seed(1)"), True),
+        (
+            ("if gpu:", "torch.cuda.manual_seed_all(1)", "else:", "torch.random.manual_seed(1)"),
+            True,
+        ),
+        (("if not gpu:", "torch.manual_seed(1)", "else:", "torch.cuda.manual_seed(1)"), True),
+        (("if gpu:", "torch.manual_seed(1)", "else:", "torch.manual_seed(2)"), False),
+        (("if gpu:", "torch.cuda.manual_seed(1)", "if cpu:", "torch.manual_seed(1)"), False),
+        (
+            ("if gpu:", "torch.cuda.manual_seed(1); torch.manual_seed(2)", "else:", TORCH),
+            False,
+        ),
+        (
+            ("if gpu:", "torch.cuda.manual_seed(1)", "else:", f"{TORCH}\ntorch.manual_seed(3)"),
+            False,
+        ),
+    ],
+)
+def test_a_seed_beside_one_of_gpus_alone_holds_on_the_cpu_alone(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: tuple[str, ...], *, is_found: bool
+) -> None:
+    one, first, other, second = lines
+    train = f"import torch\n{one}\n    {first}\n{other}\n    {second}\n"
+    project(
+        {"train.py": f"{train}net = torch.nn.Linear(3, 4)\nloss.backward(); optimizer.step()\n"}
+    )
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    told = "seeds it only where the other branch does not run, which seeds the generator of GPUs"
+    assert (told in capsys.readouterr().out) == is_found
+
+
+def test_the_seed_of_a_gpu_is_none_of_the_cpu() -> None:
+    torch = pytest.importorskip("torch")
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        first = torch.rand(3)
+        torch.manual_seed(1)
+        torch.cuda.manual_seed(2)
+        torch.cuda.manual_seed_all(2)
+        assert torch.equal(torch.rand(3), first)

@@ -132,7 +132,8 @@ METHOD = "()"  # methods of that name of classes in use
 OFFERED = "*"  # anything that a module offers that is handed on
 _CHOSEN = "&"  # anything in the modules that a file imports by a name that it puts together
 _IMPORTS = frozenset({"import_module", "__import__"})
-_INSTANTIATES = "instantiate"  # Hydra's, which makes what a configuration names
+# What makes what a configuration names: Hydra's, pydoc's, Lightning's, and by its module.
+_INSTANTIATE = _IMPORTS | {"instantiate", "locate", "LightningCLI"}
 
 
 def call_graph(
@@ -167,7 +168,7 @@ def call_graph(
 
 def _makes(uses: Uses) -> bool:
     """Whether a part makes what a configuration names."""
-    return _INSTANTIATES in uses.names or _INSTANTIATES in uses.attributes
+    return not (_INSTANTIATE.isdisjoint(uses.names) and _INSTANTIATE.isdisjoint(uses.attributes))
 
 
 def _enter(graph: Graph, path: str, part: str) -> None:

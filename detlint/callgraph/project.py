@@ -19,7 +19,7 @@ from detlint.sources.paths import relative, slashed
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.index.index import Index
 
@@ -28,6 +28,7 @@ _Call = tuple[str, str, "bool | str"]
 _PACKAGE = "__init__.py"
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
+_NAMING = (".json", ".yaml", ".yml")  # which name classes
 _PROSE = (".md", ".rst", ".txt")
 # What turns something off, in lower case; other values may be any.
 _SCALARS: dict[str, object] = {
@@ -92,8 +93,16 @@ class Project:
     @cached_property
     def _targets(self) -> list[str]:
         """The classes and functions that configurations have made."""
-        configurations = (each for each in self._files if each.endswith((".yaml", ".yml")))
+        named = (each for each in self._files if each.endswith(_NAMING))
+        configurations = (each for each in named if not _is_data(each))
         return sorted({name for each in configurations for name in self.index.targets(each)})
+
+    def _targets_of(self, paths: Iterable[str]) -> list[str]:
+        """Those that some files may make, if one of these makes what a text names."""
+        return self._targets if any(map(self._instantiates, paths)) else []
+
+    def _instantiates(self, path: str) -> bool:
+        return "instantiates" in self.index.kinds(path)
 
     def defined(self, path: str, name: str) -> list[Symbol]:
         """The functions and classes of the project that a file means by a qualified name."""
@@ -196,14 +205,14 @@ class Project:
         return [each for each in others if not _is_data(each)]
 
     def _imports(self, path: str) -> list[Import]:
-        """What a file imports, by a configuration's word, too."""
+        """What a file imports, also by a string or a configuration's word."""
         if not self._follows:
             return []
-        found = self.index.imports(path)
-        if "instantiates" in self.index.kinds(path):
-            modules = dict.fromkeys(each.rpartition(".")[0] for each in self._targets)
-            found = [*found, *(Import(each, 0, ()) for each in modules)]
-        return found
+        named = self.index.targets(path)
+        if self._instantiates(path):
+            named = [*named, *self._targets]
+        modules = dict.fromkeys(each.rpartition(".")[0] for each in named)
+        return [*self.index.imports(path), *(Import(each, 0, ()) for each in modules)]
 
     def closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
@@ -223,7 +232,8 @@ class Project:
 
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
-        return path in self._imported, self.installed.get(path), self._targets
+        targets = self._targets_of(self.closure(path))
+        return path in self._imported, self.installed.get(path), targets
 
     def is_imported(self, path: str) -> bool:
         """Whether another program imports a file."""
@@ -258,7 +268,7 @@ class Project:
                 self._modules,
                 self._definitions,
                 started={each: self.installed.get(each, []) for each in self._open},
-                targets=self._targets,
+                targets=self._targets_of(chain.from_iterable(self._open.values())),
             )
         return self._reach
 

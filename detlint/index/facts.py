@@ -21,6 +21,7 @@ HANDLES = 3  # … about what handles an error
 IDLE = 4  # … about a draw on which nothing seems to depend
 UNSET = 5  # … about one that an option turns on which the program does not have
 NEVER = 6  # … that it takes place at all
+ON_CPU = 7  # … about a seed beside which another branch seeds the generators of GPUs alone
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 UNSEEN_NAMES = "?"  # of what an optimizer trains
@@ -57,7 +58,7 @@ class Fact(NamedTuple):
     text   how the source says it; for a variable, the value ("" if it is not a literal)
     needs  arguments and options, as ``Need`` dumps them, without each of which it does not
            happen, one a line
-    doubt  why it may not count, from ``TRAINS`` to ``UNSET``; 0 where nothing speaks against it
+    doubt  why it may not count, from ``TRAINS`` to ``ON_CPU``; 0 where nothing speaks against it
     place  the function or method that it stands in: ``Class.method``
     """
 
@@ -182,7 +183,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("locate(", "instantiate", "eval("),
     ),
     # Likewise: what makes what a configuration names.
-    "instantiates": ("instantiate", "hydra.utils.call("),
+    "instantiates": (
+        *("instantiate", "hydra.utils.call(", "import_module(", "__import__(", "locate("),
+        "LightningCLI(",
+    ),
     "enables": ("determin", "guard.", '"deterministic"', "'deterministic'"),
     "times": ("cudnn.benchmark",),
     "sets": VARIABLES,
@@ -225,6 +229,8 @@ _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 # Of these nobody reads the operations, which would tell code from what texts say.
 _LOOKED_FOR = ("makes_unseen", "instantiates")
+# What makes nothing that another text names.
+_LITERAL = re.compile(r"(?:import_module|__import__)\(\s*[a-z]?[\"']")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
 _CALLED = re.compile(rf"\w*[ \t]*(?:=(?!=|[ \t]*(?:False|None)\b)|\((?!`)|{_ALIAS})")
@@ -269,6 +275,7 @@ def hints(text: str) -> dict[str, list[int]]:
             continue
         if followed is None or followed.match(text, end):
             found[_KINDS[index]].append(start)
+    found["instantiates"] = [x for x in found["instantiates"] if not _LITERAL.match(text, x)]
     for kind in _LOOKED_FOR:
         found[kind] = [each for each in found[kind] if not layout_of(text).says(each)]
     return found

@@ -12,7 +12,7 @@ from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
-from detlint.index.named import entry_points, targets
+from detlint.index.named import entry_points, named_classes, targets
 from detlint.index.scan import Outline, outline
 from detlint.sources.cache import content_digest
 from detlint.sources.decoding import decode
@@ -356,10 +356,12 @@ class Index:
         return [(module, function) for module, function in answers["entry_points"]]
 
     def targets(self, path: str) -> list[str]:
-        """The classes and functions that a configuration has made."""
+        """The classes and functions that a configuration has made, or that strings of code name."""
         answers = self._of(path)
         if "targets" not in answers:
-            self._learn(path, "targets", targets(self.source(path).text))
+            text, is_code = self.source(path).text, kind_of_name(path) in (PYTHON, NOTEBOOK)
+            named = [name.replace(":", ".") for _, name in named_classes(text)] if is_code else None
+            self._learn(path, "targets", targets(text) if named is None else named)
         found: list[str] = answers["targets"]
         return found
 

@@ -1,5 +1,5 @@
-"""What configurations name of the code beside them: functions that an installed command starts,
-and classes that a framework makes."""
+"""What texts name of the code beside them: functions that an installed command starts, and classes
+that something makes by their names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _POINT = re.compile(r"[\w.]+:[\w.]+")
 # Hydra's, of which a YAML file may hold many: `_target_: package.module.Class`.
 _TARGET = re.compile(r"[\"']?\b_target_[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w.]*\.\w+)")
+# A class by the name of its module, in quotes or as a whole value: `"package.module.Class"`,
+# `class_path: package.module.Class`, `"package.module:Class"`.
+_DOTTED = r"[A-Za-z_]\w*(?:\.\w+)*[.:][A-Z]\w*"
+_CLASS = re.compile(rf"[\"']({_DOTTED})[\"']")
+_VALUE = re.compile(rf":[ \t]+({_DOTTED})[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 # The tables of a pyproject.toml that name what commands start.
 _TABLES = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
 
@@ -43,4 +48,13 @@ def _points(data: Any, table: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # 
 
 def targets(text: str) -> list[str]:
     """What a configuration says is to be made: ``package.module.Class``."""
-    return sorted(set(_TARGET.findall(text))) if "_target_" in text else []
+    made = _TARGET.findall(text) if "_target_" in text else []
+    found = {*made, *(_CLASS.findall(text)), *(_VALUE.findall(text))}
+    return sorted(each.replace(":", ".") for each in found)
+
+
+def named_classes(text: str) -> list[tuple[int, str]]:
+    """The classes that strings name by their modules, ``package.module:Class``, each with its
+    place."""
+    found = ((each.start(1), re.split(r"[.:](?=\w+$)", each[1])) for each in _CLASS.finditer(text))
+    return [(place, ":".join(names)) for place, names in found]

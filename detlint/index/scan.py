@@ -12,6 +12,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
+from detlint.index.named import named_classes
 from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
@@ -178,6 +179,11 @@ def outline(text: str) -> Outline:
     for (part, _, _), code in zip(pieces, codes, strict=True):
         uses = found.setdefault(part, _Found())
         reader.read(code, uses, kept.get(part.partition(".")[0], ()))
+    for place, name in named_classes(text):
+        part = next((part for part, start, end in pieces if start <= place < end), "")
+        if not layout.hides(place):
+            found[part].origins.add(name)
+            found[part].names.add(name.rpartition(":")[2])
     for part, uses in found.items():
         uses.own.discard(part.partition(".")[0])
     found[""].own.update(_registered(layout))
@@ -400,7 +406,8 @@ def _part(layout: Layout, block: Block) -> str:
     if named is None or named[1].startswith("__"):
         return ""
     code = _code(layout, named.end() - 1, block.end)
-    return named[1] if _NAME.search(code) and not _CALL.search(code) else ""
+    holds = _NAME.search(code) or named_classes(layout.text[named.end() : block.end])
+    return named[1] if holds and not _CALL.search(code) else ""
 
 
 def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:

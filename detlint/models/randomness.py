@@ -96,7 +96,9 @@ _SEEDING = {
     "keras.utils.set_random_seed": LIBRARIES,
 }
 # The same of what draws on the CPU.
-BY_NAME = {name: seeds for name, seeds in _SEEDING.items() if not name.startswith("torch.cuda.")}
+SEEDING_GPU = frozenset(name for name in _SEEDING if name.startswith("torch.cuda."))
+SEEDING_TORCH = frozenset(("torch.manual_seed", "torch.random.manual_seed"))
+BY_NAME = {name: seeds for name, seeds in _SEEDING.items() if name not in SEEDING_GPU}
 FUNCTIONS = [Model(name, seeds=seeds) for name, seeds in _SEEDING.items()]
 SEEDING = frozenset(name for name in _SEEDING if "state" not in name)
 # Those that seed whatever is installed, also without a seed of their own.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import EVERY, HANDLES, IDLE, TESTED, UNSET
+from detlint.index.facts import EVERY, HANDLES, IDLE, ON_CPU, TESTED, UNSET
 from detlint.models.randomness import SAID
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -85,6 +85,7 @@ _OF_ENVIRONMENTS = (
     ),
 )
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
+_PARTIAL = (UNSET, ON_CPU)  # doubts about seeds
 _FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's, and tasks
 
@@ -111,6 +112,8 @@ class UnseededGlobalRng(Rule):
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default, or
       `seed: null` in a configuration
+    - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
+      `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
@@ -343,7 +346,7 @@ class UnseededGlobalRng(Rule):
     ) -> Finding:
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
-        optional = (x for x in program.facts("seeds", library) if x.fact.doubt == UNSET)
+        optional = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
         if seed := next(optional, None):
             unseeded = f"{draws} {_only(program, seed)}"
         advised, edits = advice(program, _SEEDED_BY[library]), enabling(program)
@@ -463,7 +466,12 @@ class UnseededGlobalRng(Rule):
 
 
 def _only(program: Program, seed: Located) -> str:
-    """How a message says that only an option seeds."""
+    """How a message says that something seeds in some runs alone."""
+    if seed.fact.doubt == ON_CPU:
+        return (
+            f"{program.shown(seed)} seeds it only where the other branch does not run, which seeds "
+            "the generator of GPUs alone"
+        )
     option = program.option_unset(seed)
     only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
@@ -475,7 +483,7 @@ def _seeds(program: Program, library: str, settings: Settings, *, trains: bool) 
     program that trains."""
     for path, fact in program.facts("seeds", library):
         made = trains or fact.what != EVERY or program.runs(path, fact.row)
-        if made and fact.doubt != UNSET:
+        if made and fact.doubt not in _PARTIAL:
             return True
     named = [name.rpartition(".")[2] for name, says in settings.models if says in SAID]
     sources = (program.source_of(path) for path in program.paths) if named else ()

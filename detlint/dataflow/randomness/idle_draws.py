@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.settings import names_tested, tested
 from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
-from detlint.dataflow.control import is_beside
+from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind
-from detlint.index.facts import HANDLES, IDLE, TESTED, TRAINS
+from detlint.index.facts import HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
 from detlint.models.training import says_training
@@ -46,11 +46,25 @@ def doubt(op: Op) -> int:
     library = drawn_from(op)
     if library and is_idle(op):
         return IDLE
+    if _seeds_beside_gpu(op):
+        return ON_CPU
     regions = _conditional(op)
     kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
     if kinds:
         return HANDLES if "except" in kinds else TESTED
     return TRAINS if library and _is_for_training(op) else 0
+
+
+def _seeds_beside_gpu(op: Op) -> bool:
+    """Whether the other branch seeds the generators of GPUs, which are not those of the CPU:
+    ``torch.cuda.manual_seed(1) if cuda else torch.manual_seed(1)``."""
+    if op.code != "call" or randomness.SEEDING_TORCH.isdisjoint(op.called):
+        return False
+    others = [each for each in op.function.coded("call") if are_sides(op, each)]
+    called = [name for each in others for name in each.called]
+    return not randomness.SEEDING_GPU.isdisjoint(called) and not any(
+        "torch" in randomness.BY_NAME.get(name, ()) for name in called
+    )
 
 
 def _is_for_training(op: Op) -> bool:
