@@ -15,7 +15,12 @@ from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, unreadable
-from detlint.index.entrypoints import is_entrypoint, may_be_flat, says_so
+from detlint.index.entrypoints import (
+    is_entrypoint,
+    may_be_flat,
+    may_be_flat_in_package,
+    says_so,
+)
 from detlint.index.index import Index
 from detlint.kept import Kept, Work
 from detlint.sources.cache import digest_of, dump, load
@@ -118,7 +123,8 @@ class Linker:
         path = os.path.realpath(source.path)
         runs = is_entrypoint(source.path, source.text)
         waits = self._may_be_cleared(findings) or self._may_rest_on_others(findings)
-        if not (runs or waits or self._context.may_start()):
+        starts_none = not (runs or waits or self._context.may_start())
+        if starts_none and not may_be_flat_in_package(source.path, source.text):
             return list(findings)
         self.index.replace(path, source)
         self._others = self._opened()
@@ -328,7 +334,12 @@ class Linker:
             ]
             unsure = self._chosen(project.unimported(flat.get(root, [])), wanted)
             made = [self._made(project, *each) for each in unsure]
-            found += [each for each in made if each.does_something()]
+            found += [
+                each
+                for each in made
+                if each.does_something()
+                and not (self._is_in_package(each.path) and project.is_of_use(each.path))
+            ]
         return found
 
     def _chosen(
@@ -350,13 +361,23 @@ class Linker:
         return program
 
     def _may_be_flat(self, path: str) -> bool:
-        """Whether a file that lies in no package, or at a project's root, may be a program by what
-        its statements call."""
-        folder, root = os.path.dirname(path), self._context.root_of
-        packaged = self.index.folders.is_package(folder) and folder != root(path)
-        if packaged or not path.endswith(".py") or self.index.runs(path):
+        """Whether a file that starts nothing by its text may be a program by what its statements
+        call."""
+        if not path.endswith(".py"):
             return False
-        return self.index.told(path, "may be flat", partial(may_be_flat, path))
+        if self._is_in_package(path):
+            ask = partial(may_be_flat_in_package, path)
+            return self.index.told(path, "may be flat in a package", ask) and not (
+                self.index.runs(path) and self._starts(path)
+            )
+        return not self.index.runs(path) and self.index.told(
+            path, "may be flat", partial(may_be_flat, path)
+        )
+
+    def _is_in_package(self, path: str) -> bool:
+        """Whether a file lies in a package, below a project's root."""
+        folder = os.path.dirname(path)
+        return self.index.folders.is_package(folder) and folder != self._context.root_of(path)
 
     def _starts(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""

@@ -247,10 +247,8 @@ def test_a_name_that_two_folders_share_is_kept_for_each(
 
 @pytest.mark.usefixtures("repository")
 def test_what_becomes_a_package_is_judged_anew(lint: Lint) -> None:
-    starts = (
-        "import argparse\nimport numpy as np\n\nargs = argparse.ArgumentParser().parse_args()\n"
-    )
-    _write({"pkg/x.py": f"{starts}np.save('v.npy', np.random.permutation(100))\n"})
+    rows = "import numpy as np\n\ndef rows(n):\n    return np.random.permutation(n)\n\n"
+    _write({"pkg/x.py": f"{rows}first = rows(100)\nnp.save('v.npy', first)\n"})
     assert {each[3] for each in lint("pkg", cache=True)} == {"DET102"}
     _write({"pkg/__init__.py": ""})
     assert lint("pkg", cache=True) == lint("pkg") == set()

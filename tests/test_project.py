@@ -2463,11 +2463,15 @@ def test_a_file_whose_top_starts_something_is_a_program(
     assert engine().look("main.py", f"import x\n{text}".encode()).runs is found
 
 
-def test_a_module_of_a_package_starts_nothing_as_it_is_loaded(project: Project, lint: Lint) -> None:
+def test_a_module_of_a_package_that_another_imports_starts_nothing_as_it_is_loaded(
+    project: Project, lint: Lint
+) -> None:
     text = "import random\nimport torch\nargs = parser.parse_args()\nrandom.random()\nsave()\n"
     project({"make/rows.py": text})
     assert lint("--select", "DET102") == ["make/rows.py:4 DET102"]
     project({"make/__init__.py": ""})
+    assert lint("--select", "DET102") == ["make/rows.py:4 DET102"]
+    project({"make/api.py": "from make import rows\n"})
     assert lint("--select", "DET102") == []
 
 
@@ -2584,14 +2588,32 @@ def test_what_a_class_keeps_in_an_attribute_is_no_method_of_others(
     assert lint("--select", "DET102", "--min-confidence", "possible") == []
 
 
-def test_a_plain_script_that_others_import_or_that_lies_in_a_package_is_no_program(
-    project: Project, lint: Lint
-) -> None:
-    script = f"{WITH_AGENT}agent.learn(9)\n"
-    project({"agent.py": LEARNER, "lib/experiment.py": script, "lib/__init__.py": ""})
-    assert lint("--select", "DET102") == []
-    again = "import experiment\nprint()\n"
+def test_a_plain_script_that_others_import_is_no_program(project: Project, lint: Lint) -> None:
+    script, again = f"{WITH_AGENT}agent.learn(9)\n", "import experiment\nprint()\n"
     project({"agent.py": LEARNER, "experiment.py": script, "again.py": again})
+    assert lint("--select", "DET102") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "found"),
+    [
+        ("", {}, True),
+        ("", {"lib/api.py": "from lib import experiment\n"}, False),
+        ("\ndef helper():\n    ...\n", {}, False),
+        ("\ndef main():\n    ...\n\nmain()\n", {}, True),
+    ],
+)
+def test_a_plain_script_of_a_package_is_a_program_if_it_is_there_for_that(
+    project: Project, lint: Lint, text: str, others: dict[str, str], *, found: bool
+) -> None:
+    script = f"{WITH_AGENT}agent.learn(9)\n{text}"
+    project({"agent.py": LEARNER, "lib/__init__.py": "", "lib/experiment.py": script, **others})
+    assert lint("--select", "DET102") == ["agent.py:6 DET102"] * found
+
+
+def test_what_a_package_does_as_it_is_imported_is_no_program(project: Project, lint: Lint) -> None:
+    script = f"{WITH_AGENT}agent.learn(9)\n"
+    project({"agent.py": LEARNER, "lib/__init__.py": script})
     assert lint("--select", "DET102") == []
 
 

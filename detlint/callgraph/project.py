@@ -239,6 +239,11 @@ class Project:
         """Whether another program imports a file."""
         return path in self._imported
 
+    def is_of_use(self, path: str) -> bool:
+        """Whether any file of the project imports one, also one that no program does."""
+        others = (each for each in self._files if each.endswith((".py", ".ipynb")) and each != path)
+        return any(path in self._modules.closure([each], self._imports, 1) for each in others)
+
     def unimported(self, paths: Sequence[str]) -> list[str]:
         """Those of some files that no program imports, nor another of them."""
         left = [each for each in paths if each not in self._imported]

@@ -226,9 +226,11 @@ class Part:
         """With what programs show: their own findings, and without those that they clear."""
         from detlint.callgraph.callers import are_asked, ignored
         from detlint.callgraph.scripts import may_differ, together
+        from detlint.index.entrypoints import are_flat
 
         scripted, returned = may_differ(context.paths), are_asked(linted.findings)
-        if not (linted.entrypoints or scripted or linted.findings or context.may_start()):
+        waits = linted.entrypoints or scripted or linted.findings or context.may_start()
+        if not (waits or are_flat(context.names)):
             return linted.findings
         from detlint.unchanged import recall, remember
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
@@ -12,7 +13,7 @@ from detlint.models.purposes import trains
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.sources.source import Source
     from detlint.syntax.layout import Block
@@ -78,6 +79,7 @@ _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
 _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
 _PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.MULTILINE)
 _CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
+_DEFINES = re.compile(r"\n(?:async[ \t]+def|def|class)\b")
 _QUOTES = ('"""', "'''")
 _FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
@@ -106,7 +108,7 @@ def is_program(source: Source) -> bool:
 def may_start(path: str, text: str, *, told: bool = True) -> bool:
     """The same of a text, and whether it holds a word of ``STARTS``.
 
-    What only starts at the top is no program in a package.
+    What only starts at the top of a package's file is told by what it does.
     """
     name = os.path.basename(path)
     if name == "__main__.py":
@@ -141,6 +143,24 @@ def may_be_flat(path: str, text: str) -> bool:
     name = os.path.basename(path)
     tests = _TEST.fullmatch(name) and not _tests_models(name, text)
     return not tests and _MAY_CALL.search(f"\n{text}") is not None
+
+
+def may_be_flat_in_package(path: str, text: str) -> bool:
+    """The same of a file of a package: one that takes the command line, say, or that defines
+    nothing which others may import."""
+    if os.path.basename(path) == "__init__.py":
+        return False
+    defines = _DEFINES.search(f"\n{text}") is not None
+    return may_start(path, text) or (not defines and may_be_flat(path, text))
+
+
+def are_flat(paths: Iterable[str]) -> bool:
+    """Whether one of some files of packages may be such a program."""
+    for path in paths:
+        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            if may_be_flat_in_package(path, file.read()):
+                return True
+    return False
 
 
 def is_packaged(path: str) -> bool:
