@@ -2198,6 +2198,23 @@ def test_what_names_say_of_programs(
 
 
 @pytest.mark.parametrize(
+    ("name", "line", "found"),
+    [
+        ("benchmark_lm.py", "print(accuracy)", True),
+        ("benchmark_lm.py", "print(time.perf_counter() - start)", False),
+        ("benchmark_lm.py", "torch.cuda.synchronize()", False),
+        ("train_lm.py", "print(time.perf_counter() - start)", True),
+    ],
+)
+def test_a_benchmark_that_takes_no_times_trains(
+    project: Project, lint: Lint, name: str, line: str, *, found: bool
+) -> None:
+    train = "import torch\nnet = torch.nn.Linear(3, 4)\nloss.backward(); optimizer.step()\n"
+    project({name: f"{train}{line}\n"})
+    assert lint("--select", "DET102") == [f"{name}:2 DET102"] * found
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("runner = Runner.from_cfg(cfg)\nrunner.train()", True),

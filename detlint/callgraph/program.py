@@ -401,6 +401,11 @@ class Program:
     def _is_module(self) -> bool:
         return self._index.is_packaged(self.path) or self._project.is_imported(self.path)
 
+    @cached_property
+    def _measures(self) -> bool:
+        """Whether it is there to take times, as its name and its file say."""
+        return roles.measures(self.name, self.source.text)
+
     @property
     def is_below_tests(self) -> bool:
         """Whether it lies in a folder of tests."""
@@ -471,7 +476,7 @@ class Program:
         paths = [each for each in self._holders.get(kind, ()) if each == self.path or not own]
         if within is not None:
             paths = [each for each in paths if each in within]
-        if kind == "trains" and paths and not apart and roles.measures(self.name):
+        if kind == "trains" and paths and not apart and self._measures:
             return
         shared = kind == "trains" and bool(paths) and not apart and self.only_shares
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=anywhere):
@@ -752,7 +757,7 @@ class Program:
     def _calls_steps(self) -> bool:
         """Whether its own file, which is no test and takes no times, calls a function of another
         that trains there, or such a method of what it makes."""
-        if roles.is_below_tests(self._shown) or roles.measures(self.name):
+        if roles.is_below_tests(self._shown) or self._measures:
             return False
         paths = [each for each in self._holders.get("trains", ()) if each != self.path]
         found = list(self._standing("trains", "", paths, anywhere=False)) if paths else []
@@ -799,7 +804,7 @@ class Program:
         """Whether nothing in its files trains, nor do its name and what it calls say so; of a
         program that its name says is for something else, whether nothing that it runs does."""
         trains, shown = roles.trains(self.name), self._shown
-        tries = roles.measures(self.name) or roles.is_test(shown)
+        tries = self._measures or roles.is_test(shown)
         if not trains and not tries and roles.is_other_tool(self.name, shown):
             return not self.has("trains")
         return "trains" not in self._holders and not self.is_to_train

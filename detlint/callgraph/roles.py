@@ -135,9 +135,9 @@ def is_below_tests(shown: str) -> bool:
     return _is_below(shown, rows.TESTS)
 
 
-def measures(name: str) -> bool:
-    """Whether it is a benchmark."""
-    return Purpose.MEASURES in purpose(_stem(name))
+def measures(name: str, text: str) -> bool:
+    """Whether it is a benchmark that takes times: others train models and say how good they are."""
+    return Purpose.MEASURES in purpose(_stem(name)) and says_in_code(text, rows.TAKES_TIMES)
 
 
 def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:

@@ -66,6 +66,12 @@ INTERFACES = frozenset(
         *("PySide6", "nicegui", "fastapi", "uvicorn", "flask"),
     )
 )
+# What takes times.
+TAKES_TIMES = (
+    *("time()", "perf_counter", "monotonic", "process_time", "timeit", "timer", "Timer", "profil"),
+    *("cuda.Event", "synchronize(", "torch.utils.benchmark", "do_bench", "elapsed", "latency"),
+    *("throughput", "per_sec", "flops"),
+)
 # What only tries or exports something, …
 TRIES = (
     *("torch.utils.benchmark", "triton.testing", "perf_report", "assert_close(", "allclose("),
