@@ -1108,9 +1108,8 @@ _INDEXING = (
         nodes=("TakeBackward0",),
         api=spelled("torch.{,Tensor.}take"),
         calls=spelled("torch.{,Tensor.}take"),
-        condition='its backward is a put with accumulate=True, so that torch names "put_"',
-        reason="Where an index occurs twice, the backward adds the gradients with atomics, in no "
-        "fixed order.",
+        reason='Where an index occurs twice, the backward, which torch names "put_", adds the '
+        "gradients with atomics, in no fixed order.",
         alternatives=(
             Alternative("index the flattened tensor: that backward is deterministic", _TAKE),
         ),

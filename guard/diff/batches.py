@@ -130,11 +130,13 @@ def _other(found: Samples) -> str:
 
 
 def _agreeing(situation: Situation) -> str:
-    held = any(each.kind == "generator" for each in situation.parting.steps[0].events)
-    if not held:
+    events = situation.parting.steps[0].events
+    if not any(each.kind == "generator" for each in events):
         return "No generator was recorded here. "
     if not situation.generators:
-        return "Every recorded generator agrees; those of a loader's workers are not recorded. "
+        loads = any(each.kind == "batch" and not each.name.endswith(INPUT) for each in events)
+        more = "; those of a loader's workers, if it has any, are not recorded" if loads else ""
+        return f"Every recorded generator agrees{more}. "
     return f"Not the same either: {named_generators(situation.generators)}. "
 
 

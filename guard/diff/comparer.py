@@ -10,6 +10,7 @@ from guard.diff.causes import judge
 from guard.diff.differences import Cause, Comparison, Difference, Growth, apart
 from guard.diff.names import KINDS, describe, generator, listed, several, steps
 from guard.diff.pairs import Pair
+from guard.diff.resumptions import lost
 from guard.diff.situations import changes_of
 from guard.diff.timelines import Tally, draw
 from guard.diff.walks import START, Walk
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _STEPS = 256  # of one rank at a time, so that no rank is read far beyond where another parts
 _AHEAD = 10  # steps, at most, that a rank goes on beside one that has yet to write its first
 _WORDS = ("first", "second")
+_BY_SEEDS = (Cause.GENERATOR, Cause.INITIALISATION)
 _CUT_OFF = {"stopped", "failed"}  # the recording ended, and not the run
 _ADVICE = (
     "Look at what ends the shorter one: its own output, an error, the machine's memory (a process "
@@ -84,7 +86,7 @@ class Comparer:
             if not final and (behind or self._awaits_ranks(parting)):
                 return None
             self.parting = parting
-            return judge(parting, self.changes)
+            return self._beside_others(judge(parting, self.changes), parting)
         ends = (_judge_end(walk.pair, final=final) for walk in self.walks.values())
         found = [each for each in ends if each is not None]
         if found:
@@ -101,6 +103,18 @@ class Comparer:
                 return min(found, key=lambda each: each.order)
             if all(len(walk.pair) <= limit for walk in self.walks.values()):
                 return None
+
+    def _beside_others(self, found: Difference, parting: Parting) -> Difference:
+        """A difference by a generator that is seeded on other ranks."""
+        begun = {name for name, since in parting.generators.items() if since == START}
+        names = begun & set(found.generators or begun)
+        others = (walk for walk in self.walks.values() if walk.pair is not parting.pair)
+        seeded = [str(walk.pair.rank) for walk in others if any(map(walk.is_seeded, names))]
+        if found.cause not in _BY_SEEDS or not seeded:
+            return found
+        on = f"rank{'s' if len(seeded) > 1 else ''} {listed(seeded)}"
+        why = f"{found.why} On {on} the generator agrees: it is seeded there."
+        return replace(found, why=why, advice=f"{found.advice} Do so on each rank.")
 
     @staticmethod
     def _is_behind(walk: Walk, parting: Parting) -> bool:
@@ -306,9 +320,12 @@ def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iter
         )
     since = [each for walk in walks.values() for each in walk.generators.items()]
     unseeded = {name for name, position in since if position == START}
+    did = "did not begin in the same state (not seeded)"
+    if first.pair.resumed:  # what is only looked at, or was drawn from before, differs as well
+        unseeded = {
+            name for walk in walks.values() for name in lost(walk.pair).get("generator", ())
+        }
+        did = "did not come back when the run resumed"
     if unseeded and comparer.parting is None:
         what = listed([generator(name) for name in sorted(unseeded)])
-        yield (
-            f"{what[0].upper()}{what[1:]} did not begin in the same state (not seeded), and "
-            "nothing that was recorded depends on it."
-        )
+        yield f"{what[0].upper()}{what[1:]} {did}, and nothing that was recorded depends on it."

@@ -111,7 +111,7 @@ def operator(each: Operator) -> tuple[str, str]:
     if each.row:
         told.append(f"known as {each.row}")
     if each.alternative:
-        told.append(f"instead: {each.alternative}")
+        told.append(f"to do: {each.alternative}")
     return f"{each.name}{phase}{module}", "; ".join(told)
 
 

@@ -62,6 +62,14 @@ class Walk:
                 self.position += 1
         return self.parting
 
+    def is_seeded(self, name: str) -> bool:
+        """Whether a generator is held that has not differed."""
+        last = min(self.position, len(self.pair) - 1)
+        if last < 0 or name in self.generators:
+            return False
+        held = self.pair.back(0, "generator", self.pair.places(last)[0])
+        return any(each.name == name for each in held)
+
     def _agree(self, raw: bytes) -> None:
         """Generators that are the same again, as after seeding them."""
         layout = self._layouts(raw, raw)[0]

@@ -45,8 +45,9 @@ _FITTING = {
     "gradient": {"module", ""},
 }
 _WITHIN = (
-    "Keep `{}` as an attribute, and save and load that: it is a variable of the generator `{}`, "
-    "which no checkpoint holds. Or run that on as far again after loading."
+    "No checkpoint holds what the generator `{}` keeps in variables: {}. After loading, draw from "
+    "it as often as before; or write a class that keeps all of it in attributes, and save and load "
+    "these."
 )
 _SAVES_ITSELF = {"optimizer", "scheduler", "scaler", "module"}
 _STATES = {
@@ -96,7 +97,7 @@ def losses(
     if things is not None:
         found = [each for each in found if thing_of(each.like) in things]
     fitting = _fitting(found, difference)
-    told = [_told(each, text, fits=each.like.role in fitting) for each in found]
+    told = [_told(each, text, found, fits=each.like.role in fitting) for each in found]
     pairs = sorted(
         zip(told, found, strict=True),
         key=lambda each: (not each[0].fits, not each[0].is_read, not each[1].is_anew),
@@ -113,7 +114,7 @@ def _fitting(found: Sequence[Lost], difference: Difference) -> set[str]:
     return fitting if roles & fitting or "generator" in difference.lost else roles
 
 
-def _told(thing: Lost, text: Text, *, fits: bool) -> Loss:
+def _told(thing: Lost, text: Text, found: Sequence[Lost], *, fits: bool) -> Loss:
     like, below = thing.like, thing.parts[0].below
     made, changed = text.stores(like)
     line, more = changed or made, ""
@@ -125,16 +126,18 @@ def _told(thing: Lost, text: Text, *, fits: bool) -> Loss:
         more = "; it is made here"
     file, number = line or (like.file, 1)
     suspect = Suspect("", thing.words + more, file, number, LOST)
-    return Loss(suspect, _advice(thing), fits=fits, is_read=text.reads(like))
+    return Loss(suspect, _advice(thing, found), fits=fits, is_read=text.reads(like))
 
 
-def _advice(thing: Lost) -> str:
-    """With what to write, where the state can be handed over."""
+def _advice(thing: Lost, found: Sequence[Lost]) -> str:
+    """With what to write, where the state can be handed over; beside all that was lost."""
     like, below = thing.like, thing.parts[0].below
     if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
         return _AGAIN.format(f"`{like.path}{below}`")
     if not like.path:
-        return _WITHIN.format(like.name, f"{like.owner}()")
+        beside = (each.like for each in found if not each.like.path)
+        own = [each for each in beside if (each.owner, each.file) == (like.owner, like.file)]
+        return _WITHIN.format(f"{like.owner}()", listed([f"`{each.name}`" for each in own]))
     save, load = _STATES.get(like.kind, _OF_VALUES)
     if like.kind and like.role in _SAVES_ITSELF:
         save, load = _OF_OBJECTS

@@ -164,7 +164,7 @@ def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Swi
 def alternative(row: Operation | Switched | None) -> str:
     """What to do, by the tables."""
     if row is None:
-        return f"not in the table of operators; see whether it helps: {_SWITCH}"
+        return f"see whether it helps: {_SWITCH}; it is not in the table of operators"
     if isinstance(row, Switched):
         return f"{_SWITCH}; by default it {row.reason}"
     text = row.alternatives[0].text if row.alternatives else _SWITCH

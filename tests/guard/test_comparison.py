@@ -149,6 +149,46 @@ def test_an_unseeded_generator_on_which_nothing_depends_is_told_and_no_differenc
     )
 
 
+@pytest.mark.parametrize("of_both", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "cause"), [("batch", "GENERATOR"), ("parameter", "INITIALISATION")]
+)
+def test_that_a_generator_is_seeded_on_another_rank_is_told(
+    kind: str, cause: str, tmp_path: Path, *, of_both: bool
+) -> None:
+    unseeded = altered("generator", "torch.cpu")
+    other = unseeded if of_both else altered("batch", since=9)
+    edits = {"a": [None, None], "b": [other, chained(unseeded, altered(kind))]}
+    runs = [
+        [
+            write(tmp_path / f"{name}{rank}", edit=edit, header=Header(rank=rank, world_size=2))
+            for rank, edit in enumerate(some)
+        ]
+        for name, some in edits.items()
+    ]
+    found = compare(*runs)
+    assert found is not None
+    assert (found.rank, found.cause.name) == (1, cause)
+    told = "On rank 0 the generator agrees: it is seeded there." in found.why
+    assert told is found.advice.endswith("Do so on each rank.") is not of_both
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_workers_of_a_loader_are_named_where_there_is_a_loader(
+    tmp_path: Path, *, loads: bool
+) -> None:
+    def seen(events: list[Event], _: int) -> list[Event]:
+        name = "{}" if loads else "Net {} input"
+        return [
+            replace(each, name=name.format(each.name)) if each.kind == "batch" else each
+            for each in events
+        ]
+
+    found = parted(tmp_path, {"edit": seen}, {"edit": chained(altered("batch", None, 3), seen)})
+    assert "Every recorded generator agrees" in found.why
+    assert ("; those of a loader's workers, if it has any, are not recorded" in found.why) is loads
+
+
 def test_another_environment_is_the_cause_only_of_what_nothing_else_explains(
     tmp_path: Path,
 ) -> None:

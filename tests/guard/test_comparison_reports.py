@@ -57,6 +57,7 @@ def test_the_text_says_where_why_and_what_next(comparison: Comparison) -> None:
     assert told["operator"].startswith(
         "aten.index_put_.default (backward) in head: /srv/train.py:9"
     )
+    assert told["operator"].endswith("; to do: use where")
     assert told["suspect"].startswith("DET204 data.py:12: os.listdir ")
     assert told["then"] == "3 steps differ from there on: 2 of 18 module outputs"
     assert "\x1b" not in "".join(lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from recorded_runs import altered, chained, event, write
 
-from guard.diff import Cause, Difference, compare
+from guard.diff import Cause, Difference, compare, examine
 from guard.trace import Event, Header
 
 if TYPE_CHECKING:
@@ -102,6 +102,26 @@ def test_a_generator_that_nobody_draws_from_is_not_lost(tmp_path: Path) -> None:
     found = lost(tmp_path, edit, seen)
     assert "numpy" not in found.why
     assert "the model's state_dict()" in found.advice
+
+
+@pytest.mark.parametrize("names", [("numpy",), ()])
+def test_a_generator_that_did_not_come_back_and_decides_nothing_is_told(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    def drawn(events: list[Event], number: int) -> list[Event]:
+        return [*events, *(event("generator", name, number, detail="") for name in names)]
+
+    header = Header(first_step=AT)
+    edit = chained(drawn, altered("generator", "numpy"), altered("generator", "python"))
+    whole = write(tmp_path / "whole", header=Header(), edit=drawn)
+    found = examine([whole], [write(tmp_path / "after", 3, header=header, edit=edit)])
+    told = [each for each in found.limits if "nothing that was recorded depends on it" in each]
+    assert found.difference is None
+    assert told == [
+        "NumPy's global generator did not come back when the run resumed, and nothing that was "
+        "recorded depends on it."
+        for _ in names
+    ]
 
 
 def test_a_generator_that_is_made_in_each_step_is_not_lost(tmp_path: Path) -> None:

@@ -254,8 +254,13 @@ def test_a_variable_of_a_generator_is_not_said_to_be_saved_as_it_is(tmp_path: Pa
     assert (begun.path, begun.owner) == ("", "counted")
 
     moved = begun._replace(digest=begun.digest + 4, text="1.0")
-    found, _ = told(tmp_path, difference_of("output"), ([begun], [moved]), ([begun], [begun]))
-    assert found[0].advice.startswith("Keep `warmth` as an attribute")
+    other = [each._replace(name="taken") for each in (begun, moved)]
+    held_by = ([begun, other[0]], [moved, other[1]]), ([begun, other[0]], [begun, other[0]])
+    found, _ = told(tmp_path, difference_of("output"), *held_by)
+    assert found[0].advice.startswith(
+        "No checkpoint holds what the generator `counted()` keeps in variables: `warmth` and "
+        "`taken`. After loading, draw from it as often as before; or write a class"
+    )
 
 
 def test_what_fits_comes_first_and_all_that_was_lost_is_named(tmp_path: Path) -> None:
