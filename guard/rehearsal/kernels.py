@@ -275,28 +275,19 @@ def _without_cudnn() -> Iterator[None]:
 
 
 _AMPERE = (8, 0)
-GPUS: dict[str, tuple[int, int]] = {
-    "p100": (6, 0),
-    "v100": (7, 0),
-    "t4": (7, 5),
-    "rtx2080": (7, 5),
-    "a100": (8, 0),
-    "a10": (8, 6),
-    "a40": (8, 6),
-    "a6000": (8, 6),
-    "rtx3090": (8, 6),
-    "l4": (8, 9),
-    "l40": (8, 9),
-    "l40s": (8, 9),
-    "rtx4090": (8, 9),
-    "h100": (9, 0),
-    "h200": (9, 0),
-    "gh200": (9, 0),
-    "b200": (10, 0),
-    "gb200": (10, 0),
-    "b300": (10, 3),
-    "rtx5090": (12, 0),
+_CAPABILITIES = {
+    (6, 0): "p100",
+    (7, 0): "v100",
+    (7, 5): "t4 rtx2080",
+    (8, 0): "a100",
+    (8, 6): "a10 a40 a6000 rtx3090",
+    (8, 9): "l4 l40 l40s rtx4090",
+    (9, 0): "h100 h200 gh200",
+    (10, 0): "b200 gb200",
+    (10, 3): "b300",
+    (12, 0): "rtx5090",
 }
+GPUS = {name: found for found, names in _CAPABILITIES.items() for name in names.split()}
 
 
 def sources(gpu: str) -> Iterator[OtherSource]:

@@ -24,6 +24,7 @@ from guard.observe import places
 from guard.observe.patching import around
 from guard.program import Program
 from guard.refusals.translation import WARNED
+from guard.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -276,7 +277,7 @@ class Rehearsal:
 
     def _steps(self) -> str:
         steps = 0 if self._recorder is None else self._recorder.steps
-        return "1 optimizer step" if steps == 1 else f"{steps} optimizer steps"
+        return counted(steps, "optimizer step")
 
     def _end(self, why: str) -> NoReturn:
         """Write the report and end the process at once: what the program does when it ends, such

@@ -238,23 +238,20 @@ FLAGS: tuple[Flag, ...] = (
         *_tensor_float("backends.cudnn", "backends.cudnn.conv", "backends.cudnn.rnn"),
         otherwise=("ieee", "ieee"),
     ),
-    Flag(
-        "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
-        False,
-        "sums inside float16 products are kept in float32",
-        "slower on some shapes",
-        _BEFORE,
-        _reduced,
-        *_attribute("backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),
-    ),
-    Flag(
-        "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
-        False,
-        "sums inside bfloat16 products are kept in float32",
-        "slower on some shapes",
-        _BEFORE,
-        _reduced,
-        *_attribute("backends.cuda.matmul", "allow_bf16_reduced_precision_reduction"),
+    *(
+        Flag(
+            f"torch.backends.cuda.matmul.{name}",
+            False,
+            f"sums inside {kind} products are kept in float32",
+            "slower on some shapes",
+            _BEFORE,
+            _reduced,
+            *_attribute("backends.cuda.matmul", name),
+        )
+        for name, kind in (
+            ("allow_fp16_reduced_precision_reduction", "float16"),
+            ("allow_bf16_reduced_precision_reduction", "bfloat16"),
+        )
     ),
 )
 

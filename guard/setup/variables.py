@@ -197,7 +197,13 @@ _CONNECTED = (
     "torch.distributed has connected the ranks over {library} already, which then read its "
     "variables: call guard.enable before init_process_group, or " + _START + ", or export {fix}"
 )
-_NCCL = _CONNECTED.format(library="NCCL", fix="NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0")
+_OF_RANKS: dict[str, Any] = {
+    "when": "in runs of several ranks",
+    "applies": several_ranks,
+    "late": _CONNECTED.format(library="NCCL", fix="NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0"),
+    "is_late": connected_by("nccl"),
+    "refuses": True,
+}
 
 VARIABLES: tuple[Variable, ...] = (
     Variable(
@@ -250,11 +256,7 @@ VARIABLES: tuple[Variable, ...] = (
         since="NCCL 2.5",
         cost="slower than trees on many nodes, and than NVLS behind NVLink switches",
         source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-algo",
-        when="in runs of several ranks",
-        applies=several_ranks,
-        late=_NCCL,
-        is_late=connected_by("nccl"),
-        refuses=True,
+        **_OF_RANKS,
     ),
     Variable(
         "NCCL_NVLS_ENABLE",
@@ -266,11 +268,7 @@ VARIABLES: tuple[Variable, ...] = (
         since="NCCL 2.17",
         cost="slower reductions behind NVLink switches (Hopper and newer); none elsewhere",
         source="https://github.com/NVIDIA/nccl/issues/1497",
-        when="in runs of several ranks",
-        applies=several_ranks,
-        late=_NCCL,
-        is_late=connected_by("nccl"),
-        refuses=True,
+        **_OF_RANKS,
     ),
     Variable(
         "HCCL_DETERMINISTIC",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from guard.diff import Cause, Comparison, Confidence, Source, examine
 from guard.diff.situations import for_kernels
 from guard.errors import GuardError
+from guard.terminal import counted
 from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
 from guard.verification.explaining import (
     FREE,
@@ -183,13 +184,14 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
     difference = None if comparison is None else comparison.difference
     parted = difference is not None and difference.cause not in (Cause.LENGTH, Cause.CONTROL_FLOW)
     for each in watched.hung:
-        why = f"did nothing for too long after {_steps(each)}; --seconds gives it more time"
+        done = counted(each.steps, "step")
+        why = f"did nothing for too long after {done}; --seconds gives it more time"
         return Failure(each.number + 1, why, each.tail(), decides=not parted)
     for each in watched.processes:
         if each.status and not each.was_stopped:
             output = each.tail()
             short = each.status == _KILLED or any(w in line for w in _MEMORY for line in output)
-            why = f"ended with status {each.status} after {_steps(each)}"
+            why = f"ended with status {each.status} after {counted(each.steps, 'step')}"
             if getattr(sys.flags, "safe_path", False) and any(_NO_MODULE in e for e in output):
                 why += _SAFE_PATH
             if short:
@@ -197,16 +199,12 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
             decides = difference is None or (short and not parted)
             return Failure(each.number + 1, why, output, decides=decides)
         if (error := each.failed_recording()) is not None:
-            why = f"was recorded up to {_steps(each)} only: {error}"
+            why = f"was recorded up to {counted(each.steps, 'step')} only: {error}"
             return Failure(each.number + 1, why, each.tail(), decides=difference is None)
     if comparison is None:
         why = "did no step: no optimizer stepped and no model was evaluated"
         return Failure(1, why, watched.processes[0].tail())
     return None
-
-
-def _steps(process: Process) -> str:
-    return "1 step" if process.steps == 1 else f"{process.steps} steps"
 
 
 @dataclass

@@ -6,10 +6,12 @@ Where something is made, changed, read, saved and loaded. What acts on a circums
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
 _CHANGES = ("change", "store_item")  # operations of detlint's
 _OUTER = ("free", "global")
 _LATER = 3  # of what is held: begun elsewhere, and changed here
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 # What only tells a person of what it is given.
 _TELLS = {
     *("print", "log", "info", "debug", "warning", "write", "append", "add_scalar", "log_metrics"),
     *("set_postfix", "set_description", "format"),
 }
+_OF_MODULES = re.compile(r"(parameters|modules|children)\(")
 _SETTERS_OF = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
 # What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
 _HOLDERS = {
@@ -126,19 +128,14 @@ class Text:
     def sets(self, name: str) -> tuple[str, int] | None:
         """File and line that sets an attribute of a library's object, or that calls what does: in a
         loop, if any is there; else the last of all."""
-        by = {each.name for tree in self._all for each in _setting(tree, name)} if name else set()
-        found: list[tuple[bool, str, int]] = []
-        for path, tree in self.trees.items() if name else ():
-            loops = [each for each in _all(tree, *LOOPS) if not _goes_through_modules(each)]
-            inner = {each for loop in loops for each in ast.walk(loop)}
-            found += [
-                (node in inner, path, node.lineno)
-                for node in _all(tree, ast.Call, *_STORES)
-                if _is_set(node, name)
-                or (node in inner and isinstance(node, ast.Call) and last_name(node.func) in by)
-            ]
-        at = next((each for each in found if each[0]), found[-1] if found else None)
-        return at and at[1:]
+        units = self._units.values() if name else ()
+        setting = [each for unit in units for each in unit.stores(name)]
+        words = set(_SETTERS_OF.get(name, ()))
+        setting += (each for unit in units for each in _calls_of(unit, words))
+        by = {each.function.word for each in setting} - {""}
+        setting += (x for unit in units for x in _calls_of(unit, by) if _is_repeated(x))
+        at = next(filter(_is_repeated, setting), setting[-1] if setting else None)
+        return None if at is None else (at.function.unit.source.path, _line(at))
 
     def reads(self, like: Held) -> bool:
         """Whether anything reads a variable or an attribute, but to print or log it. What is made
@@ -265,16 +262,17 @@ def stored(node: ast.AST) -> list[ast.expr]:
 # What is held
 
 
-def _is_set(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Call):
-        return last_name(node.func) in _SETTERS_OF.get(name, ())
-    return any(isinstance(each, ast.Attribute) and each.attr == name for each in stored(node))
+def _calls_of(unit: Unit, words: Collection[str]) -> Iterator[Op]:
+    """The calls of what has one of some names."""
+    calls = (each for word in words for each in unit.ops_naming(word))
+    return (each for each in calls if word_of(each) in words)
 
 
-def _setting(tree: ast.AST, name: str) -> Iterator[ast.FunctionDef]:
-    """Functions that set an attribute."""
-    functions = _all(tree, *_FUNCTIONS)
-    return (each for each in functions if any(_is_set(node, name) for node in ast.walk(each)))
+def _is_repeated(op: Op) -> bool:
+    """Whether a loop runs it again and again, and not once for each module or parameter."""
+    loops = (each.node for each in op.region.around() if isinstance(each.node, LOOPS))
+    heads = (getattr(each, "iter", None) for each in loops)
+    return any(each is None or not _OF_MODULES.search(ast.unparse(each)) for each in heads)
 
 
 def _stored(unit: Unit, like: Held) -> list[tuple[int, int, bool]]:
@@ -365,11 +363,6 @@ def _indices(node: ast.AST) -> list[ast.AST]:
         found.append(node.slice)
         node = node.value
     return found
-
-
-def _goes_through_modules(loop: ast.AST) -> bool:
-    source = ast.unparse(loop.iter) if isinstance(loop, (ast.For, ast.AsyncFor)) else ""
-    return any(f"{each}(" in source for each in ("parameters", "modules", "children"))
 
 
 # Checkpoints

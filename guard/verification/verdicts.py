@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from guard.diff import Comparison, as_json, text
-from guard.terminal import visible
+from guard.terminal import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ class Verdict:
             return told
         is_cut = self.interrupted or (failure is not None and failure.decides)
         if is_cut and comparison.difference is None:
-            steps = "1 step" if comparison.steps == 1 else f"{comparison.steps} steps"
+            steps = counted(comparison.steps, "step")
             return f"{told}As far as they went, the runs are identical: {steps}.\n"
         decides = failure is not None and failure.decides
         shown = text(comparison, stream)
