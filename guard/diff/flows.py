@@ -22,10 +22,12 @@ from guard.diff.sources import (
     draws_file,
     draws_name,
     fills,
+    has_factory,
     is_begun,
     is_clock,
+    is_fresh,
     lists,
-    varies,
+    measures,
     waits,
 )
 from guard.diff.state_origins import StateOrigins
@@ -167,6 +169,8 @@ class Flows:
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
         self._drawers = [each for each in nodes if draws_name(each.statement)]
+        # by name, those of classes that are made anew for each object
+        self._fields = {e.statement.writes[0][0]: e for e in nodes if has_factory(e.statement)}
         self._branched: dict[object, Origins] = {}  # by frame
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
@@ -223,6 +227,8 @@ class Flows:
         cause = node.cause
         if cause is not None and not _is_ended(cause):
             node.origins = cause.origins or self._decided(cause)
+            if self._is_fresh(node):  # whoever does it has another one
+                node.origins |= {node}
         self.tainted.append(node)
         ran = node.ran
         for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
@@ -293,7 +299,8 @@ class Flows:
 
     def _of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
-        if is_clock(node.statement) and not is_begun(node.statement):
+        clocked = is_clock(node.statement) and not is_begun(node.statement)
+        if clocked or measures(node.statement):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
         # what it calls may have been given by it what differs: that tells nothing
@@ -337,6 +344,7 @@ class Flows:
             if path[0] in node.within.call.names and above is not None:
                 yield above
             yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
+            yield from self._of_its_field(path)
 
     def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
         found = (self.written.last(key, until) for key in keys)
@@ -489,7 +497,7 @@ class Flows:
         if not found and above is not None and len(path) == 1:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before) or late
-        found = found or self._of_its_maker(node, path)
+        found = found or self._of_its_field(path) or self._of_its_maker(node, path)
         if found or above is None:
             return found
         own = self._of_its_object(above) if path[0] == "self" else NOTHING
@@ -515,6 +523,11 @@ class Flows:
         if len(path) < 2 or made is None or made.within is not node.within:
             return NOTHING
         return made.origins or self.given(made) or frozenset((made,))
+
+    def _of_its_field(self, path: Path) -> Origins:
+        """Of an attribute that no statement has written, the field whose factory gives another one
+        each time: code that a library makes has called it."""
+        return frozenset(filter(None, [self._fields.get(path[-1]) if len(path) > 1 else None]))
 
     def _passed_on(self, node: Node, above: Node) -> Origins:
         """What was given to a call and no statement wrote: of the one around it what it was given,
@@ -564,8 +577,11 @@ class Flows:
         """What differs of what a statement puts into a thing that is the same in both runs."""
         found = node.origins or self.behind(node) or self._gone_through(node, deep - 1)
         found = found or self._of_drawn_names(node, _DEEP)
-        is_origin = varies(node.statement) or self.traits(node).gave & ASKED
-        return found or (frozenset((node,)) if is_origin else NOTHING)
+        return found or (frozenset((node,)) if self._is_fresh(node) else NOTHING)
+
+    def _is_fresh(self, node: Node) -> bool:
+        """Whether what a statement gives is another in each run, whatever it is given."""
+        return is_fresh(node.statement) or bool(self.traits(node).gave & ASKED)
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""

@@ -41,8 +41,7 @@ VARYING: dict[Source, set[str]] = {
         *("os.times", "thread_time", "clock_gettime"),
     },
     Source.LOAD: {
-        *("os.getloadavg", "psutil.cpu_percent", "psutil.virtual_memory", "psutil.getloadavg"),
-        *("psutil.swap_memory", "psutil.cpu_times", "psutil.disk_usage", "psutil.net_io_counters"),
+        *("getloadavg", "cpu_percent", "cpu_times", "cpu_times_percent", "virtual_memory"),
         *("memory_info", "memory_full_info", "memory_percent", "getrusage", "get_traced_memory"),
         *("cuda.mem_get_info", "shutil.disk_usage", "statvfs"),
     },
@@ -122,6 +121,8 @@ def source_of(call: str) -> Source | None:
     """What a call of this dotted name gives, that is another in each run."""
     if call in _BUILTINS:
         return _BUILTINS[call]
+    if call.startswith("psutil."):
+        return Source.LOAD
     last, two = call.rpartition(".")[2], ".".join(call.split(".")[-2:])
     return next((each for each, names in VARYING.items() if last in names or two in names), None)
 
@@ -134,6 +135,28 @@ def is_clock(statement: Statement) -> bool:
 def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
     return any(source_of(each) in VALUES for each in statement.calls)
+
+
+def measures(statement: Statement) -> bool:
+    """Whether a statement measures the machine."""
+    return any(source_of(each) is Source.LOAD for each in statement.calls)
+
+
+def is_fresh(statement: Statement) -> bool:
+    """Whether what it gives is another in each run by itself: a time, an unseeded generator."""
+    if varies(statement):
+        return True
+    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
+    bare = (each for each in calls if not each.args and not each.keywords)
+    return any(ast.unparse(each.func).rpartition(".")[2] in UNSEEDED for each in bare)
+
+
+def has_factory(statement: Statement) -> bool:
+    """Whether it declares a field of a class, of which each object gets another value."""
+    if statement.kind not in ("AnnAssign", "Assign") or "factory=" not in statement.text:
+        return False
+    given = (source_of(e) in VALUES or e.rpartition(".")[2] in UNSEEDED for e in statement.calls)
+    return bool(statement.writes) and any(given)
 
 
 def draws_name(statement: Statement) -> bool:

@@ -176,6 +176,7 @@ _BLOCKS = (
 )  # fmt: skip
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # try: … except*, from Python 3.11 on
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FACTORIES = {"default_factory", "factory"}  # called for each object: of a field, a defaultdict
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
 
 
@@ -414,6 +415,10 @@ class _Gathered:
             self.gather(node.func.value, bound)
         else:
             self.gather(node.func, bound)
+        for given in node.keywords:
+            if given.arg in _FACTORIES and path_of(given.value) is not None:
+                self.calls.append(in_full(_dotted(given.value), self._names))
+                self.lines.append(given.value.lineno)
         for each in (*node.args, *(each.value for each in node.keywords)):
             self._touch(each.value if isinstance(each, ast.Starred) else each, bound)
             self.gather(each, bound)

@@ -61,6 +61,8 @@ _ORDERED = {
     *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
 _TAKING = {"get", "recv"}
+# What a file, or a lock, raises that another process has made, taken or removed before.
+_TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
@@ -174,6 +176,9 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     statement, shown = node.statement, f"`{node.statement.text}`"
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
+    raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
+    if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
+        yield Origin(Source.THREAD_ORDER, f"{shown} fails where others have come first")
     waits = statement.kind in ("AsyncFor", "AsyncWith")
     if waits or any(isinstance(each, ast.Await) for each in parts_of(statement.text)):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
@@ -384,7 +389,7 @@ def _of_statements(known: Known) -> Explanation | None:
         other = _of_operator(known) or _of_circumstance(known) or _of_line(known)
         other = other or _of_slice(known, shown.slice) or _of_globals(known)
         if other is None:
-            return told._replace(confidence=Confidence.LIKELY)
+            return told._replace(confidence=Confidence.POSSIBLE)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
     other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name

@@ -63,6 +63,30 @@ CASES = {
         9,
         set(),
     ),
+    "a field that a factory makes": (
+        (
+            "import dataclasses, time\n@dataclasses.dataclass\nclass A:\n"
+            "    at: float = dataclasses.field(default_factory=time.time)\n"
+            "    def get(self):\n        return self.at\na = A()\nb = a.get()"
+        ),
+        9,
+        {5},
+    ),
+    "a field that is given": (
+        (
+            "import dataclasses, time\n@dataclasses.dataclass\nclass A:\n"
+            "    at: float = dataclasses.field(default_factory=time.time)\n"
+            "    def get(self):\n        return self.at\n"
+            "now = os.urandom(4)\na = A(now)\nb = a.get()"
+        ),
+        10,
+        {8},
+    ),
+    "what is measured, whatever it is asked of": (
+        "import resource\nn = os.urandom(4)\na = n, resource.getrusage(0)\nb = a",
+        5,
+        {4},
+    ),
     "into a list": ("a = []\nfor _ in range(3):\n    a.append(os.urandom(4))\nb = a[1]", 5, {4}),
     "into a dictionary": ("a = {}\nk = 3\na[k] = os.urandom(4)\nb = a[k]", 5, {4}),
     "an attribute of another object": (
@@ -1021,3 +1045,41 @@ def test_a_name_that_a_library_draws_is_followed_through_its_object(tmp_path: Pa
 
     assert origins(found, 9) == {5}
     assert origin_of(node, found.traits(node)).source is Source.DRAWN_NAME
+
+
+@pytest.mark.parametrize(("seed", "is_origin"), [("", True), ("3", False)])
+def test_what_one_run_alone_makes_anew_is_an_origin_itself(
+    seed: str, is_origin: object, tmp_path: Path
+) -> None:
+    text = f"""
+        import random
+        held = random.Random(4) if is_there else None
+        if held is None:
+            held = random.Random({seed})
+        b = held.random()
+    """
+    found = flows(tmp_path, textwrap.dedent(text), is_there=(True, False))
+    assert (5 in origins(found, 6)) is is_origin
+
+
+@pytest.mark.parametrize(
+    ("ask", "source"),
+    [("os.mkdir(path)", Source.THREAD_ORDER), ("1 / (1 - os.path.isdir(path))", None)],
+)
+def test_who_comes_second_to_a_file_is_told(
+    ask: str, source: Source | None, tmp_path: Path
+) -> None:
+    text = f"""
+        import os
+        path = "{tmp_path / "claimed"}"
+        try:
+            {ask}
+            won = True
+        except Exception:
+            won = False
+        os.makedirs(path, exist_ok=True)
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (origin,) = {each for node in found.tainted for each in node.origins}
+    assert origin.statement.line == 5
+    assert origin_of(origin, found.traits(origin)).source is (source or Source.NOT_SHOWN)

@@ -246,7 +246,7 @@ CONFIDENCES = {
         "OBJECT_ADDRESS",
         "likely",
     ),
-    "a line that tells nothing": (known(shown=shown(Source.NOT_SHOWN)), "NOT_SHOWN", "likely"),
+    "a line that tells nothing": (known(shown=shown(Source.NOT_SHOWN)), "NOT_SHOWN", "possible"),
     "a line, and a circumstance": (
         known(shown=shown(Source.NOT_SHOWN), circumstance="memory"),
         "UNWRITTEN_MEMORY",
@@ -271,7 +271,7 @@ CONFIDENCES = {
     "a line, and a generator that was seeded by something else": (
         known(shown=shown(Source.NOT_SHOWN), generators=("made at train.py:3",)),
         "NOT_SHOWN",
-        "likely",
+        "possible",
     ),
     "a known operator": (known(operator=kernel("index_put")), "KERNEL", "certain"),
     "an operator": (known(operator=kernel(None)), "KERNEL", "likely"),
@@ -354,8 +354,10 @@ def test_a_long_slice_is_shortened() -> None:
 def test_what_a_call_reads() -> None:
     called = ("time.time", "datetime.datetime.now", "os.getpid", "id", "self.id", "append")
     found = [source_of(each) for each in called]
+    measured = {source_of(each) for each in ("psutil.cpu_stats", "process.cpu_percent")}
 
     assert found == [Source.CLOCK] * 2 + [Source.PROCESS, Source.OBJECT_ADDRESS, None, None]
+    assert measured == {Source.LOAD}
 
 
 @pytest.mark.parametrize(
