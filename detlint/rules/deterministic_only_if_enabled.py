@@ -115,7 +115,7 @@ class DeterministicOnlyIfEnabled(Rule):
         from detlint.dataflow.numerics.operators import Operators
 
         operators = Operators(self.unit, "switched", self.settings.target_torch, self.others)
-        for found in operators.matches(offsets):
+        for found in operators.differing(offsets):
             self._judge(operators, found)
 
     def _judge(self, operators: Operators, found: Match) -> None:
@@ -123,10 +123,6 @@ class DeterministicOnlyIfEnabled(Rule):
         from detlint.dataflow.numerics.repeats import adds_whole_numbers
 
         backward = found.row.direction == "backward"
-        if operator_gradients.runs_on_cpu(operators, found):
-            return
-        if backward and operator_gradients.has_none(operators, found):
-            return
         exact = operators.indices.is_exact(found) or adds_whole_numbers(operators, found)
         if exact or self._is_on:
             return

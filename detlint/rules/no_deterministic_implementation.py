@@ -148,7 +148,7 @@ class NoDeterministicImplementation(Rule):
         from detlint.dataflow.numerics.operators import Operators
 
         operators = Operators(self.unit, "refused", self.settings.target_torch, self.others)
-        for found in operators.matches(offsets):
+        for found in operators.differing(offsets):
             self._judge(operators, found)
 
     def _judge(self, operators: Operators, found: Match) -> None:
@@ -157,10 +157,6 @@ class NoDeterministicImplementation(Rule):
 
         row = cast("Operation", found.row)
         backward, sure = row.direction == "backward", self.confidence
-        if operator_gradients.runs_on_cpu(operators, found):
-            return
-        if backward and operator_gradients.has_none(operators, found):
-            return
         if row.silent and adds_whole_numbers(operators, found):
             return  # nothing refuses it, and the result is exact
         if backward and not operator_gradients.is_likely(operators, found):

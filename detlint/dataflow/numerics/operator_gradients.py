@@ -32,6 +32,13 @@ _MOST = 20  # functions that call one another
 _CALLS = 3  # from a function without gradients to the one that is asked about
 
 
+def may_differ(operators: Operators, found: Match) -> bool:
+    """Whether an operator may run where it differs: not on the CPU where CUDA alone is concerned,
+    nor without gradients where the backward is."""
+    backward = found.row.direction == "backward"
+    return not (runs_on_cpu(operators, found) or (backward and has_none(operators, found)))
+
+
 def has_none(operators: Operators, found: Match) -> bool:
     """Whether an operator visibly computes nothing that a gradient comes to, or a call of a layer
     whose backward alone is concerned."""

@@ -14,6 +14,7 @@ from detlint.dataflow.callers import Callers
 from detlint.dataflow.numerics.gradients import Files, Gradients
 from detlint.dataflow.numerics.indices import Indices
 from detlint.dataflow.numerics.layers import moved
+from detlint.dataflow.numerics.operator_gradients import may_differ
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
 from detlint.dataflow.origins import Origins
@@ -173,16 +174,16 @@ class Operators:
         self._rows = rows_of(table, release)
         self._words = frozenset(form.rpartition(".")[2] for form in self._rows)
 
-    def matches(self, offsets: Sequence[int]) -> Iterator[Match]:
+    def differing(self, offsets: Sequence[int]) -> Iterator[Match]:
         """The calls that lead to a row for sure, in the functions at some offsets, or of the
-        classes there. Raises UnparsedError."""
+        classes there, and that may run where it differs. Raises UnparsedError."""
         functions = [
             function for outer in self.unit.functions_at(offsets) for function in outer.everything()
         ]
-        yield from self.matches_in(functions)
+        yield from (each for each in self.matches_in(functions) if may_differ(self, each))
 
     def matches_in(self, functions: Iterable[Function]) -> Iterator[Match]:
-        """The same in some functions."""
+        """The calls that lead to a row for sure in some functions."""
         seen: set[Op] = set()
         for function in functions:
             own = ((call, self._meant(call.args[0])) for call in function.coded("call"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.numerics.operator_gradients import has_none, runs_on_cpu, seems_exact
+from detlint.dataflow.numerics.operator_gradients import may_differ, seems_exact
 from detlint.models import operators as rows
 
 if TYPE_CHECKING:
@@ -16,10 +16,7 @@ _ONES = (1, 1, 1)
 
 def differs(operators: Operators, found: Match) -> bool:
     """Whether what a call leads to may differ from run to run on a GPU, where it is trained."""
-    backward = found.row.direction == "backward"
-    if runs_on_cpu(operators, found) or (backward and has_none(operators, found)):
-        return False
-    return not (
+    return may_differ(operators, found) and not (
         is_same_in_each_run(operators, found)
         or operators.indices.is_exact(found)
         or adds_whole_numbers(operators, found)
