@@ -14,7 +14,7 @@ from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
-from detlint.finding import UNPARSED, Confidence, unreadable
+from detlint.finding import UNPARSED, Confidence, Step, unreadable
 from detlint.index.entrypoints import (
     is_entrypoint,
     may_be_flat,
@@ -25,6 +25,7 @@ from detlint.index.index import Index
 from detlint.kept import Kept, Work
 from detlint.sources.cache import digest_of, dump, load
 from detlint.sources.kinds import NOTEBOOK, PYTHON
+from detlint.sources.paths import relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 # Files, of which it takes longer to find the programs among them than to wait for their linting.
 _MANY = 5_000
 _SHOWN = 3  # programs that a finding names beside its own
+_SAME = "the same holds for"
 
 
 class Linker:
@@ -463,7 +465,8 @@ def rests_on_others(rule: type[Rule], finding: Finding) -> bool:
 
 def _joined(group: list[_Said]) -> _Said:
     """Of findings that are about one place, that of the program that holds it, or that is there to
-    train, or that others import, or the first. It names the others."""
+    train, or that others import, or the first. It names some of the others, and its way leads to
+    each."""
 
     def rank(said: _Said) -> tuple[bool, bool, int, str]:
         program, finding = said
@@ -474,11 +477,15 @@ def _joined(group: list[_Said]) -> _Said:
     (program, finding), *others = sorted(group, key=rank)
     if not others:
         return program, finding
-    shown = sorted(each.title for each, _ in others)
+    named = sorted((each.title, one) for each, one in others)
+    shown = [title for title, _ in named]
     if len(shown) > _SHOWN + 1:
         shown[_SHOWN:] = [f"{len(shown) - _SHOWN} others"]
     listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
-    return program, finding._replace(message=f"{finding.message}; the same holds for {listed}")
+    folder = os.path.dirname(finding.path)
+    ways = (Step(*one[1:5], f"{_SAME} {title}", relative(one.path, folder)) for title, one in named)
+    message = f"{finding.message}; {_SAME} {listed}"
+    return program, finding._replace(message=message, way=(*finding.way, *ways))
 
 
 def _unsuppressed(findings: Iterable[Finding], index: Index) -> Iterator[Finding]:

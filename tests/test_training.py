@@ -430,6 +430,51 @@ def test_one_training_of_several_programs_is_said_at_one_that_names_the_others(
     assert told(".") == [("steps.py", "the same holds for b.py, d.py, e.py and z.py")]
 
 
+def test_of_many_programs_with_one_training_the_way_leads_to_each(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"{each}.py" for each in "abcdefg"]
+    project({"steps.py": STEPS, **dict.fromkeys(names, STARTS.format(""))})
+    main(["--no-cache", "--select", "DET304", "--output-format", "sarif", "."])
+    (found,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    same = "the same holds for b.py, c.py, d.py and 3 others"
+    assert found["message"]["text"].partition("\n")[0].endswith(same)
+    (flow,) = found["codeFlows"]
+    places = [
+        (
+            each["location"]["physicalLocation"]["artifactLocation"]["uri"],
+            each["location"]["message"]["text"],
+        )
+        for each in flow["threadFlows"][0]["locations"]
+    ]
+    others = [(each, f"the same holds for {each}") for each in names[1:]]
+    assert places[-len(others) :] == others
+    main(["--no-cache", "--select", "DET304", "--show-source", "."])
+    told = capsys.readouterr().out
+    assert all(told.count(f"the same holds for {each}\n") == 1 for each in names[1:])
+
+
+@pytest.mark.parametrize(
+    ("step", "named"),
+    [
+        ("    loss.backward()\n    opt.step()", "(`loss.backward()`)"),
+        ("    opt.step()", "(`torch.autograd.grad(out, x, create_graph=True)"),
+    ],
+)
+def test_training_is_a_backward_rather_than_a_gradient_that_a_loss_is_made_of(
+    step: str,
+    named: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    worked_out = "torch.autograd.grad(out, x, create_graph=True)[0].norm()"
+    penalty = f"def penalty(out, x):\n    return {worked_out}\n"
+    loop = LOOP.format(imports=penalty, before=OPTIMIZER, step=step)
+    project({"train.py": loop.replace(".mean()", ".mean() + penalty(model(x), x)")})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert named in capsys.readouterr().out
+
+
 def test_programs_with_a_loop_of_their_own_are_told_each(
     project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

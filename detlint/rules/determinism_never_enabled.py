@@ -23,6 +23,7 @@ _TORCH = (
 )
 _PLAIN = ("torch", "torchvision")
 _TRAINED = "trained here"
+_GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
@@ -108,9 +109,9 @@ class DeterminismNeverEnabled(Rule):
         # What runs takes longest to tell, so it is asked last.
         if not program.imports(*_TORCH) or program.has("enables", "torch"):
             return
-        first, sure = program.first("trains", "torch"), cls.confidence
+        first, sure = _training(program), cls.confidence
         if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
-            first, sure = program.first("trains", "torch", apart=True), Confidence.POSSIBLE
+            first, sure = _training(program, apart=True), Confidence.POSSIBLE
         if first is None:
             return
         trainer = any(each in first.fact.text for each in _OF_TRAINERS)
@@ -144,6 +145,16 @@ class DeterminismNeverEnabled(Rule):
             if step.text == _TRAINED:
                 return finding.file_of(step), step.row, step.column
         return finding.path, finding.row, finding.column
+
+
+def _training(program: Program, *, apart: bool = False) -> Located | None:
+    """What trains: rather a step of it than a gradient that a loss or a force is made of."""
+    first = None
+    for each in program.facts("trains", "torch", apart=apart):
+        if not each.fact.text.startswith(_GRADIENTS):
+            return each
+        first = first or each
+    return first
 
 
 def _way(program: Program, varying: Located | None, first: Located) -> tuple[Step, ...]:
