@@ -130,7 +130,7 @@ def test_runs_with_other_bars_do_not_take_each_others_findings(
 
 MAIN = '\nif __name__ == "__main__":\n    main()\n'
 SHOWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n" + MAIN
-TRAINS = "import torch\n\ndef main():\n    loss.backward(); optimizer.step()\n" + MAIN
+TRAINS = "import torch.cuda\n\ndef main():\n    loss.backward(); optimizer.step()\n" + MAIN
 
 
 @pytest.mark.parametrize(

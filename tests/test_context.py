@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Lint = Callable[..., Found]
 
 TRAIN = """\
-import torch
+import torch.cuda
 from lib.data import batch
 from lib.loop import fit
 

@@ -95,7 +95,7 @@ def test_a_program_takes_no_step_that_nothing_calls(
 ) -> None:
     steps = "class Momentum:\n    def forward(self):\n        return self.net\n"
     steps += "    def step(self):\n        self.rate.step()\n"
-    text = f"import torch\nfrom steps import Momentum\nloss(3).backward()\n{line}\n"
+    text = f"import torch.cuda\nfrom steps import Momentum\nloss(3).backward()\n{line}\n"
     project({"steps.py": steps, "go.py": text})
     assert lint("--select", "DET304") == ["go.py:3 DET304"] * found
 
@@ -336,7 +336,7 @@ def test_one_finding_an_entrypoint_and_library(project: Project, lint: Lint) -> 
 
 
 def test_determinism_may_be_turned_on_anywhere_in_the_closure(project: Project, lint: Lint) -> None:
-    step = "import torch\n\ndef step(loss):\n    loss.backward(); o.step()\n"
+    step = "import torch.cuda\n\ndef step(loss):\n    loss.backward(); o.step()\n"
     project(
         {
             "on.py": "import switch\nfrom engine import step\n\nswitch.on()\nstep(1)\n\n" + MAIN,
@@ -388,8 +388,8 @@ def test_a_trainer_of_a_namespace(
 def test_a_step_of_a_class_that_only_answers_trains_nothing(project: Project, lint: Lint) -> None:
     step = "    def update(self, loss):\n        loss.backward(); o.step()\n"
     buffer = "class Buffer:\n    def update(self, row):\n        pass\n"
-    agents = f"import torch\n\nclass Agent:\n    def act(self):\n        pass\n{step}{buffer}"
-    made = "import torch\nfrom agents import Agent, Buffer\n\ndef main():\n"
+    agents = f"import torch.cuda\n\nclass Agent:\n    def act(self):\n        pass\n{step}{buffer}"
+    made = "import torch.cuda\nfrom agents import Agent, Buffer\n\ndef main():\n"
     project(
         {
             "agents.py": agents,
@@ -445,7 +445,7 @@ def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint)
             "train.py": '''
             """A program."""
             import random
-            import torch
+            import torch.cuda
 
             model = torch.nn.Linear(2, 1)
             random.shuffle([1, 2])
@@ -459,7 +459,7 @@ def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint)
         (root / "train.py")
         .read_text()
         .startswith(
-            '"""A program."""\nimport random\nimport torch\nimport guard\n\nguard.enable(seed=0)\n'
+            '"""A program."""\nimport random\nimport torch.cuda\nimport guard\n\nguard.enable(seed=0)\n'
         )
     )
 
@@ -544,7 +544,7 @@ def test_a_file_of_the_closure_that_does_not_parse_is_left_to_its_own_finding(
 def test_a_file_is_told_that_holds_what_a_program_does_and_does_not_parse(
     project: Project, lint: Lint
 ) -> None:
-    steps = "import torch\ndef step(loss, x):\n    print 'x'\n    loss.backward()\n"
+    steps = "import torch.cuda\ndef step(loss, x):\n    print 'x'\n    loss.backward()\n"
     main = "from steps import step\n\nif __name__ == '__main__':\n    step(1, 2)\n"
     project({"train.py": main, "steps.py": steps})
     assert lint("--select", "DET000,DET304") == ["steps.py:3 DET000"]
@@ -1926,7 +1926,7 @@ def test_programs_that_share_a_draw_have_a_finding_each(
     ],
 )
 def test_what_turns_determinism_on(project: Project, lint: Lint, line: str, *, found: bool) -> None:
-    project({"train.py": f"import torch\n{line}\nloss.backward(); o.step()\n"})
+    project({"train.py": f"import torch.cuda\n{line}\nloss.backward(); o.step()\n"})
     row = 3 + line.count("\n")
     assert lint("--select", "DET304") == [f"train.py:{row} DET304"] * found
 
@@ -1934,7 +1934,7 @@ def test_what_turns_determinism_on(project: Project, lint: Lint, line: str, *, f
 def test_names_of_a_star_import_are_followed(project: Project, lint: Lint) -> None:
     project(
         {
-            "train.py": "import torch\nfrom loops import *\n\nLoop().run()\n\n" + MAIN,
+            "train.py": "import torch.cuda\nfrom loops import *\n\nLoop().run()\n\n" + MAIN,
             "loops.py": "from steps import *\n\nclass Loop(Step):\n    pass\n",
             "steps.py": "class Step:\n    def run(self):\n        self.loss.backward(); o.step()\n",
         }
@@ -1944,7 +1944,7 @@ def test_names_of_a_star_import_are_followed(project: Project, lint: Lint) -> No
 
 def test_a_program_that_only_uses_a_model_does_not_train(project: Project, lint: Lint) -> None:
     files = {
-        "engine.py": "import torch\n\nclass Engine:\n"
+        "engine.py": "import torch.cuda\n\nclass Engine:\n"
         "    def step(self):\n        x.backward(); o.step()\n"
     }
     files["engine.py"] += "\ndef make():\n    return Engine()\n"
@@ -2098,7 +2098,7 @@ def test_what_was_kept_in_another_shape_is_not_believed(
 
 def test_a_method_runs_where_something_names_it(project: Project, lint: Lint) -> None:
     task = """
-        import torch
+        import torch.cuda
 
         class Task:
             def load(self):
@@ -2143,7 +2143,8 @@ def test_a_method_runs_where_something_names_it(project: Project, lint: Lint) ->
 )
 def test_how_a_method_comes_to_run(project: Project, lint: Lint, text: str, *, runs: bool) -> None:
     task = (
-        "import torch\n\nclass Task:\n    def step(self):\n        self.loss.backward(); o.step()\n"
+        "import torch.cuda\n\nclass Task:\n    def step(self):\n"
+        "        self.loss.backward(); o.step()\n"
     )
     project({"task.py": task, "train.py": f"from task import Task\n\n{text}\n\n{MAIN}"})
     assert lint("--select", "DET304") == ["task.py:5 DET304"] * runs
@@ -2151,7 +2152,7 @@ def test_how_a_method_comes_to_run(project: Project, lint: Lint, text: str, *, r
 
 def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
     other = """
-        import torch
+        import torch.cuda
 
         def build():
             return torch.nn.Conv2d(3, 1, 2)
@@ -2163,7 +2164,7 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
         if __name__ == "__main__":
             cli_main()
     """
-    train = "import torch\nfrom other import build\n\ndef cli_main():\n"
+    train = "import torch.cuda\nfrom other import build\n\ndef cli_main():\n"
     train += "    build().backward(); o.step()\n\n"
     project({"other.py": other, "train.py": train + MAIN.replace("main()", "cli_main()")})
     assert lint("--select", "DET304,DET102") == ["train.py:5 DET304", "other.py:5 DET102"]
@@ -2191,7 +2192,7 @@ def test_what_settles_must_be_able_to_run(project: Project, lint: Lint) -> None:
 def test_what_names_say_of_programs(
     project: Project, lint: Lint, name: str, *, found: bool
 ) -> None:
-    engine = "import torch\n\nclass E:\n    def step(self):\n        x.backward(); o.step()\n"
+    engine = "import torch.cuda\n\nclass E:\n    def step(self):\n        x.backward(); o.step()\n"
     engine += "\ndef make(name):\n    return E()\n"
     project({"engine.py": engine, name: "from engine import make\n\nmake().step()\n\n" + MAIN})
     assert lint("--select", "DET304") == ["engine.py:5 DET304"] * found
@@ -2236,7 +2237,7 @@ def test_a_benchmark_that_takes_no_times_trains(
     ],
 )
 def test_what_trains_with_torch(project: Project, lint: Lint, text: str, *, found: bool) -> None:
-    project({"use.py": f"import torch\n\n{text}\n\n{MAIN}"})
+    project({"use.py": f"import torch.cuda\n\n{text}\n\n{MAIN}"})
     assert len(lint("--select", "DET304")) == found
 
 
@@ -2396,7 +2397,7 @@ def test_a_module_that_only_tries_itself_shares_what_it_imports(
         {
             "pkg/__init__.py": "",
             "pkg/step.py": """
-                import torch
+                import torch.cuda
 
                 class Step:
                     def __init__(self):
@@ -2645,7 +2646,7 @@ def test_a_plain_script_at_the_root_of_a_project_is_in_no_package(
 def test_what_a_script_adds_to_the_path_by_convention_is_found(
     project: Project, lint: Lint
 ) -> None:
-    step = "import torch\n\ndef train():\n    x.backward(); o.step()\n"
+    step = "import torch.cuda\n\ndef train():\n    x.backward(); o.step()\n"
     train = "import _init_paths\nfrom core.function import train\n\ntrain()\n\n" + MAIN
     project({"lib/core/function.py": step, "tools/train.py": train})
     assert lint("--select", "DET304") == ["lib/core/function.py:4 DET304"]

@@ -103,6 +103,12 @@ def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a r
         ("torch.nn.Conv2d(3, 2, 1)", "model.weight.detach().cpu().numpy()", ["DET304"]),
         ("torch.nn.Conv2d(3, 2, 1).cuda()", "x.numpy()", ["DET304"]),
         ("torch.nn.Conv2d(3, 2, 1)", "model.weight", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1).to('cpu')", "model.weight", []),
+        ("torch.nn.Conv2d(3, 2, 1, device=torch.device('cpu'))", "model.weight", []),
+        ("torch.nn.Conv2d(3, 2, 1).to(torch.device('cpu')).cuda()", "model.weight", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1).to(args.device or 'cpu')", "model.weight", ["DET304"]),
+        ("make()", "model.weight", []),
+        ("make().to(place)", "model.weight", ["DET304"]),
     ],
 )
 def test_what_stays_on_the_cpu_is_possible(
@@ -119,6 +125,41 @@ def test_what_stays_on_the_cpu_is_possible(
     assert ("DET304" in capsys.readouterr().out) is bool(rows)
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert "DET304" in capsys.readouterr().out
+
+
+PLACED = """
+import torch
+
+def train(device="cuda"):
+    model = torch.nn.Conv2d(3, 2, 1).to(device)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.load("data.pt"):
+        model(x.to(device)).mean().backward()
+        opt.step()
+
+if __name__ == "__main__":
+    train({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("device='cpu'", "possible"),
+        ("'cpu'", "possible"),
+        ("", "likely"),
+        ("load('cpu')", "likely"),
+    ],
+)
+def test_a_device_is_what_all_calls_pass(
+    given: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": PLACED.format(given)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert f"[{told}]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("path", "found"), [("tests/check.py", False), ("train.py", True)])
@@ -267,7 +308,7 @@ def test_a_container_that_is_given_an_optimizer_trains(
 
 
 REPEATS = """
-import torch
+import torch.cuda
 from torch import nn
 from torch.nn import functional as F
 {imports}

@@ -8,7 +8,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.arguments import settings
+from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.arguments.required_arguments import Needs
+from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import owner_word, path_of, word_of
 from detlint.dataflow.ir import Op
 from detlint.dataflow.learning import checkpoints
@@ -16,6 +18,7 @@ from detlint.dataflow.learning.made_models import fate_of
 from detlint.dataflow.learning.trained import Trained
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.loops import epochs
+from detlint.dataflow.numerics import tensors
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
@@ -213,6 +216,7 @@ class _Reader:
         self._generators = Generators(unit)
         self._trained = Trained(unit)
         self._tables: dict[str, Operators] = {}
+        self._choices = _Devices(Callers(unit))
         self._facts: dict[tuple[str, Function], list[Fact]] = {}
 
     def read(self, kind: str, offsets: Iterable[int]) -> list[Fact]:
@@ -510,6 +514,16 @@ class _Reader:
             if named:
                 yield Found(op, "cuda")
 
+    def devices(self, function: Function) -> Iterator[Found]:
+        """Calls that say where tensors lie: "cpu", or elsewhere for all that is seen."""
+        for op in function.coded("call"):
+            word = word_of(op)
+            told = op.given("device", 0 if word == "to" else None)
+            if told is not None and (word != "to" or not tensors.is_type(told)):
+                yield Found(op, "cpu" if self._choices.of(told) == {"cpu"} else "")
+            elif word == "cuda" or word.startswith("set_default_"):
+                yield Found(op, "")
+
     def generators(self, function: Function) -> Iterator[Found]:
         """Generators that are drawn from, whose seed is a parameter or kept from one."""
         for op in function.coded("call"):
@@ -774,6 +788,15 @@ class _Reader:
         named = self._values.constant(value)
         word = named if isinstance(named, str) else word_of(value) if value.code == "call" else ""
         return word.lower().startswith(_SEVERAL)
+
+
+class _Devices(Choices):
+    """By which names of devices tensors may be moved."""
+
+    def _of_call(self, op: Op) -> frozenset[object]:
+        """``torch.device("cpu")``."""
+        made = "torch.device" in op.called and len(op.args) > 1
+        return self.of(op.args[1]) if made else self.anything
 
 
 def _as_written(call: Op) -> Iterator[str]:

@@ -192,6 +192,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "sets": VARIABLES,
     # Only looked for, in scripts.
     "salts": (HASH_SEED,),
+    "devices": (".to(", ".cuda(", "set_default_", *_given("device"), "device("),
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
     "spawns": ("spawn(", "start_processes(", ".Process("),

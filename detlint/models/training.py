@@ -57,9 +57,10 @@ OF_TORCH = frozenset(("torch", "lightning", "pytorch_lightning", "trl", "acceler
 OF_JAX = frozenset(("jax", "flax", "haliax", "optax", "equinox"))
 OF_KERAS = frozenset(("tensorflow", "keras", "tf_keras"))
 # Without one of these, no text leads tensors to a device; `(Trainer` and others choose one.
+CHOOSING = ("Trainer", "Fabric", "deepspeed", "accel", "Accel")
 DEVICES = (
-    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".to(", ".cpu(", "accel", "Accel", "xpu"),
-    *("Trainer", "Fabric", "deepspeed", "_npu", '"mps"', "'mps'", "xla"),
+    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".to(", ".cpu(", "xpu"),
+    *(*CHOOSING, "_npu", '"mps"', "'mps'", "xla"),
 )
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # What classes of libraries that train a module of torch are given.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
-from detlint.models.training import DEVICES
+from detlint.models.training import CHOOSING, DEVICES
 from detlint.models.varying import is_model
 from detlint.rule import Confidence, Example, Rule
 
@@ -22,6 +22,7 @@ _TORCH = (
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
 _PLAIN = ("torch", "torchvision")
+_CPU = ('"cpu"', "'cpu'")
 _TRAINED = "trained here"
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
@@ -56,8 +57,8 @@ class DeterminismNeverEnabled(Rule):
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
-    - nothing names a device, and NumPy gets tensors as they are (`x.numpy()`): on the CPU little
-      differs
+    - all devices are the CPU, by what calls pass, or none is named and NumPy gets tensors as they
+      are (`x.numpy()`): there little differs. So it is where none is named and no layer seen
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper,
@@ -119,13 +120,14 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
-        tries = program.only_tries(first) and _names_no_device(program)
-        if tries or program.is_below_tests or _stays_on_cpu(program):
+        tries = program.only_tries(first) and program.path not in program.holding(*DEVICES)
+        place = "" if trainer else _place(program)
+        if tries or program.is_below_tests or place == "cpu":
             sure = Confidence.POSSIBLE
         varying = program.varying()
         if program.trains_what_repeats():
             varying, sure = None, Confidence.POSSIBLE
-        elif varying is None and program.shows_its_models():
+        elif varying is None and (place == "?" or program.shows_its_models()):
             sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
@@ -173,14 +175,15 @@ def _with(program: Program, varying: Located | None) -> str:
     return f", with what may differ from run to run on a GPU: {what}"
 
 
-def _names_no_device(program: Program) -> bool:
-    return not any(each in program.source.text for each in DEVICES)
-
-
-def _stays_on_cpu(program: Program) -> bool:
-    """Whether nothing names a device, and NumPy is handed tensors as they are, which none but those
-    on the CPU can be."""
-    if program.imports(*(each for each in _TORCH if each not in _PLAIN)):
-        return False
-    plain = any(program.holding(".numpy()"))
-    return plain and not any(any(program.holding(each)) for each in DEVICES)
+def _place(program: Program) -> str:
+    """Where it trains: "cpu" for certain, "" where nothing says so or a library chooses, "?" where
+    no text leads tensors to a device."""
+    choosing = (each for each in _TORCH if each not in _PLAIN)
+    if any(program.holding(*CHOOSING)) or program.imports(*choosing):
+        return ""
+    if not any(program.holding(*DEVICES)):
+        # None but tensors on the CPU can be handed to NumPy as they are.
+        return "cpu" if any(program.holding(".numpy()")) else "?"
+    named = any(program.holding(*_CPU)) and not any(program.holding("is_available("))
+    places = {each.fact.what for each in program.facts("devices")} if named else set()
+    return "cpu" if places == {"cpu"} else ""

@@ -104,7 +104,8 @@ def touched_once(x, mask, scores, values, permutation, labels):
     x.index_copy_(0, permutation, values)  # possible DET502
     x.index_copy_(0, labels, values)  # DET502
     x.index_select(0, torch.where(mask, order, labels))  # DET502
-    x.index_select(0, order.repeat(2))  # DET502
+    x.index_select(0, order.repeat(2))
+    x.index_select(0, order.repeat(3))  # DET502
     for _ in range(3):
         turned = turned.long()
         x.index_select(0, turned)  # DET502

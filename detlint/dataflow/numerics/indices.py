@@ -30,6 +30,8 @@ class Indices:
     def __init__(self, calls: Callers) -> None:
         self._before = _Before(calls)
         self._lengths = _Lengths(self._before)
+        self._known: dict[tuple[Op, object, frozenset[str]], int] = {}
+        self._busy: list[Op] = []
 
     def is_exact(self, found: Match) -> bool:
         """Whether an operator that takes an index can reach no place twice, so that nothing is
@@ -40,9 +42,10 @@ class Indices:
         dim, index = found.argument("dim", 1), found.argument("index", 2)
         if not found.takes_index or index is None:
             return False
-        if 0 < self._times(index) < (_MANY if _starts_at_nothing(found, word) else 2):
-            return True
         axis = dim.constant if dim is not None else ...
+        most = _MANY if _starts_at_nothing(found, word) else 2
+        if 0 < self._times(index, axis) < most:
+            return True
         if word != "gather" or type(axis) is not int:
             return False
         return self._lengths.is_one(index, axis) or self._gives_one(found.call, axis)
@@ -64,36 +67,34 @@ class Indices:
 
     # How often
 
-    def _times(self, index: Op, left: int = _FARTHEST) -> int:
-        """How often an index has one place at most, along the dimension that is indexed; 0 where
-        that is not known: once in ``scores.topk(3, dim=1).indices.unsqueeze(-1)``, twice in
+    def _times(self, op: Op, axis: object, distinct: frozenset[str] = rows.DISTINCT) -> int:
+        """How often an index has one place at most, along the axis that is indexed; 0 where that is
+        not known: once in ``scores.topk(3, dim=1).indices.unsqueeze(-1)``, twice in
         ``torch.cat([order, order.flip(0)])``."""
-        op, distinct = index, rows.DISTINCT
-        for _ in range(left):
-            left -= 1
-            word = _word(op)
-            if op.code in _PART and op.args:
-                if _chooses(op):
-                    return 1
-                distinct -= _values_alone(op)
-                op = op.args[0]
-            elif op.code == "attr" and op.name == "indices":
-                op = op.args[0]
-            elif word in rows.LINING_UP:
-                listed = op.given("tensors", 0)
-                parts = listed.args if listed is not None and listed.code in _LISTS else ()
-                found = [self._times(each, left) for each in parts]
-                return sum(found) if all(found) else 0
-            elif word:
-                if word not in rows.SHAPING:
-                    return int(word in distinct and (word != "where" or len(op.args) == 2))
-                if word in rows.JOINING:
-                    distinct &= rows.OF_ALL
-                op = _tensor(op)
-            else:
-                found = [self._times(each, left) for each in self._before(op)]
-                return max(found, default=0) if all(found) else 0
-        return 0
+        key = op, axis, distinct
+        if key not in self._known:
+            self._known[key] = 0  # of what is made of itself
+            if len(self._busy) < _FARTHEST:
+                self._busy.append(op)
+                self._known[key] = self._counted(op, axis, distinct)
+                self._busy.pop()
+        return self._known[key]
+
+    def _counted(self, op: Op, axis: object, distinct: frozenset[str]) -> int:
+        word = _word(op)
+        if op.code in _PART and op.args:
+            left = distinct - _values_alone(op)
+            return 1 if _chooses(op) else self._times(op.args[0], axis, left)
+        if op.code == "attr" and op.name == "indices":
+            return self._times(op.args[0], axis, distinct)
+        if not word or word in rows.LINING_UP:
+            parts = _tensor(op).args if word and _tensor(op).code in _LISTS else self._before(op)
+            found = [self._times(each, axis, distinct) for each in parts]
+            return (sum(found) if word else max(found, default=0)) if all(found) else 0
+        if word not in rows.SHAPING:
+            return int(word in distinct and (word != "where" or len(op.args) == 2))
+        left = distinct & rows.OF_ALL if word in rows.JOINING else distinct
+        return _repeated(op, axis) * self._times(_tensor(op), axis, left)
 
 
 class _Before:
@@ -125,18 +126,20 @@ class _Lengths:
 
     def __init__(self, before: _Before) -> None:
         self._before = before
+        self._known: dict[tuple[Op, int], bool] = {}
         self._left = _FARTHEST
 
     def is_one(self, op: Op, axis: int) -> bool:
         """Whether a tensor has, for all that can be seen."""
-        if self._left == 0:
-            return False
-        self._left -= 1
-        try:
-            judge = getattr(self, f"_of_{op.code}", self._of_name)
-            return bool(judge(op, axis))
-        finally:
-            self._left += 1
+        key = op, axis
+        if key not in self._known:
+            self._known[key] = False  # of what is made of itself
+            if self._left:
+                self._left -= 1
+                judge = getattr(self, f"_of_{op.code}", self._of_name)
+                self._known[key] = bool(judge(op, axis))
+                self._left += 1
+        return self._known[key]
 
     def _of_name(self, op: Op, axis: int) -> bool:
         found = self._before(op)
@@ -198,8 +201,6 @@ class _Lengths:
         if word in rows.SIZED:
             size = op.given("size", rows.SIZED[word])
             return size is not None and _at(_sizes([size]), axis) == 1
-        if len(op.args) == 1 and not method_of(op):
-            return False
         judge = _HOW.get(word)
         return judge is not None and judge(self, op, axis)
 
@@ -258,7 +259,7 @@ def _word(call: Op) -> str:
     if call.code != "call":
         return ""
     name = function_of(call)
-    if name.startswith(("torch.", "numpy.")):
+    if name.startswith(("torch.", "numpy.")) and call.args[1:]:
         return name.rpartition(".")[2]
     return method_of(call) if not name and call.values.callee(call) is None else ""
 
@@ -285,6 +286,16 @@ def _starts_at_nothing(found: Match, word: str) -> bool:
     loops = [each for each in found.call.region.around() if each.loops]
     added = [use for use in into.uses if str(use.name).startswith(rows.ADDING)]
     return len(added) <= 1 and all(into.within(each) for each in loops)
+
+
+def _repeated(call: Op, axis: object) -> int:
+    """How often a call repeats what lies along an axis: 0 where that is not known."""
+    if _word(call) != "repeat":
+        return 1
+    sizes = _sizes([value for name, value in call.arguments() if name is None])
+    at = axis if isinstance(axis, int) and -len(sizes) <= axis < len(sizes) else -1
+    size = sizes[at] if sizes else 0
+    return size if isinstance(size, int) else 0
 
 
 def _squeezes(use: Op, axis: int) -> bool:

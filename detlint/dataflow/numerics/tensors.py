@@ -390,7 +390,7 @@ class _Places(_Sets):
         given = op.args[1:]
         if word == "to" and any(map(is_cpu, given)):
             return _CPU
-        if word == "to" and not all(map(_is_type, given)):
+        if word == "to" and not all(map(is_type, given)):
             return _ANYTHING
         return self.of(op.args[0].args[0])
 
@@ -404,7 +404,7 @@ def is_cpu(op: Op) -> bool:
     return values.constant(op) == "cpu"
 
 
-def _is_type(op: Op) -> bool:
+def is_type(op: Op) -> bool:
     """``torch.float32``."""
     names = [each.rpartition(".") for each in op.values.qualified(op)]
     types = tensors.INTEGER_TYPES | tensors.FLOATING_TYPES
