@@ -14,6 +14,7 @@ from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
+from detlint.dataflow.unit import UnparsedError, shrink_opened
 from detlint.finding import UNPARSED, Confidence, Step, unreadable
 from detlint.index.entrypoints import (
     is_entrypoint,
@@ -154,6 +155,7 @@ class Linker:
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
+        shrink_opened()  # others are opened beside them
         findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
         programs = self._known(starts, None if asked else names)
@@ -253,7 +255,6 @@ class Linker:
     ) -> dict[tuple[int, ...], Finding] | None:
         """The findings of a rule in a file, by place; None if it is no Python, or parts of it do
         not parse alone."""
-        from detlint.dataflow.unit import UnparsedError
         from detlint.syntax.stack import in_deep_stack
 
         unit = self._others.unit(os.path.realpath(path))
@@ -299,8 +300,9 @@ class Linker:
     def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
         def judged() -> list[Any]:
             with journal.asking(program.path, judge.code):
-                found = judge.judge(program, self._settings)
-                return [[each.path, dump([each])] for each in found]
+                found = list(judge.judge(program, self._settings))
+            program.forget()
+            return [[each.path, dump([each])] for each in found]
 
         told = program.known(f"judges {judge.code}", judged)
         return [each for path, dumped in told for each in load(path, dumped)]

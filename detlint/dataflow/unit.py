@@ -56,7 +56,7 @@ _TARGETS = re.compile(
 _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
 # Characters of functions that are kept as operations, each of which takes about ten.
-_ROOM = 2_000_000
+_ROOM = 4_000_000
 
 
 class UnparsedError(Exception):
@@ -661,11 +661,15 @@ class _Opened:
             self._weights[newest] = self._units[newest].weight
             self._total += self._weights[newest]
         unit = self._units[source] = self._taken(source) or Unit(source)
-        while self._total > _ROOM:
+        self.shrink(_ROOM)
+        return unit
+
+    def shrink(self, room: int = _ROOM // 2) -> None:
+        """Close the oldest until all take no more room: when others are opened beside them."""
+        while self._total > room:
             oldest = self._taken(next(iter(self._units)))
             if oldest is not None:
                 oldest.close()
-        return unit
 
     def _taken(self, source: Source) -> Unit | None:
         self._total -= self._weights.pop(source, 0)
@@ -673,4 +677,5 @@ class _Opened:
 
 
 # One question follows the other.
-opened = _Opened().unit
+_OPENED = _Opened()
+opened, shrink_opened = _OPENED.unit, _OPENED.shrink

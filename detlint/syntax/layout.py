@@ -182,7 +182,7 @@ def _opened(code: str) -> int:
 
 
 # Rules look around in a file in several ways, each of which begins here.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2_000)
 def layout_of(text: str) -> Layout:
     """How a text is laid out."""
     return Layout(text)
