@@ -98,6 +98,28 @@ def test_configurations_set_options(project: Project, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [
+        ("edge_kind: walk", True),
+        ("edge-kind: walk", True),
+        ("edge-kind: null", False),
+        ("edge-kinds: walk", False),  # another option
+        ("edge\u2013kind: walk", False),
+    ],
+)
+def test_each_of_many_configurations_may_set_an_option(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    graph = GRAPH.replace('self.opt["edges"]', 'self.opt["edge_kind"]')
+    project({"graph.py": graph, "train.py": TRAIN.format(BUILD)})
+    project(
+        {"a.yaml": "title: \u4e2d\U0001f600 edge\n", "b.yaml": "kind: walk\n", "d.yaml": "x: 1\n"}
+    )
+    project({"c.yaml": f"{line}\nlayer: walks\n"})
+    assert bool(found(capsys)) is is_found
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
         ("  noise: true", True),
         ("  noise: false  # off", False),
         ("  noise: 0.0", False),

@@ -316,10 +316,19 @@ class OtherFiles:
 def _reads(text: str, name: str, member: str) -> bool:
     """Whether a text does more than import a name, as far as the words in it tell."""
     if member != name:
-        derived = (name in line and "class " in line for line in text.splitlines())
-        return f".{member}" in text or any(derived)
+        return f".{member}" in text or any("class " in line for line in _lines_with(text, name))
     otherwise = f"{name} as ", f".{name}", "import *"
     return text.count(name) > 1 or any(each in text for each in otherwise)
+
+
+def _lines_with(text: str, part: str) -> Iterator[str]:
+    """The lines that hold something: to split all others off takes longer than to look for it."""
+    place = text.find(part)
+    while place >= 0:
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        yield text[text.rfind("\n", 0, place) + 1 : end]
+        place = text.find(part, end)
 
 
 def _hands_on(text: str, name: str, module: str) -> bool:

@@ -38,7 +38,7 @@ from detlint.sources.paths import relative
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
@@ -111,11 +111,18 @@ class Program:
         self._conditions = Conditions(path, self.paths, project)
         self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
         self._parts_from = cache(self._reached_from)
+        self._named = cache(self._find_named)
+        self._known_running: dict[tuple[str, str, bool], Sequence[tuple[str, Fact]]] = {}
 
     @property
     def places(self) -> list[str]:
         """The files in which it may have findings."""
         return [self.path, *(each.path for each in self._launched)]
+
+    def forget(self) -> None:
+        """Let go of what one rule asks again and again, for each library."""
+        self._named.cache_clear()
+        self._known_running.clear()
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""
@@ -251,7 +258,7 @@ class Program:
                     found.setdefault(path, set()).add(owner)
         return found
 
-    def _named(self, kind: str) -> dict[str, set[str]]:
+    def _find_named(self, kind: str) -> dict[str, set[str]]:
         """The parts of other files that may hold facts of a kind and that it may ask for, by the
         classes and functions that its own file names."""
         named, found = words(self.source.text), dict[str, set[str]]()
@@ -580,22 +587,39 @@ class Program:
         what, _, value = what.partition("=")
         if what and what not in ABOUT.get(kind, (what,)):
             return
-        may, does = partial(self._reach.may_run, self.path), partial(self._reach.runs, self.path)
         for path in paths:
-
-            def chosen(part: str, path: str = path) -> bool:
-                return (within is None or part in within[path]) and does(path, part)
-
-            # What a part does takes longer to tell than whether it runs, where there are many.
-            asks = not anywhere and kind not in _RARE
-            for part, fact in self._index.facts(path, kind, chosen if asks else None):
+            for part, fact in self._running(kind, path, within, anywhere=anywhere):
                 if (
                     self._is_about(fact, what)
                     and (kind != "trains" or self._learns_by(fact))
                     and value in ("", fact.text)
-                    and (kind == "tells" or (may if anywhere else does)(path, part))
                 ):
                     yield path, part, fact
+
+    def _running(
+        self,
+        kind: str,
+        path: str,
+        within: Mapping[str, Container[str]] | None,
+        *,
+        anywhere: bool,
+    ) -> Sequence[tuple[str, Fact]]:
+        """Those in one file, whatever they are about: asked once for all libraries."""
+        asked = kind, path, anywhere
+        if within is None and asked in self._known_running:
+            return self._known_running[asked]
+        runs = partial(self._reach.may_run if anywhere else self._reach.runs, self.path, path)
+        if anywhere or kind in _RARE:
+            found = self._index.facts(path, kind)
+            found = [each for each in found if kind == "tells" or runs(each[0])]
+        else:  # what a part does takes longer to tell than whether it runs, where there are many
+            given = None if within is None else within[path]
+            found = self._index.facts(
+                path, kind, lambda part: (given is None or part in given) and runs(part)
+            )
+        if within is None:
+            self._known_running[asked] = found or ()
+        return found
 
     @cached_property
     def _holders(self) -> dict[str, list[str]]:
