@@ -9,6 +9,7 @@ import sys
 import warnings
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     Function = Callable[..., Any]
     Schema = Any
-    Refusal = Callable[[Repair, Exception], RuntimeError]
 
 
 # What the caller is to see as torch raises it: it may make a batch smaller, has a wrong index, or
@@ -114,7 +114,7 @@ def _install(repairs: tuple[Repair, ...]) -> None:
         if reason:
             _tell(repair, reason)
             continue
-        _undo.extend(asked(repair, refusal))
+        _undo.extend(map(_ask, _asked(repair), repeat(repair)))
         for key in _keys_of(repair):
             _register_all(repair, key, done)
 
@@ -325,19 +325,25 @@ def _kernel(
 
     def kernel(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-        begun = perf_counter()
-        try:
-            with torch._C._DisableAutocast():  # noqa: SLF001
-                result = function(**{own: given[name] for name, own in wanted.items()})
-                return _handed_out(result, [given[name] for name in variant.outputs])
-        except _OWN_ERRORS:
-            raise
-        except Exception as error:
-            raise refusal(repair, error) from error
-        finally:
-            accounts.note(repair.operation, perf_counter() - begun)
+        with _accounted(repair), torch._C._DisableAutocast():  # noqa: SLF001
+            result = function(**{own: given[name] for name, own in wanted.items()})
+            return _handed_out(result, [given[name] for name in variant.outputs])
 
     return kernel
+
+
+@contextmanager
+def _accounted(repair: Repair, place: places.Place | None = None) -> Iterator[None]:
+    """A call of a replacement: its time is noted, and its failure is the operator's refusal."""
+    begun = perf_counter()
+    try:
+        yield
+    except _OWN_ERRORS:
+        raise
+    except Exception as error:
+        raise refusal(repair, error) from error
+    finally:
+        accounts.note(repair.operation, perf_counter() - begun, place)
 
 
 def _handed_out(result: Any, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
@@ -376,30 +382,24 @@ def _replaced(modules: Iterable[str]) -> str:
     return ""
 
 
-def asked(repair: Repair, refusal: Refusal) -> list[Callable[[], None]]:
-    """Ask for it in all functions that are there, and give what undoes it."""
-    return [
-        _ask(function, repair, refusal)
-        for name in there(repair.modules)
-        for function in _functions(name)
-    ]
+def _asked(repair: Repair) -> list[Any]:
+    """The functions that are there, each of which is asked for it."""
+    return [function for name in there(repair.modules) for function in _functions(name)]
 
 
 def _functions(name: str) -> Iterator[Any]:
     for each in vars(sys.modules[name]).values():
-        own = isinstance(each, type) and issubclass(each, torch.autograd.Function)
-        if own and each.__module__ == name and "deterministic" in _parameters(each):
+        is_function = isinstance(each, type) and issubclass(each, torch.autograd.Function)
+        own = is_function and each.__module__ == name
+        if own and "deterministic" in inspect.signature(each.forward).parameters:
             yield each
 
 
-def _parameters(function: Any) -> Iterable[str]:  # noqa: ANN401
-    return inspect.signature(function.forward).parameters
-
-
-def _ask(function: Any, repair: Repair, refusal: Refusal) -> Callable[[], None]:  # noqa: ANN401
+def _ask(function: Any, repair: Repair) -> Callable[[], None]:  # noqa: ANN401
+    """Have a function take its deterministic backward; what undoes it."""
     before = {name: vars(function)[name] for name in ("forward", "backward")}
     function.forward = staticmethod(_placed(function.forward))
-    function.backward = staticmethod(_deterministic(function.backward, repair, refusal))
+    function.backward = staticmethod(_deterministic(function.backward, repair))
 
     def undo() -> None:
         for name, own in before.items():
@@ -420,25 +420,13 @@ def _placed(own: Function) -> Function:
     return forward
 
 
-def _deterministic(own: Function, repair: Repair, refusal: Refusal) -> Function:
+def _deterministic(own: Function, repair: Repair) -> Function:
     @functools.wraps(own)
     def backward(ctx: Any, *grads: Any) -> Any:  # noqa: ANN401
-        begun = perf_counter()
-        try:
-            _switch_on(ctx)
+        with _accounted(repair, getattr(ctx, "guard_place", None)):
+            if not hasattr(ctx, "deterministic"):
+                raise AttributeError("the function does not keep its argument deterministic")
+            ctx.deterministic = True
             return own(ctx, *grads)
-        except torch.cuda.OutOfMemoryError:
-            raise
-        except Exception as error:
-            raise refusal(repair, error) from error
-        finally:
-            place = getattr(ctx, "guard_place", None)
-            accounts.note(repair.operation, perf_counter() - begun, place)
 
     return backward
-
-
-def _switch_on(ctx: Any) -> None:  # noqa: ANN401
-    if not hasattr(ctx, "deterministic"):
-        raise AttributeError("the function does not keep its argument deterministic")
-    ctx.deterministic = True

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    Back = Callable[[Tensor, int], tuple[Tensor, int]]
+
 
 def adaptive_windows(size: int, result: int) -> tuple[Tensor, Tensor]:
     """Forward taps of an adaptive average."""
@@ -138,30 +140,30 @@ def max_unpool3d(
     return max_unpool2d(self, indices, output_size)
 
 
-def _reflected(grad: Tensor, axis: int, size: int, before: int, after: int) -> Tensor:
-    """The gradient of an axis of ``size`` that was reflected at both ends.
+def _reflected(border: Tensor, axis: int) -> tuple[Tensor, int]:
+    """Where an axis was reflected at an end: what goes back, turned, and how far from the end."""
+    return border.flip(axis), 1
+
+
+def _replicated(border: Tensor, axis: int) -> tuple[Tensor, int]:
+    """Where the end of an axis was repeated: the sum goes to the end itself."""
+    return border.sum(axis, keepdim=True), 0
+
+
+def _unpadded(grad: Tensor, axis: int, size: int, widths: Sequence[int], back: Back) -> Tensor:
+    """The gradient of an axis of ``size`` that was padded by such widths at its ends.
 
     A negative width crops: nothing comes back from there.
     """
+    before, after = widths
     result = _inside(grad, axis, size, before, after)
     if before > 0:
-        border = grad.narrow(axis, 0, before).flip(axis)
-        result.narrow(axis, 1, before).add_(border)
+        border, apart = back(grad.narrow(axis, 0, before), axis)
+        result.narrow(axis, apart, border.shape[axis]).add_(border)
     if after > 0:
-        border = grad.narrow(axis, grad.shape[axis] - after, after).flip(axis)
-        result.narrow(axis, size - 1 - after, after).add_(border)
-    return result
-
-
-def _replicated(grad: Tensor, axis: int, size: int, before: int, after: int) -> Tensor:
-    """The gradient of an axis of ``size`` whose ends were repeated."""
-    result = _inside(grad, axis, size, before, after)
-    if before > 0:
-        border = grad.narrow(axis, 0, before).sum(axis, keepdim=True)
-        result.narrow(axis, 0, 1).add_(border)
-    if after > 0:
-        border = grad.narrow(axis, grad.shape[axis] - after, after).sum(axis, keepdim=True)
-        result.narrow(axis, size - 1, 1).add_(border)
+        border, apart = back(grad.narrow(axis, grad.shape[axis] - after, after), axis)
+        last = border.shape[axis]
+        result.narrow(axis, size - apart - last, last).add_(border)
     return result
 
 
@@ -173,9 +175,7 @@ def _inside(grad: Tensor, axis: int, size: int, before: int, after: int) -> Tens
     return pad(middle, widths) if any(widths) else middle.clone()
 
 
-def _backward(
-    along: Callable[[Tensor, int, int, int, int], Tensor],
-) -> Callable[[Tensor, Tensor, Sequence[int]], Tensor]:
+def _backward(back: Back) -> Callable[[Tensor, Tensor, Sequence[int]], Tensor]:
     def pad_backward(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Tensor:
         if grad_output.is_complex():
             parts = torch.view_as_real(grad_output.resolve_conj()).unbind(-1)
@@ -183,8 +183,8 @@ def _backward(
         result = grad_output.to(accumulated_in(grad_output))
         for number in range(len(padding) // 2):
             axis = -1 - number
-            before, after = padding[2 * number : 2 * number + 2]
-            result = along(result, axis, self.shape[axis], before, after)
+            widths = padding[2 * number : 2 * number + 2]
+            result = _unpadded(result, axis, self.shape[axis], widths, back)
         return laid_out(result.to(grad_output.dtype), self)
 
     return pad_backward
