@@ -264,9 +264,7 @@ class Precedence:
 def _waits(around: Function, row: int) -> bool:
     """Whether a line lies in a function that is defined within another one, or the module."""
     return any(
-        each.node.lineno <= row <= (each.node.end_lineno or row)
-        for each in around.everything()
-        if each is not around and isinstance(each.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        each is not around and each.is_defined and _spans(each, row) for each in around.everything()
     )
 
 
@@ -283,5 +281,9 @@ def _holds(function: Function, line: Line) -> bool:
     Its part of the outline does not tell: what makes an object is part of its class."""
     if not function.name:
         return line.part in ("", MAIN)
+    return _spans(function, line.row)
+
+
+def _spans(function: Function, row: int) -> bool:
     first = getattr(function.node, "lineno", _FOREVER)
-    return first <= line.row <= (getattr(function.node, "end_lineno", None) or first)
+    return first <= row <= (getattr(function.node, "end_lineno", None) or first)

@@ -42,7 +42,7 @@ class Callers:
             return self.of_class(function.name)
         if owner and name == "__init__":
             return self.of_class(owner)
-        if not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not function.is_defined:
             return Known((), False)
         found = self._of(owner, name, function)
         plain = all(map(_is_plain, decorators(function)))

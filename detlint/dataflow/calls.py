@@ -39,8 +39,7 @@ def written(call: Op) -> str:
 
 def said(call: Op) -> str:
     """What a call calls, as the source says it."""
-    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-    return ast.unparse(call.node.func)
+    return ast.unparse(call.call_node.func)
 
 
 def owner_word(call: Op) -> str:

@@ -505,9 +505,9 @@ class _Reader:
     def places(function: Function) -> Iterator[Found]:
         """Literals that name a CUDA device, and calls of ``.cuda()``."""
         for op in function.ops:
-            if op.code == "const" and isinstance(op.name, str):
-                device, _, index = op.name.partition(":")
-                named = device == "cuda" and (op.name == device or index.isdigit())
+            if op.text:
+                device, _, index = op.text.partition(":")
+                named = device == "cuda" and (op.text == device or index.isdigit())
             else:
                 method = op.args[0] if op.code == "call" else op
                 named = op.code == "call" and (method.code, method.name) == ("attr", "cuda")

@@ -135,6 +135,16 @@ class Op:
         return str(self.name) if self.code in _READING else ""
 
     @property
+    def literal(self) -> object:
+        """What is written out here; ``...`` for anything else."""
+        return self.name if self.code == "const" else ...
+
+    @property
+    def text(self) -> str:
+        """The string that is written out here; "" for anything else."""
+        return self.name if self.code == "const" and isinstance(self.name, str) else ""
+
+    @property
     def is_self(self) -> bool:
         """Whether it is the object or class whose method a function is."""
         return self.code != "attr" and self.word in ("self", "cls")
@@ -142,12 +152,17 @@ class Op:
     @property
     def is_none(self) -> bool:
         """Whether it is None, as it is written out."""
-        return self.code == "const" and self.name is None
+        return self.literal is None
 
     @property
     def calls(self) -> list[Op]:
         """The calls of it."""
         return [use for use in self.uses if use.code == "call" and use.args[0] is self]
+
+    @property
+    def loop(self) -> Region | None:
+        """The innermost loop that it runs in."""
+        return next((each for each in self.region.around() if each.loops), None)
 
     def within(self, region: Region) -> bool:
         """Whether it runs in a region."""
@@ -174,10 +189,15 @@ class Op:
         return next((node for op, node in pairs if op is value), None)
 
     @property
+    def call_node(self) -> ast.Call:
+        """A call as it is written."""
+        assert isinstance(self.node, ast.Call)  # noqa: S101 - what a call is made of
+        return self.node
+
+    @property
     def given_nodes(self) -> list[ast.expr]:
         """The arguments of a call as they are written."""
-        assert isinstance(self.node, ast.Call)  # noqa: S101 - what a call is made of
-        return [*self.node.args, *(each.value for each in self.node.keywords)]
+        return [*self.call_node.args, *(each.value for each in self.call_node.keywords)]
 
     @property
     def unpacks(self) -> bool:
@@ -253,6 +273,11 @@ class Function:
     def word(self) -> str:
         """Its name, without that of its class."""
         return self.name.rpartition(".")[2]
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether it is a function or method that ``def`` makes."""
+        return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
     @property
     def decorators(self) -> list[ast.expr]:

@@ -285,11 +285,10 @@ class Origins:
                 return
             if frame.call is not None and not stars:
                 given = frame.call.given(name, _position(op))
-                unpacked = any(each in ("*", "**") for each, _ in frame.call.arguments())
                 if given is not None:
                     yield given, frame.outer, keys
                     return
-                if not unpacked:  # the default
+                if not frame.call.unpacks:  # the default
                     yield from ((each, frame, keys) for each in op.args)
                     return
         owner = op.function.class_name if name in _SELF else ""

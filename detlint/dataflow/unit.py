@@ -551,7 +551,7 @@ class Unit(Editable[ast.AST]):
         if function is None:
             return
         for each in function.stores.get(name, ()):
-            if each.args[0].code == "param" and each.args[0].name[1] in ("self", "cls"):
+            if each.args[0].is_self:
                 yield each
         for owner in ("self", "cls"):
             for each in function.bindings.get(f"{owner}.{name}", ()):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import folding
+from detlint.dataflow.calls import said
 from detlint.dataflow.kernels.atomics import adds_integers, is_chosen, slot
 from detlint.documents.cuda import additions
 from detlint.documents.document import Word
@@ -157,8 +157,7 @@ class AtomicAccumulation(Rule):
     def _check_addition(self, call: Op, place: int, value: int) -> None:
         if is_chosen(call):
             return
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-        function = ast.unparse(call.node.func)
+        function = said(call)
         taken = slot(call)
         if taken:
             message = f"{taken} = {function}() hands out places in the order in which threads come"

@@ -64,8 +64,7 @@ class CudnnFlagsDisableCudnn(Rule):
                 self._tell(op)
 
     def _tell(self, op: Op) -> None:
-        call = op.node
-        assert isinstance(call, ast.Call)  # noqa: S101 - what operations are made of
+        call = op.call_node
         arguments = ", ".join(f"{each}=…" for each in op.name)
         if len(op.name) == 1:
             arguments = ast.unparse(call.keywords[0])

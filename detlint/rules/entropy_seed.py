@@ -272,11 +272,9 @@ class EntropySeed(Rule):
     def _seeded(self, call: Op) -> tuple[Edit, ...]:
         """``random.seed(None)`` → ``random.seed(0)``; ``x.seed()`` → ``x.manual_seed(0)``, where
         nothing uses the seed that it returns."""
-        node = call.node
-        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
-        given = [*node.args, *(each.value for each in node.keywords)]
-        if given:
-            return (self.unit.replace(given[0], "0"),)
+        node = call.call_node
+        if call.given_nodes:
+            return (self.unit.replace(call.given_nodes[0], "0"),)
         seed = self.unit.add_argument(node, "0")
         if not entropy.reseeds_torch(call, self._origins):
             return (seed,)

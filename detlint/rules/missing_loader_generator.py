@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.randomness.loaders import drawing
@@ -119,10 +118,9 @@ class MissingLoaderGenerator(Rule):
         )
 
     def _fix(self, call: Op, given: Op | None) -> tuple[Edit, ...]:
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         made = "guard.generator(0)"
         if given is not None:
             edit = self.unit.replace(given.node, made)
         else:
-            edit = self.unit.add_argument(call.node, f"generator={made}")
+            edit = self.unit.add_argument(call.call_node, f"generator={made}")
         return with_import(self.unit.source, "guard", edit)

@@ -273,10 +273,9 @@ class MissingRandomState(Rule):
     def _report(
         self, call: Op, function: str, keyword: str, given: ast.expr | None, how: str
     ) -> None:
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
         edits: tuple[Edit, ...] = ()
         if given is None:
-            edits = (self.unit.add_argument(call.node, f"{keyword}=0"),)
+            edits = (self.unit.add_argument(call.call_node, f"{keyword}=0"),)
         elif isinstance(given, ast.Constant):
             edits = (self.unit.replace(given, "0"),)
         lacks = f"has no {keyword}" if given is None else f"gets None as its {keyword}"
@@ -300,4 +299,4 @@ class MissingRandomState(Rule):
 
 def _is_missing(value: Op | None) -> bool:
     """Whether an argument is not given, or None: the word, or a local that is."""
-    return value is None or (value.code == "const" and value.name is None)
+    return value is None or value.is_none

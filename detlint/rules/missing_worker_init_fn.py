@@ -157,7 +157,7 @@ class MissingWorkerInitFn(Rule):
     def examine(self, offsets: Sequence[int]) -> None:
         for loader in Loaders(self.unit, self._opened or Origins()).near(offsets):
             given = loader.given("worker_init_fn")
-            absent = given is None or (given.code == "const" and given.name is None)
+            absent = given is None or given.is_none
             if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
                 self._judge(loader)
 

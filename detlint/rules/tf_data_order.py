@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
@@ -251,8 +251,7 @@ class TfDataOrder(Rule):
         written = call.written("seed", place) if call.given("seed", place) else None
         if written is not None:
             return (self.unit.replace(written, "0"),)
-        assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-        return (self.unit.add_argument(call.node, "seed=0"),)
+        return (self.unit.add_argument(call.call_node, "seed=0"),)
 
 
 def _is_left_open(op: Op) -> bool:

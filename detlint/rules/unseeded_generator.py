@@ -225,7 +225,7 @@ class UnseededGenerator(Rule):
             return
         self.report(
             call.node,
-            f"`{self._shown(_call(call))}` takes its seed from the operating system where "
+            f"`{self._shown(call.call_node)}` takes its seed from the operating system where "
             f"--{option} is not given, which has no default",
             advice=f"Give --{option} a default, such as `default=0`.",
             confidence=Confidence.LIKELY,
@@ -246,7 +246,7 @@ class UnseededGenerator(Rule):
             )
 
     def _check_state(self, call: Op, name: str) -> None:
-        node = _call(call)
+        node = call.call_node
         assert isinstance(node.func, ast.Attribute)  # noqa: S101 - by its name
         end = self.unit.span(node.func)[1]
         edits = (
@@ -256,7 +256,7 @@ class UnseededGenerator(Rule):
         self._tell(call, name, "its state comes from the operating system", edits)
 
     def _seed_edit(self, call: Op, keyword: str) -> tuple[Edit, ...]:
-        node, seed = _call(call), call.written(keyword, 0)
+        node, seed = call.call_node, call.written(keyword, 0)
         if seed is not None:
             return (self.unit.replace(seed, "0"),) if isinstance(seed, ast.Constant) else ()
         return (self.unit.add_argument(node, f"{keyword}=0" if node.args else "0"),)
@@ -291,7 +291,7 @@ class UnseededGenerator(Rule):
 
     def _report(self, call: Op, reason: str, advice: str, edits: tuple[Edit, ...] = ()) -> None:
         missing = fallback(call)
-        shown = f"`{self._shown(_call(call))}`"
+        shown = f"`{self._shown(call.call_node)}`"
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
@@ -312,18 +312,13 @@ class UnseededGenerator(Rule):
         return Generators(self.unit)
 
 
-def _call(op: Op) -> ast.Call:
-    assert isinstance(op.node, ast.Call)  # noqa: S101 - what a call is made of
-    return op.node
-
-
 def _lacks_seed(call: Op, name: str) -> bool:
     if call.unpacks:
         return False
     if name.rpartition(".")[2].startswith("Philox") and call.given("key", 2) is not None:
         return False
     seed = call.given(randomness.SEED_PARAMETER[name], 0)
-    return seed is None or (seed.code == "const" and seed.name is None)
+    return seed is None or seed.is_none
 
 
 def _is_only_seeded(fate: Fate) -> bool:

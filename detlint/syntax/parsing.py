@@ -59,24 +59,15 @@ def is_suspicious(text: str, utf8: bytes) -> bool:
     # Most that is open is so in docstrings.
     if _balanced(utf8) or _balanced(b"".join(utf8.split(QUOTES.encode())[::2])):
         return False
-    return not _balanced(_code(text).encode("utf-8", "surrogatepass"))
+    from detlint.syntax.layout import plain_of
+
+    return not _balanced(plain_of(text).encode("utf-8", "surrogatepass"))
 
 
 def _balanced(utf8: bytes) -> bool:
     # One pass that drops all else takes a quarter of six that count.
     brackets = utf8.translate(None, _NO_BRACKETS)
     return all(brackets.count(left) == brackets.count(right) for left, right in _PAIRS)
-
-
-def _code(text: str) -> str:
-    """The text without its strings and comments."""
-    from detlint.syntax.layout import layout_of
-
-    parts, position = [], 0
-    for start, end, _ in layout_of(text).spans:
-        parts.append(text[position:start])
-        position = end
-    return "".join([*parts, text[position:]])
 
 
 @lru_cache(maxsize=1)  # who asks whether a text can be read, reads it next
@@ -247,8 +238,10 @@ def _told(message: str) -> Problem:
 
 
 def _bracket_depth(text: str) -> int:
+    from detlint.syntax.layout import plain_of
+
     depth = deepest = 0
-    for character in _code(text):
+    for character in plain_of(text):
         if character in "([{":
             depth += 1
             deepest = max(deepest, depth)

@@ -27,15 +27,11 @@ def option_of(op: Op) -> str:
         called = any(use.code == "call" and use.args[0] is op for use in op.uses)
         return str(op.name) if not called and _holds_options(op.args[0]) else ""
     if op.code == "item":
-        return _text(op.args[1]) if _holds_options(op.args[0]) else ""
+        return op.args[1].text if _holds_options(op.args[0]) else ""
     if op.code == "call" and op.args[0].code == "attr" and op.args[0].name in _READS:
         alone = len(op.args) == 2 and _holds_options(op.args[0].args[0])
-        return _text(op.args[1]) if alone else ""
+        return op.args[1].text if alone else ""
     return ""
-
-
-def _text(op: Op) -> str:
-    return op.name if op.code == "const" and isinstance(op.name, str) else ""
 
 
 def _holds_options(op: Op) -> bool:
@@ -66,7 +62,7 @@ def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
     constant = op.values.constant
-    if op.code == "const" and isinstance(op.name, str):
+    if op.text:
         if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
             yield ...
     elif op.code == "store_attr" and op.name == option:
@@ -80,9 +76,9 @@ def _set_by(op: Op, option: str) -> Iterator[object]:
 
 
 def _item_set_by(op: Op, option: str) -> Iterator[object]:
-    if op.code == "entry" and _text(op.args[0]) == option:
+    if op.code == "entry" and op.args[0].text == option:
         yield op.values.constant(op.args[1])
-    elif op.code == "store_item" and _text(op.args[1]) == option:
+    elif op.code == "store_item" and op.args[1].text == option:
         yield op.values.constant(op.args[2])
 
 
@@ -106,7 +102,7 @@ def is_none_by_default(unit: Unit, option: str) -> bool:
 
 def _set_by_default(op: Op, option: str) -> Iterator[object]:
     constant = op.values.constant
-    if op.code == "const" and isinstance(op.name, str):
+    if op.text:
         for use in op.uses if _is_passed(op.name, option) else ():
             if word_of(use) == _ADDS:
                 yield _default(use)
@@ -131,7 +127,7 @@ def _keeps_options(stored: Op) -> bool:
 
 def _hands_on(value: Op, option: str) -> bool:
     """``args.seed``, ``getattr(args, "seed", 0)``: the same option, by what else holds it."""
-    asked = value.code == "call" and any(_asks(value, x) for x in value.args if _text(x) == option)
+    asked = value.code == "call" and any(_asks(value, x) for x in value.args if x.text == option)
     return asked or option_of(value) == option
 
 

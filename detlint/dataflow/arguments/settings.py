@@ -492,9 +492,7 @@ def argument(op: Op, keyword: str, place: int | None = None) -> Item | None:
 
 def _places(op: Op) -> list[ast.AST]:
     """The nodes of a call's arguments, with their keywords."""
-    call = op.node
-    assert isinstance(call, ast.Call)  # noqa: S101 - what operations are made of
-    return [*call.args, *call.keywords]
+    return [*op.call_node.args, *op.call_node.keywords]
 
 
 def keywords(values: Values, op: Op) -> Iterator[Item]:

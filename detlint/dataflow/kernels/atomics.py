@@ -67,8 +67,7 @@ def _gives_integers(call: Op, seen: set[Op]) -> bool:
 
 def _is_integer_type(op: Op) -> bool:
     """``x.to(tl.int32)``, ``tl.full(s, 1, dtype=tl.int32)``."""
-    named = op.code == "attr" or (op.code == "const" and isinstance(op.name, str))
-    return named and rows.is_integer_type(str(op.name))
+    return rows.is_integer_type(str(op.name) if op.code == "attr" else op.text)
 
 
 def slot(call: Op) -> str:

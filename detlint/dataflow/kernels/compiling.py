@@ -111,7 +111,7 @@ def _shown(values: Values, setting: Setting) -> str:
     call = setting.op
     if setting.form != "keyword" or "builtins.dict" in values.called(call):
         return f"{setting.name}={value}"
-    function = ast.unparse(call.node.args[0]) if call.node.args else ""  # type: ignore[attr-defined]
+    function = ast.unparse(call.call_node.args[0]) if call.call_node.args else ""
     if "functools.partial" not in values.called(call):
         function = said(call) if values.called(call) else ".compile"
     return f"{function}({setting.name}={value})"

@@ -123,7 +123,7 @@ def _counted(loop: Region) -> set[str]:
 
 
 def _is_in_rounds(op: Op, loop: Region) -> bool:
-    return next((each for each in op.region.around() if each.loops), None) is loop
+    return op.loop is loop
 
 
 def _adds_one(store: Op) -> bool:

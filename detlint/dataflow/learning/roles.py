@@ -16,7 +16,7 @@ from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Piece, Unit
@@ -70,7 +70,7 @@ class Roles:
         for name, called in calls.items():
             for other in called if not self._unit.defines("__getitem__", name) else ():
                 callers[other].add(name)
-        return _closure(_closure(asking, callers), calls)
+        return set(closure(closure(asking, callers.__getitem__), calls.__getitem__))
 
     def _stores(self) -> Iterator[Op]:
         for word in sorted({each.rpartition(".")[2] for each in words.STORES}):
@@ -118,15 +118,6 @@ def _is_of_rows(value: Op) -> bool:
 def _part(piece: Piece) -> str:
     """The function at the top, or the class, that a piece is of; "" for the module's own code."""
     return piece.owner or piece.name
-
-
-def _closure(starts: set[str], leads: Mapping[str, set[str]]) -> set[str]:
-    found, pending = set(starts), list(starts)
-    while pending:
-        new = leads[pending.pop()] - found
-        found |= new
-        pending += new
-    return found
 
 
 def _tests(unit: Unit) -> bool:
@@ -189,5 +180,5 @@ def _texts(call: Op) -> Iterator[str]:
     conditions = (each for clause in clauses for each in clause.region.conditions())
     starts = [*call.args[1:], *conditions]
     for each in closure(starts, lambda op: () if op is call else op.args):
-        if each.code == "const" and isinstance(each.name, str):
-            yield each.name
+        if each.text:
+            yield each.text

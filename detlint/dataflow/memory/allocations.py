@@ -77,7 +77,7 @@ class Allocations:
         if call.given("out") is not None or self.is_meta(call.given("device")):
             return True
         pinned = call.given("pin_memory")
-        if pinned is not None and pinned.code == "const" and pinned.name is True:
+        if pinned is not None and pinned.literal is True:
             return True
         names_ = self._values.called(call)
         if any(name.endswith(".ndarray") for name in names_):
@@ -89,16 +89,15 @@ class Allocations:
             return False
         if device.code == "call" and "torch.device" in self._values.called(device):
             return any(map(self.is_meta, device.args[1:]))
-        return device.code == "const" and device.name == "meta"
+        return device.text == "meta"
 
     def _is_filled(self, call: Op) -> bool:
         if not any(name.startswith(("numpy.", "cupy.")) for name in self._values.called(call)):
             return False
         kind = call.given("dtype", 1)
-        unpacked = any(name in ("*", "**") for name, _ in call.arguments())
         if kind is None:
-            return unpacked
-        return unpacked or _FILLED.fullmatch(ast.unparse(kind.node)) is not None
+            return call.unpacks
+        return call.unpacks or _FILLED.fullmatch(ast.unparse(kind.node)) is not None
 
     def _sizes(self, call: Op, shape: Shape) -> list[Op]:
         named = call.given("size") or call.given("shape")
@@ -122,7 +121,7 @@ class Allocations:
         if op.code == "global":
             bound = self._unit.module.bindings.get(str(op.name), ()) if self._is_bound(op) else ()
             op = bound[0] if len(bound) == 1 else op
-        return op.name if op.code == "const" and type(op.name) is int else None
+        return op.literal if type(op.literal) is int else None
 
     def _is_bound(self, op: Op) -> bool:
         return str(op.name) in self._unit.bound_names

@@ -29,8 +29,7 @@ class PartialFill(NamedTuple):
     @property
     def call(self) -> ast.Call:
         """The call that makes the array."""
-        assert isinstance(self.allocation.node, ast.Call)  # noqa: S101 - what an allocation is
-        return self.allocation.node
+        return self.allocation.call_node
 
     def claim(self, unit: Unit) -> str:
         """What is wrong."""

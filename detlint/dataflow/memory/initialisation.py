@@ -51,8 +51,7 @@ class Read(NamedTuple):
     @property
     def call(self) -> ast.Call:
         """The call that makes the memory."""
-        assert isinstance(self.allocation.node, ast.Call)  # noqa: S101 - what an allocation is
-        return self.allocation.node
+        return self.allocation.call_node
 
 
 class Initialisation:
@@ -310,11 +309,10 @@ class Initialisation:
         return _META_BY_DEFAULT.search(self.unit.text) is not None
 
     def _is_unreal(self, function: Function) -> bool:
-        node = function.node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not function.is_defined or function.node is None:
             return False
-        decorators = [self._code(each) for each in node.decorator_list]
-        return names.only_traces(node.name, decorators, self._code(node))
+        decorators = [self._code(each) for each in function.decorators]
+        return names.only_traces(function.word, decorators, self._code(function.node))
 
     def _code(self, node: ast.AST) -> str:
         return self.unit.text_of(node)

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.calls import owner_word, word_of, written
 from detlint.dataflow.control import are_sides
 from detlint.dataflow.memory.initialisation import Initialisation, Memory
 from detlint.models import layers, names
@@ -55,8 +55,7 @@ class Parameter(NamedTuple):
     @property
     def call(self) -> ast.Call:
         """The call that allocates it."""
-        assert isinstance(self.memory.node, ast.Call)  # noqa: S101 - what an allocation is
-        return self.memory.node
+        return self.memory.call_node
 
 
 class ModuleClass:
@@ -143,7 +142,7 @@ class ModuleClass:
 
     def _registered(self, call: Op) -> tuple[str, Op, Op] | None:
         name = call.given("name", 0)
-        if name is None or name.code != "const" or not isinstance(name.name, str):
+        if name is None or not name.text:
             return None
         if word_of(call) == "register_parameter":
             made = call.given("param", 1)
@@ -152,14 +151,14 @@ class ModuleClass:
             made = content = call.given("tensor", 1)
         else:
             return None
-        return (name.name, made, content) if made is not None and content is not None else None
+        return (name.text, made, content) if made is not None and content is not None else None
 
     def _content(self, made: Op) -> Op | None:
         """The tensor that ``Parameter(…)`` wraps. A frozen one is there to be loaded."""
         called = self.unit.values.called(made)
         if not PARAMETERS.isdisjoint(called):
             asks = made.given("requires_grad", 1)
-            frozen = asks is not None and asks.code == "const" and asks.name is False
+            frozen = asks is not None and asks.literal is False
             return None if frozen else made.given("data", 0)
         if not BUFFERS.isdisjoint(called) and _is_transient(made):
             return made.given("data", 0)
@@ -195,9 +194,7 @@ class ModuleClass:
     def _is_looked_at(self, op: Op) -> bool:
         """``next(self.parameters())`` asks for a device; ``Function.apply`` is another apply."""
         if op.name == "apply":
-            node = op.args[0].node
-            word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-            return str(word).lstrip("_")[:1].isupper()
+            return written(op.args[0]).lstrip("_")[:1].isupper()
         around = [each for call in op.uses for each in call.uses]
         return bool(around) and all(
             "builtins.next" in self.unit.values.called(each) for each in around
@@ -221,7 +218,7 @@ class ModuleClass:
         )
 
     def _fills(self, op: Op, parameter: Parameter) -> bool:
-        if op.code == "const" and op.name == parameter.name:
+        if op.text == parameter.name:
             return any(self._takes_name(use, parameter) for use in op.uses)
         if op.code == "store_attr" and op.name == parameter.name and op.args[0].is_self:
             other = op is not parameter.by and op.args[1].code != "augment"
@@ -241,7 +238,7 @@ class ModuleClass:
             return False
         if use.code == "call" and word_of(use).startswith("register_"):
             given = use.given("param", 1) or use.given("tensor", 1)
-            return given is None or given.code != "const" or given.name is not None
+            return given is None or not given.is_none
         return True
 
     def happens(self, value: Op) -> _Kept:
@@ -481,7 +478,7 @@ class _Kept(Memory):
 
 def _is_transient(call: Op) -> bool:
     kept = call.given("persistent", 2)
-    return kept is not None and kept.code == "const" and kept.name is False
+    return kept is not None and kept.literal is False
 
 
 def _names_self(node: ast.AST) -> bool:

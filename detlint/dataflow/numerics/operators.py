@@ -381,8 +381,7 @@ class Operators:
     def shown(self, found: Match) -> str:
         """The call as a person would name it: ``F.interpolate(mode="bicubic")``."""
         decisive = [self._argument(found, each) for each in found.usage.arguments]
-        node = found.call.node
-        assert isinstance(node, ast.Call)  # noqa: S101 - what a call is made of
+        node = found.call.call_node
         if "AdaptiveMax" in found.form and node.args and not found.base:
             decisive.append(_size(node.args[0]))
         text = f"{_dotted(node.func)}({', '.join(filter(None, decisive))})"

@@ -173,7 +173,7 @@ class Completions:
             return False
         workers = call.given("num_workers")
         if workers is None:
-            return any(name in ("*", "**") for name, _ in call.arguments())
+            return call.unpacks
         count = self.values.constant(workers)
         return not isinstance(count, int) or count > 1
 
@@ -201,14 +201,14 @@ class Completions:
     def _of_queue(self, taken: Sequence[Op]) -> Iterator[Use]:
         yield from self._of_rounds(taken)
         for call in taken:
-            if not any(region.loops for region in call.region.around()):
+            if call.loop is None:
                 yield from _returned(call)
 
     def _of_rounds(self, calls: Iterable[Op]) -> Iterator[Use]:
         """``rows.append(queue.get())`` in a loop, ``[queue.get() for …]``."""
         rounds: dict[Op, set[Op]] = {}
         for call in calls:
-            region = next((each for each in call.region.around() if each.loops), None)
+            region = call.loop
             if region is not None and region.head is not None:
                 rounds.setdefault(region.head, set()).add(call)
         for head, taken in rounds.items():
@@ -247,6 +247,6 @@ def _done_of(waited: Op) -> Iterator[Op]:
             if (
                 (use.code == "attr" and use.name == "done")
                 or (use.code == "unpack" and use.name[0] == 0)
-                or (use.code == "item" and use.args[1].code == "const" and use.args[1].name == 0)
+                or (use.code == "item" and use.args[1].literal == 0)
             ):
                 yield use

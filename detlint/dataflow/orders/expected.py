@@ -192,15 +192,15 @@ def _compared(test: Op) -> Iterator[Op]:
     """What a test compares with one literal text."""
     if test.code == "call" and len(test.args) == 2:
         function = test.args[0]
-        fixed = test.args[1].code == "const" and isinstance(test.args[1].name, str)
-        if fixed and function.code == "attr" and function.name in ("endswith", "startswith"):
+        asks = function.code == "attr" and function.name in ("endswith", "startswith")
+        if asks and test.args[1].text:
             yield function.args[0]
     if test.code != "compare" or len(test.args) != 2:
         return
     left, right = test.args
     if test.name == ("In",) and left.code in ("const", "text", "call"):
         yield right
-    elif test.name == ("Eq",) and right.code == "const" and str(right.name).startswith("."):
+    elif test.name == ("Eq",) and right.text.startswith("."):
         yield _whole(left)
 
 
@@ -220,7 +220,7 @@ def _whole(op: Op) -> Op:
 def _speaks_of_saved(op: Op) -> bool:
     given = ("iter", "global", "param")
     return any(
-        each.code == "const" and isinstance(each.name, str) and listings.is_saved(each.name)
+        listings.is_saved(each.text)
         for each in closure([op], lambda op: () if op.code in given else op.args)
     )
 
@@ -253,7 +253,7 @@ def _takes_suffix(use: Op) -> bool:
     """``os.path.splitext(name)[1]``."""
     if use.code == "item":
         key = use.args[1]
-        return key.code == "unary" or (key.code == "const" and key.name == 1)
+        return key.code == "unary" or key.literal == 1
     return use.code == "unpack" and (use.name[0] == 1 or not use.uses)
 
 

@@ -9,7 +9,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.imported_types import given_as, givers
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.orders.imported_orders import may_be_of_project
-from detlint.dataflow.orders.sets import STATES, Sets, defines, read_at, stays_empty
+from detlint.dataflow.orders.sets import STATES, Sets, read_at, stays_empty
 
 if TYPE_CHECKING:
     import ast
@@ -58,7 +58,7 @@ def _handed_on(sets: Sets, call: Op) -> Iterator[Op]:
 
 def _given(values: Values, function: Function) -> Iterator[Given]:
     """What of a function, and of those in it, others may read."""
-    if function.outer is None and defines(function):
+    if function.outer is None and function.is_defined:
         given = filter(partial(_varies, values), function.returned)
         yield from (Given(function.name, each) for each in given)
     for each in function.everything():

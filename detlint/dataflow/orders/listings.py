@@ -190,7 +190,7 @@ class Walk:
             elif use.code == "call" and value in use.args[1:]:
                 yield from self._given_to(use)
             elif use.code == "item" and value.code in _LISTS and value is not self.call:
-                if use.args[1].code == "const" and use.args[1].name == 0:
+                if use.args[1].literal == 0:
                     yield from self._first(use)
             elif use.code == "attr" and use.name in ("next", "__next__"):
                 for call in use.uses:
@@ -239,7 +239,7 @@ class Walk:
     def goes_up(self) -> bool:
         """``os.walk(top, topdown=False)``, which has read all folders before the loop sees one."""
         return any(
-            name in ("topdown", "top_down") and value.code == "const" and value.name is False
+            name in ("topdown", "top_down") and value.literal is False
             for name, value in self.call.arguments()
         )
 

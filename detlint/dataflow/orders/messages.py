@@ -41,7 +41,7 @@ class Messages:
         qualified = self.values.called(call)
         word, owner = word_of(call), owner_word(call)
         if self.finishing and "builtins.print" in qualified and call.given("file") is None:
-            return any(each.loops for each in call.region.around())
+            return call.loop is not None
         if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
             return True
         if "builtins.print" in qualified or word == "print":

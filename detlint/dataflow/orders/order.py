@@ -315,8 +315,8 @@ class Orders:
                 for each in frames:
                     yield from self.follow(each, flow)
                 return
-            key = use.args[0].name if use.args[0].code == "const" else ""
-            if isinstance(key, str) and names.says_little(key):
+            key = use.args[0].text
+            if names.says_little(key):
                 return
             if flow.keyed:
                 for made in use.uses:
@@ -324,11 +324,11 @@ class Orders:
             else:
                 yield from self._kept_by(key, self.escape(use, "stored", flow))
 
-    def _kept_by(self, key: object, uses: Iterator[Use]) -> Iterator[Use]:
+    def _kept_by(self, key: str, uses: Iterator[Use]) -> Iterator[Use]:
         """What holds an order by a key: only a file or a report shows it where all that the file
         looks up by that key is made a set, counted or told."""
         for use in uses:
-            reads = list(self.references.reads_of_key(key)) if isinstance(key, str) and key else []
+            reads = list(self.references.reads_of_key(key)) if key else []
             harmless = bool(reads) and not any(self.first(each, PLAIN) for each in reads)
             yield use._replace(assumed=use.assumed or harmless)
 
@@ -347,7 +347,7 @@ class Orders:
             if not self.sorts(use, value):
                 yield from self.follow(use, flow)
         elif value is held and not (flow.table and self._goes_with(key, value)):
-            word = key.name if key.code == "const" and isinstance(key.name, str) else ""
+            word = key.text
             if key.code == "range":
                 yield from self.follow(use, flow._replace(filled=True))
             elif not (
@@ -430,7 +430,7 @@ class Orders:
         name = str(use.name)
         if held is not value or names.says_little(name):
             return
-        if owner.code == "param" and owner.name[1] in ("self", "cls"):
+        if owner.is_self:
             yield from self._in_field(use, name, flow)
         elif not self._sorted_later(use, name):
             yield from self.escape(use, f"assigned to {spoken(owner)}.{name}", flow)
@@ -889,7 +889,7 @@ def _takes_end(use: Op) -> bool:
     if use.code != "item":
         return True
     key = use.args[1]
-    value = key.args[0].name if key.code == "unary" else key.name if key.code == "const" else None
+    value = key.args[0].name if key.code == "unary" else key.literal
     return value in (0, 1) and (value == 0 or key.code == "unary")
 
 

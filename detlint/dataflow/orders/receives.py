@@ -61,7 +61,7 @@ class Receives:
         """Those of the functions that some offsets lie in."""
         for call in self.unit.ops_at(offsets):
             found = self._receive(call)
-            loop = next((each for each in call.region.around() if each.loops), None)
+            loop = call.loop
             if found is None or loop is None:
                 continue
             if found.explicit or _is_over_processes(loop):
@@ -72,7 +72,7 @@ class Receives:
     # What receives
 
     def _receive(self, call: Op) -> Receive | None:
-        if any(name in ("*", "**") for name, _ in call.arguments()):
+        if call.unpacks:
             return None
         for name in self.values.called(call):
             if name in models.TORCH:

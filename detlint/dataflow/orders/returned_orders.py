@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -78,6 +77,4 @@ def _uses_of(unit: Unit, name: str) -> Iterator[tuple[Op, Op]]:
 
 def _is_returned_by(op: Op, name: str) -> bool:
     """Whether a function calls itself: what it returns is for those who call it."""
-    node = op.function.node
-    named = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
-    return named and op.code == "return"
+    return op.code == "return" and op.function.is_defined and op.function.word == name

@@ -33,7 +33,6 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Functions that share sets with those that a search begins with, and those that name one.
 _MOST = 200
 _FEW = 30
@@ -154,7 +153,7 @@ class Sets:
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
         name = function.word
-        if defines(function) and self._gives_set(function):
+        if function.is_defined and self._gives_set(function):
             yield from self.naming(name)
 
     def naming(self, name: str) -> list[Function]:
@@ -403,11 +402,6 @@ def _is_in(op: Op, rows: Collection[int]) -> bool:
 def stays_empty(op: Op) -> bool:
     """``frozenset()``, to which nothing is added."""
     return word_of(op) == "frozenset" and is_empty(op)
-
-
-def defines(function: Function) -> bool:
-    """Whether it is a function or method, by its definition."""
-    return isinstance(function.node, _FUNCTIONS)
 
 
 def _is_set(values: Values, op: Op) -> bool:

@@ -135,7 +135,7 @@ class SharedLists:
                 callee = self._values.callee(call)
                 for taken, value in bound(callee, call).items() if callee is not None else ():
                     given.setdefault(taken, []).append(value)
-        loop = next((each for each in start.region.around() if each.loops), None)
+        loop = start.loop
         for added in adding:
             for made in closure([added.args[0]], lambda op: self._before(op, given), _MOST):
                 found = Filled(made, added, start, working)
@@ -183,15 +183,14 @@ def _taken(function: Function, value: Op, given: list[Op]) -> dict[Op, Op]:
 
 def _is_left_waiting(call: Op) -> bool:
     """Whether a loop makes coroutines and waits for none before it makes the next."""
-    looped = any(region.loops for region in call.region.around())
-    return looped and not any(use.code == "await" for use in call.uses)
+    return call.loop is not None and not any(use.code == "await" for use in call.uses)
 
 
 def _is_waited_for(start: Op) -> bool:
     """Whether a loop waits for each task before it starts the next."""
-    loop = next((each for each in start.region.around() if each.loops), None)
-    return any(
-        use.code == "attr" and use.name in _AWAITING and loop is not None and use.within(loop)
+    loop = start.loop
+    return loop is not None and any(
+        use.code == "attr" and use.name in _AWAITING and use.within(loop)
         for each in same(start)
         for use in each.uses
     )

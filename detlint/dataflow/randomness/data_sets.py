@@ -83,8 +83,7 @@ def _is_alone(call: Op) -> bool:
 
 def _root(call: Op) -> str:
     """``frames`` of ``frames["x"].sample()``, ``groupby`` of ``frame.groupby("x").sample()``."""
-    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
-    node = call.node.func
+    node = call.call_node.func
     owner = node.value if isinstance(node, ast.Attribute) else node
     while isinstance(owner, (ast.Subscript, ast.Call)):
         owner = owner.value if isinstance(owner, ast.Subscript) else owner.func
@@ -122,7 +121,7 @@ def draws_from_system(call: Op) -> bool:
         if each.code == "attr" and each.name == "to_iterable_dataset":
             return True
         streams = each.given("streaming") if each.code == "call" else None
-        if streams is not None and streams.code == "const" and streams.name is True:
+        if streams is not None and streams.literal is True:
             return True
     return False
 

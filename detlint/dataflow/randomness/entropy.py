@@ -163,9 +163,8 @@ def _is_text(call: Op) -> bool:
 
 def names_text(call: Op) -> bool:
     """Whether what a call is given first, or a part of it, is a text by its name alone."""
-    assert isinstance(call.node, ast.Call)  # noqa: S101 - what a call is made of
     values, given = call.values, call.args[1]
-    node = call.node.args[0] if call.node.args else None
+    node = next(iter(call.call_node.args), None)
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     ops = given.args if given.code == "tuple" else [given]
     pairs = zip(parts, ops, strict=False)

@@ -130,4 +130,4 @@ def _within(call: Op) -> Iterator[Op]:
 
 
 def _ends_in_state(op: Op) -> bool:
-    return op.code == "const" and isinstance(op.name, str) and op.name.endswith(_STATE)
+    return op.text.endswith(_STATE)

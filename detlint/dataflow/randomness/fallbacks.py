@@ -96,9 +96,7 @@ def _default_of(pair: tuple[Op, Op]) -> str:
     call, value = pair
     if call.code != "call" or len(call.args) < 3 or call.args[-1] is not value:
         return ""
-    key = call.args[-2]
-    named = key.code == "const" and isinstance(key.name, str)
-    return str(key.name) if named and word_of(call) in _WITH_DEFAULT else ""
+    return call.args[-2].text if word_of(call) in _WITH_DEFAULT else ""
 
 
 def _untrue(test: ast.expr, *, holds: bool) -> ast.expr | None:

@@ -263,5 +263,5 @@ def _is_formatted(use: Op) -> bool:
         called = use.called
         return not _FORMATTING.isdisjoint(called) or word_of(use) in _FORMATTING_METHODS
     if use.code == "binary":
-        return isinstance(use.args[0].name, str) and use.args[0].code == "const"
+        return isinstance(use.args[0].literal, str)
     return use.code == "format"

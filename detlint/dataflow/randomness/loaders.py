@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.models import loading
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
@@ -30,8 +30,7 @@ class Loader(NamedTuple):
     @property
     def node(self) -> ast.Call:
         """The call in the text."""
-        assert isinstance(self.call.node, ast.Call)  # noqa: S101 - what a call is made of
-        return self.call.node
+        return self.call.call_node
 
     @property
     def unpacks(self) -> bool:
@@ -42,7 +41,7 @@ class Loader(NamedTuple):
     def shuffles(self) -> bool:
         """Whether the loader certainly draws an order."""
         given = self.given("shuffle")
-        return given is not None and given.code == "const" and given.name is True
+        return given is not None and given.literal is True
 
     @property
     def has_workers(self) -> bool:

@@ -199,7 +199,7 @@ def _key_of_seed(call: Op) -> str:
 
 def _assigned(function: Function) -> Iterator[Place]:
     bound = [each for each in function.assigned if means_seed(each[0])]
-    local = isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef)) and bound
+    local = function.is_defined and bound
     hidden = local and _reads_all(function)
     for name, value, statement in bound:
         if value.code not in _HIDDEN:

@@ -88,7 +88,7 @@ def _is_sampled(call: Op) -> bool:
 
 def _is_sampling_entry(entry: Op) -> bool:
     key, value = entry.args if entry.code == "entry" else (None, None)
-    named = key is not None and key.code == "const" and key.name == randomness.SAMPLES
+    named = key is not None and key.text == randomness.SAMPLES
     return named and value is not None and value.constant is True
 
 

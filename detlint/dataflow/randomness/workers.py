@@ -232,7 +232,7 @@ class Workers:
 def _unnamed(made: Made) -> str:
     """What ``guard.generator(0)`` is: of a seed, not of a name, so that guard does not reach it."""
     given = made.op.given("name_or_seed", 0)
-    numbered = given is not None and given.code == "const" and isinstance(given.name, int)
+    numbered = given is not None and isinstance(given.literal, int)
     return "torch.Generator" if numbered else ""
 
 
