@@ -48,7 +48,7 @@ from detlint.syntax.parsing import REFUSALS
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function
     from detlint.dataflow.numerics.operators import Operators, Table
@@ -65,7 +65,6 @@ _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes a
 _COUNTS = frozenset(f"{rows.TRAINER}.{each}" for each in ("devices", "gpus", "num_nodes"))
 _STRATEGY = f"{rows.TRAINER}.strategy"
 _SWITCHED_ON = {f"{rows.TRAINER}.deterministic": "torch", rows.DETERMINISTIC: "cudnn"}
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORKERS = 1  # the place of the argument
 _WORKER_START = "worker_init_fn"
 _TABLES: tuple[Table, ...] = ("refused", "switched")
@@ -233,9 +232,21 @@ class _Reader:
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
             paths, needs = Paths(function), Needs(function)
-            for found in getattr(self, kind)(function):
+            for found in self._found(kind, function):
                 if paths.may_run(found.op):
                     yield self._fact(found, _told(needs, kind, found.op))
+
+    def _found(self, kind: str, function: Function) -> Iterator[Found]:
+        """What a function does of a kind, as ``of_<kind>`` tells it of a call, or ``<kind>`` of all
+        of its operations."""
+        judge = getattr(self, f"of_{kind}", None)
+        if judge is None:
+            yield from getattr(self, kind)(function)
+            return
+        for call in function.coded("call"):
+            what = judge(call)
+            if what is not None:
+                yield Found(call, what)
 
     def _fact(self, found: Found, need: str) -> Fact:
         source, node = self.unit.source, found.node or found.op.node
@@ -315,56 +326,41 @@ class _Reader:
 
     # What draws
 
-    def draws(self, function: Function) -> Iterator[Found]:
+    def of_draws(self, call: Op) -> str | None:
         """Calls that draw from a global generator, where something depends on that."""
-        for op in function.coded("call"):
-            library = drawn_from(op) or drawn_by_tensorflow(op)
-            apart = library and self._states.is_seeded_apart(op, library)
-            if library and not apart:
-                yield Found(op, library)
+        library = drawn_from(call) or drawn_by_tensorflow(call)
+        apart = library and self._states.is_seeded_apart(call, library)
+        return None if apart else library or None
 
-    def environments(self, function: Function) -> Iterator[Found]:
+    def of_environments(self, call: Op) -> str | None:
         """Calls that make an environment of reinforcement learning."""
-        for op in function.coded("call"):
-            if not randomness.ENVIRONMENTS.isdisjoint(self._called(op)):
-                yield Found(op, "environment")
+        return None if randomness.ENVIRONMENTS.isdisjoint(self._called(call)) else "environment"
 
     @staticmethod
-    def environment_steps(function: Function) -> Iterator[Found]:
+    def of_environment_steps(call: Op) -> str | None:
         """``state, reward, *_ = env.step(action)``: not of an optimizer or its schedule."""
-        for op in function.coded("call"):
-            if word_of(op) == "step" and op.args[1:] and any(x.code != "drop" for x in op.uses):
-                yield Found(op, "environment")
+        steps = word_of(call) == "step" and call.args[1:]
+        return "environment" if steps and any(x.code != "drop" for x in call.uses) else None
 
-    def environment_seeds(self, function: Function) -> Iterator[Found]:
+    def of_environment_seeds(self, call: Op) -> str | None:
         """Calls that give such a one a seed, or a space, or what may be either."""
-        for op in function.coded("call"):
-            if any(map(randomness.seeds_no_environment, self._called(op))):
-                continue
-            if any(self._values.constant(each) is not None for each in _seeds_given(op)):
-                yield Found(op, _seeded_by(op))
+        if any(map(randomness.seeds_no_environment, self._called(call))):
+            return None
+        given = any(self._values.constant(each) is not None for each in _seeds_given(call))
+        return _seeded_by(call) if given else None
 
     @staticmethod
-    def spaces(function: Function) -> Iterator[Found]:
+    def of_spaces(call: Op) -> str | None:
         """Calls that draw from a space of an environment."""
-        for op in function.coded("call"):
-            if word_of(op) == "sample" and _is_of_space(op):
-                yield Found(op, "space")
+        return "space" if word_of(call) == "sample" and _is_of_space(call) else None
 
-    def builds(self, function: Function) -> Iterator[Found]:
+    def of_builds(self, call: Op) -> str | None:
         """Calls that draw weights."""
-        return self._judged(function, self._training.built)
+        return self._training.built(call) or None
 
-    def trains(self, function: Function) -> Iterator[Found]:
+    def of_trains(self, call: Op) -> str | None:
         """Calls that train."""
-        return self._judged(function, self._training.library)
-
-    @staticmethod
-    def _judged(function: Function, judge: Callable[[Op], str | None]) -> Iterator[Found]:
-        for op in function.coded("call"):
-            library = judge(op)
-            if library:
-                yield Found(op, library)
+        return self._training.library(call) or None
 
     def steps(self, function: Function) -> Iterator[Found]:
         """What changes weights by their gradients: an optimizer's step, an update by hand."""
@@ -394,15 +390,15 @@ class _Reader:
 
     # What differs from run to run on a GPU
 
-    def optimizes(self, function: Function) -> Iterator[Found]:
+    def of_optimizes(self, call: Op) -> str | None:
         """Optimizers that are made, each with the names of what it trains and what computes with
         that; "?" where not all of it is seen, "tensors" where it gets no layers."""
-        for op in function.coded("call"):
-            called = self._called(op)
-            if any(map(trainers.OPTIMIZERS, called)) and not any("lr_sched" in x for x in called):
-                unseen = TENSORS if self._trained.tensors_alone(op) else UNSEEN_NAMES
-                told = self._trained.by(op)
-                yield Found(op, unseen if told is None else " ".join(told))
+        called = self._called(call)
+        if not any(map(trainers.OPTIMIZERS, called)) or any("lr_sched" in x for x in called):
+            return None
+        unseen = TENSORS if self._trained.tensors_alone(call) else UNSEEN_NAMES
+        told = self._trained.by(call)
+        return unseen if told is None else " ".join(told)
 
     def layers(self, function: Function) -> Iterator[Found]:
         """Layers and models that may, where code names them."""
@@ -514,26 +510,23 @@ class _Reader:
             if named:
                 yield Found(op, "cuda")
 
-    def devices(self, function: Function) -> Iterator[Found]:
+    def of_devices(self, call: Op) -> str | None:
         """Calls that say where tensors lie: "cpu", or elsewhere for all that is seen."""
-        for op in function.coded("call"):
-            word = word_of(op)
-            told = op.given("device", 0 if word == "to" else None)
-            if told is not None and (word != "to" or not tensors.is_type(told)):
-                yield Found(op, "cpu" if self._choices.of(told) == {"cpu"} else "")
-            elif word == "cuda" or word.startswith("set_default_"):
-                yield Found(op, "")
+        word = word_of(call)
+        told = call.given("device", 0 if word == "to" else None)
+        if told is not None and (word != "to" or not tensors.is_type(told)):
+            return "cpu" if self._choices.of(told) == {"cpu"} else ""
+        return "" if word == "cuda" or word.startswith("set_default_") else None
 
-    def generators(self, function: Function) -> Iterator[Found]:
+    def of_generators(self, call: Op) -> str | None:
         """Generators that are drawn from, whose seed is a parameter or kept from one."""
-        for op in function.coded("call"):
-            seed = _seed_of(op)
-            if seed is None or seed.code not in ("attr", "param"):
-                continue
-            fate = self._generators.fate(op)
-            is_used = fate.methods or fate.given or fate.escapes
-            if is_used and not (is_seeded(fate) or is_shared(fate) or only_names(op, fate)):
-                yield Found(op, "")
+        seed = _seed_of(call)
+        if seed is None or seed.code not in ("attr", "param"):
+            return None
+        fate = self._generators.fate(call)
+        is_used = fate.methods or fate.given or fate.escapes
+        apart = is_seeded(fate) or is_shared(fate) or only_names(call, fate)
+        return "" if is_used and not apart else None
 
     def spawns(self, function: Function) -> Iterator[Found]:
         """Calls that start processes afresh, each with the function that runs there."""
@@ -566,12 +559,10 @@ class _Reader:
         method = call.given("method", 0)
         return method is not None and self._values.constant(method) in randomness.AFRESH
 
-    def start_methods(self, function: Function) -> Iterator[Found]:
+    def of_start_methods(self, call: Op) -> str | None:
         """Calls by which all processes start afresh."""
-        for op in function.coded("call"):
-            set_here = not randomness.START_METHODS.isdisjoint(self._called(op))
-            if set_here and self._is_afresh(op):
-                yield Found(op, "")
+        set_here = not randomness.START_METHODS.isdisjoint(self._called(call))
+        return "" if set_here and self._is_afresh(call) else None
 
     def tasks(self, function: Function) -> Iterator[Found]:
         """Calls that have a pool run tasks, each with the function that does."""
@@ -661,12 +652,10 @@ class _Reader:
     # Epochs and ranks
 
     @staticmethod
-    def samplers(function: Function) -> Iterator[Found]:
+    def of_samplers(call: Op) -> str | None:
         """Samplers that shuffle for training and are made once, each with its class."""
-        for op in function.coded("call"):
-            kind = samplers.shuffling(op)
-            if kind and not samplers.is_apart(op):
-                yield Found(op, kind)
+        kind = samplers.shuffling(call)
+        return kind if kind and not samplers.is_apart(call) else None
 
     def rounds(self, function: Function) -> Iterator[Found]:
         """Loops over epochs in which something is trained: of each, its first line."""
@@ -701,15 +690,11 @@ class _Reader:
                 yield Found(found, "torch")
 
     @staticmethod
-    def resumes(function: Function) -> Iterator[Found]:
+    def of_resumes(call: Op) -> str | None:
         """Where an optimizer gets the state of a checkpoint that says how far training was, each
         with the names of that place; or where a Trainer is given one, and how."""
-        for op in function.coded("call"):
-            places = checkpoints.resumed(op)
-            if places is not None:
-                yield Found(op, " ".join(sorted(places)))
-            elif how := checkpoints.fitted(op):
-                yield Found(op, how)
+        places = checkpoints.resumed(call)
+        return (checkpoints.fitted(call) or None) if places is None else " ".join(sorted(places))
 
     @staticmethod
     def replaces(function: Function) -> Iterator[Found]:
@@ -728,19 +713,15 @@ class _Reader:
                 called = {word_of(each) for each in loop.ops()}
                 yield Found(op, " ".join(sorted(places)), " ".join(sorted(called)))
 
-    def perturbs(self, function: Function) -> Iterator[Found]:
+    def of_perturbs(self, call: Op) -> str | None:
         """Layers, functions and transforms that draw whenever data come by; UNSEEN of dropout of
         which one does not see how much it drops."""
-        for op in function.coded("call"):
-            library = next(filter(None, map(partial(self._perturbs, op), self._called(op))), "")
-            if library:
-                yield Found(op, library)
+        return next(filter(None, map(partial(self._perturbs, call), self._called(call))), None)
 
-    def drops(self, function: Function) -> Iterator[Found]:
+    def of_drops(self, call: Op) -> str | None:
         """Those functions that drop something whether anything is trained or not."""
-        for op in function.coded("call"):
-            if any(map(trainers.DROPS, self._called(op))) and self._drops_always(op):
-                yield Found(op, "torch")
+        drops = any(map(trainers.DROPS, self._called(call))) and self._drops_always(call)
+        return "torch" if drops else None
 
     def _drops_always(self, call: Op) -> bool:
         share, training = call.given("p", 1), call.given("training", 2)
@@ -758,15 +739,15 @@ class _Reader:
         rows = trainers.TRANSFORMS.items()
         return next((library for library, has in rows if has(name)), "")
 
-    def worker_seeds(self, function: Function) -> Iterator[Found]:
+    def of_worker_seeds(self, call: Op) -> str | None:
         """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""
-        for op in function.coded("call"):
-            if word_of(op) == "seed_everything":
-                called = [*self._called(op), *self._methods(op)]
-                if any(each.startswith(trainers.LIGHTNING) for each in called):
-                    fabric = any(each.endswith("Fabric.seed_everything") for each in called)
-                    given = fabric or op.unpacks or op.given("workers", _WORKERS) is not None
-                    yield Found(op, "given" if given else "left out")
+        seeds = word_of(call) == "seed_everything"
+        called = [*self._called(call), *self._methods(call)] if seeds else []
+        if not any(each.startswith(trainers.LIGHTNING) for each in called):
+            return None
+        fabric = any(each.endswith("Fabric.seed_everything") for each in called)
+        given = fabric or call.unpacks or call.given("workers", _WORKERS) is not None
+        return "given" if given else "left out"
 
     def _methods(self, call: Op) -> Iterator[str]:
         """The qualified names of a method, by the classes of its object."""
@@ -810,7 +791,7 @@ def _as_written(call: Op) -> Iterator[str]:
 def _may_be_called(function: Function) -> bool:
     """Whether something names a function that stands in another one, or in the main block."""
     outer = function.outer
-    if outer is None or not isinstance(function.node, _DEFINITIONS) or function.decorators:
+    if outer is None or not function.is_defined or function.decorators:
         return True
     made = _makers(function)
     if any(op.uses for op in made) or "." in function.name or not made:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from detlint.sources.source import Source
     from detlint.syntax.layout import Block
 
-_MEMBER = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def|class|@)")
 # A word before an assignment, a comma, an annotation, or that a loop or `with` binds.
 _BINDING = re.compile(r"\b([^\W\d]\w*)\b\s*(?=[=,:)\]|+&^-]|in\b|$)", re.MULTILINE)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -189,20 +188,14 @@ class Unit(Editable[ast.AST]):
             kind = "function" if block.kind else ""
             yield Piece(block.start, block.end, kind, block.name, "")
             return
-        indents = [
-            match[1]
-            for match in _MEMBER.finditer(self.text, block.start, block.end)
-            if not self._layout.inside(match.start() + 1)
-        ]
-        start, indent = block.start, min(indents, key=len, default="")
-        own = (block.name, block.name, block.bases, indent)
-        if indents:
-            for each in self._layout.blocks(block.start, block.end, indent):
-                if each.kind == "def":
-                    if each.start > start:
-                        yield Piece(start, each.start, "class", *own)
-                    yield Piece(each.start, each.end, "function", each.name, block.name)
-                    start = each.end
+        start, members = block.start, self._layout.members(block)
+        own = (block.name, block.name, block.bases, members[0].indent if members else "")
+        for each in members:
+            if each.kind == "def":
+                if each.start > start:
+                    yield Piece(start, each.start, "class", *own)
+                yield Piece(each.start, each.end, "function", each.name, block.name)
+                start = each.end
         if block.end > start:
             yield Piece(start, block.end, "class", *own)
 

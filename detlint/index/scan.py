@@ -58,7 +58,6 @@ _SIGNATURE = re.compile(
 _HELD = r"\[[^\[\]]*(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\][^\[\]]*)*\]"
 _TYPES = re.compile(rf"(?::|->)\s*[^,=()\[\]]*(?:{_HELD}[^,=()\[\]]*)*")
 _CALL = re.compile(r"[\w\])]\s*\(")
-_METHOD = re.compile(r"\n([ \t]+)(?:async[ \t]+def|def)[ \t]")
 # Without arguments these offer all functions and classes of the file that calls them.
 _COMMAND_LINE = re.compile(r"\b(?:Fire|(?:auto_)?(?:CLI|cli))\(\s*\)")
 # Without one, TensorFlow's calls the file's `main`.
@@ -73,7 +72,6 @@ _QUOTED = re.compile(r"[\"'.]([A-Z]\w*)[\"']")
 _NEAR = 20
 _COMPARED = re.compile(r"(?:[=!]=|\bcase|\bprint\()\s*[\"']$")  # which makes nothing
 _DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
-_HEAD = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
 # Decorators that hand a function on to nobody.
 _WRAPS = re.compile(
     r"(?:functools|contextlib|torch|tf|jax|numba|np|typing|hydra|click)\.|(?:jit|njit|partial|wraps"
@@ -412,34 +410,23 @@ def _part(layout: Layout, block: Block) -> str:
 
 def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
     """The pieces of a class: its methods that only run where something names them, and the rest."""
-    indents = [
-        match[1]
-        for match in _METHOD.finditer(layout.text, block.start, block.end)
-        if not layout.inside(match.start() + 1)
-    ]
-    start = block.start
-    if indents:
-        driven = [names for bases, names in _DRIVEN if bases.search(block.bases)]
-        for each in layout.blocks(block.start, block.end, min(indents, key=len)):
-            called = any(names.fullmatch(each.name) for names in (CALLED, *driven))
-            merged = called and each.name not in IN_WORKERS
-            if each.kind == "def" and not merged and not _is_registered(layout, each):
-                if each.start > start:
-                    yield block.name, start, each.start
-                yield f"{block.name}.{each.name}", each.start, each.end
-                start = each.end
+    start, driven = block.start, [names for bases, names in _DRIVEN if bases.search(block.bases)]
+    for each in layout.members(block):
+        called = any(names.fullmatch(each.name) for names in (CALLED, *driven))
+        merged = called and each.name not in IN_WORKERS
+        if each.kind == "def" and not merged and not _is_registered(layout, each):
+            if each.start > start:
+                yield block.name, start, each.start
+            yield f"{block.name}.{each.name}", each.start, each.end
+            start = each.end
     if block.end > start:
         yield block.name, start, block.end
 
 
 def _is_registered(layout: Layout, block: Block) -> bool:
     """Whether one of the decorators above a definition may hand it on."""
-    text = layout.text
-    if not text.startswith("@", block.start + len(block.indent)):
-        return False
-    head = _HEAD.search(text, block.start, block.end)
-    end = head.start() if head else block.end
-    return any(not _WRAPS.match(name) for name in _DECORATOR.findall(text, block.start, end))
+    found = _DECORATOR.findall(layout.text, block.start, block.head)
+    return any(not _WRAPS.match(name) for name in found)
 
 
 def _code(layout: Layout, start: int, end: int) -> str:

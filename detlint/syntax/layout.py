@@ -27,11 +27,14 @@ _BEGINS = re.compile(
 )
 # What ends the line before a statement: that is not indented further, no comment, no closing
 # bracket. It begins with plain text, which sre finds four times as fast as the start of a line.
+# A member of a class, whose body need not be indented as others are.
+_MEMBER = re.compile(r"\n([ \t]+)(?:(?:async[ \t]+def|def|class)\b|@)")
 _STATEMENT = {"": re.compile(r"\n(?=[^\s#)\]}])")}
 
 
 class Block(NamedTuple):
-    """A statement ``start:end`` at one level of indentation; ``kind`` is "def", "class" or ""."""
+    """A statement ``start:end`` at one level of indentation; ``kind`` is "def", "class" or "".
+    ``head``: where its own line begins, below its decorators."""
 
     start: int
     end: int
@@ -39,6 +42,7 @@ class Block(NamedTuple):
     kind: str
     name: str
     bases: str = ""
+    head: int = 0
 
 
 class Layout:
@@ -149,6 +153,15 @@ class Layout:
         if decorated >= 0:
             yield Block(decorated, end, indent, "", "")
 
+    def members(self, block: Block) -> list[Block]:
+        """What a class holds, its own line first; nothing where none of it is a function, a class
+        or decorated."""
+        found = _MEMBER.finditer(self.text, block.start, block.end)
+        indents = [match[1] for match in found if not self.inside(match.start() + 1)]
+        if not indents:
+            return []
+        return list(self.blocks(block.start, block.end, min(indents, key=len)))
+
     def _outside_brackets(self, begins: list[int], end: int) -> Iterator[int]:
         """The lines that begin a statement, and do not go on with one that a bracket holds open."""
         text, depth, surely = self.text, 0, True
@@ -167,7 +180,7 @@ class Layout:
         match = HEAD.match(self.text, head)
         kind, name = (match[2], match[3]) if match else ("", "")
         inherits = _BASES.match(self.text, head + len(indent)) if kind == "class" else None
-        return Block(start, end, indent, kind, name, inherits[1] if inherits else "")
+        return Block(start, end, indent, kind, name, inherits[1] if inherits else "", head)
 
 
 def _may_balance(text: str) -> bool:

@@ -169,19 +169,11 @@ def _alone(text: str, at: int) -> str | None:
     layout = layout_of(text)
     block = next((each for each in layout.top if each.start <= at < each.end), None)
     if block is not None and block.kind == "class":
-        margin = _margin(text[block.start : block.end])
-        inner = list(layout.blocks(block.start, block.end, margin)) if margin else []
-        block = next((each for each in inner if block.start < each.start <= at < each.end), block)
+        inner = (each for each in layout.members(block) if block.start < each.start)
+        block = next((each for each in inner if each.start <= at < each.end), block)
     if block is None or not _stands_alone(text, block):
         return None
     return ("if 1:\n" if block.indent else "") + text[block.start : block.end]
-
-
-def _margin(text: str) -> str:
-    """By how much what a class holds is indented."""
-    lines = [each for each in text.split("\n") if each.strip()]
-    margins = [each[: len(each) - len(each.lstrip(" \t"))] for each in lines]
-    return min(filter(None, margins), key=len, default="")
 
 
 def _stands_alone(text: str, block: Block) -> bool:

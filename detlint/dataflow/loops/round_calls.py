@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, written
-from detlint.dataflow.loops.rounds import looped, numbered
+from detlint.dataflow.loops.rounds import Judge, looped, numbered
 from detlint.models import files, names
 from detlint.models.containers import ADDING, COMMUTING
 from detlint.models.training import BACKWARDS
@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 _CHANGES = COMMUTING | ADDING | {"update", "setdefault", "pop", "sort"}
 
 
-class Calls:
+class Calls(Judge):
     """Judges what a round calls for its effect."""
 
     def __init__(self, round_: Round, containers: Containers) -> None:
+        super().__init__(round_)
         self._containers = containers
-        self._round = round_
-        self._orders = round_.orders
-        self._effects = round_.effects
-        self._values = round_.values
 
     def on_drop(self, op: Op) -> Iterator[Use]:
         call = op.args[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, path_of, word_of
-from detlint.dataflow.loops.rounds import is_same, looped, numbered
+from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure, readers
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.loops.groups import Holder
-    from detlint.dataflow.loops.rounds import Round
 
 _GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
@@ -29,14 +28,8 @@ _COUNTING = frozenset(("builtins.bool", "builtins.len"))
 _EMPTY = ("const", "dict", "list")  # how what is filled is written out
 
 
-class Containers:
+class Containers(Judge):
     """Judges what a round puts into containers."""
-
-    def __init__(self, round_: Round) -> None:
-        self._round = round_
-        self._orders = round_.orders
-        self._effects = round_.effects
-        self._values = round_.values
 
     def on_change(self, op: Op) -> Iterator[Use]:
         owner, call = op.args

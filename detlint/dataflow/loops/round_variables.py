@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.loops.rounds import looped, numbered, place_of
+from detlint.dataflow.loops.rounds import Judge, looped, numbered, place_of
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.slices import closure, readers
 from detlint.models import names
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.loops.rounds import Round
 
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
@@ -24,14 +23,8 @@ _MADE = frozenset(("augment", "comprehension", "iter"))
 _OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 
 
-class Variables:
+class Variables(Judge):
     """Judges what a round leaves to the next one, and to the code after the loop."""
-
-    def __init__(self, round_: Round) -> None:
-        self._round = round_
-        self._orders = round_.orders
-        self._effects = round_.effects
-        self._values = round_.values
 
     def on_return(self, op: Op) -> Iterator[Use]:
         if self._round.calls:

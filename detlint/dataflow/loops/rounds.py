@@ -286,6 +286,16 @@ class Round:
         return not SEEDING.isdisjoint(self.values.called(op))
 
 
+class Judge:
+    """Judges some of what the rounds of a loop leave behind, by what is done: ``on_<code>``."""
+
+    def __init__(self, round_: Round) -> None:
+        self._round = round_
+        self._orders = round_.orders
+        self._effects = round_.effects
+        self._values = round_.values
+
+
 def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
     """It shows there in which order the rounds come."""
     yield Use(op, "looped over", assumed)

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.orders.order import Orders
 
 _DEEPEST = 4  # functions that hand the same order on
-_BY_ORDER = {
-    Order.KEEPS: "_if_kept",
-    Order.KEYED: "_if_keyed",
-    Order.SORTS: "_if_sorted",
-    Order.EXTREME: "_if_searched",
-    Order.JOINS: "_if_joined",
-    Order.ADDS: "_if_added",
-    Order.PICKS: "_if_picked",
-    Order.PAIRS: "_if_paired",
-    Order.DRAWS: "_if_drawn",
-    Order.READS: "_if_read",
-}
 _SORTING = "argsort"
 _ADDING = frozenset(["append", "appendleft", "insert", "setdefault"])
 
@@ -126,16 +114,16 @@ class GivenOrders:
     def _modelled(
         self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
     ) -> Iterator[Use]:
-        judge = _BY_ORDER.get(order)
+        judge = getattr(self, f"_if_{order.value}", None)
         if flow.rows and keyword == "*":
             flow = flow.inner
         elif flow.rows and self._orders.joins_lists(call):
             yield from self._orders.follow(call, flow.inner)
             return
         if judge is not None:
-            yield from getattr(self, judge)(call, keyword, value, flow)
+            yield from judge(call, keyword, value, flow)
 
-    def _if_kept(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_keeps(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         numbered = flow.numbered or "builtins.enumerate" in self._values.called(call)
         if flow.keyed and lattice.may_be_of(self._values.types(call), FRAME):
             if call.given("columns") is None:
@@ -152,7 +140,7 @@ class GivenOrders:
         else:
             yield from self._orders.escape(call, "stored", flow)
 
-    def _if_sorted(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_sorts(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         pairs = value.code == "call" and word_of(value) in ("items", "values")
         if flow.rows or (flow.grouped and pairs):
             yield from self._orders.follow(call, flow)
@@ -167,38 +155,35 @@ class GivenOrders:
             return False
         return self._effects.counted(value.args[0].args[0])
 
-    def _if_searched(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_extreme(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         key = call.given("key")
         ties = sorts_with_ties(self._values, call)
         if ties or (key is not None and not self._orders.distinct and may_tie(self._values, key)):
             how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
             yield Use(call, how, assumed=not ties)
 
-    def _if_joined(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_joins(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         yield from self._joined(call, flow)
 
-    def _if_added(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_adds(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if self._adds_floats(value):
             told = self._orders.is_told(call)  # people are, of what the last bits hardly show in
             yield Use(call, "added up as floats", assumed=told)
 
-    def _if_picked(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        yield from self._picked(call, value, flow)
-
-    def _if_paired(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_pairs(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if len(call.args) > 2 and not self._pairs_itself(call, value):
             yield from self._paired(call, flow)
         else:
             yield from self._orders.follow(call, flow)
 
-    def _if_drawn(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_draws(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if word_of(call) == "shuffle" and _is_local(value):
             later = [use for use in dict.fromkeys(value.uses) if use.place > call.place]
             if not any(True for use in later for _ in self._orders.at(use, value, flow)):
                 return
         yield Use(call, f"passed to {word_of(call)}()")
 
-    def _if_read(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_reads(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         yield Use(call, f"passed to {word_of(call)}()")
 
     def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
@@ -246,7 +231,7 @@ class GivenOrders:
             and not (lattice.may_be(types, "int") and len(types) > 1)
         )
 
-    def _picked(self, call: Op, value: Op, flow: Flow) -> Iterator[Use]:
+    def _if_picks(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         word = word_of(call)
         if word == "next":
             dropped = all(each.code == "drop" for each in call.uses)

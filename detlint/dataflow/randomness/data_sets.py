@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import owner_written
 from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.models import loading
 from detlint.models.names import is_size
@@ -25,7 +25,11 @@ def sampled(call: Op, origins: Origins) -> str:
     unit = call.function.unit
     if function.name != loading.SAMPLE or not keywords <= loading.OF_SAMPLE:
         return ""
-    if unit.values.qualified(function) or loading.is_no_table(_root(call)) or _is_alone(call):
+    if (
+        unit.values.qualified(function)
+        or loading.is_no_table(owner_written(call))
+        or _is_alone(call)
+    ):
         return ""
     if "frac" in keywords:
         return "frac=…"
@@ -79,15 +83,6 @@ def _applied_by(parameter: Op) -> Iterator[Op]:
 def _is_alone(call: Op) -> bool:
     """The last line of a notebook's cell only shows it."""
     return any(each.code == "drop" for each in call.uses)
-
-
-def _root(call: Op) -> str:
-    """``frames`` of ``frames["x"].sample()``, ``groupby`` of ``frame.groupby("x").sample()``."""
-    node = call.call_node.func
-    owner = node.value if isinstance(node, ast.Attribute) else node
-    while isinstance(owner, (ast.Subscript, ast.Call)):
-        owner = owner.value if isinstance(owner, ast.Subscript) else owner.func
-    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
 
 
 def shuffled(call: Op, origins: Origins) -> bool:
@@ -153,7 +148,7 @@ def _is_chained(op: Op) -> bool:
 
 def _looks_like_one(call: Op) -> bool:
     """Whether a name says so, in a file that imports the library."""
-    name, unit = _root(call), call.function.unit
+    name, unit = owner_written(call), call.function.unit
     if name in ("self", "cls") or unit.values.qualified(call.args[0].args[0]):
         return False
     return loading.names_data_set(name) and any(
