@@ -420,12 +420,12 @@ class Linker:
         in one that does not, the line makes runs differ."""
         judges = self._judges(finding, rule, programs)
         # One after the other: most are asked of no more than the first program.
-        cleared = partial(self._told, rule.cleared, finding)
-        left = (each for each in judges if not cleared(each))
+        asked = partial(self._told, rule.cleared, finding)
+        left = (each for each in judges if not asked(each, self._settings))
         first = next(left, None)
         if judges and first is None:
             return None
-        doubted = rule.doubted_by_all(finding, programs, self._settings, self._python)
+        doubted = rule.doubted_by_all(finding, programs, self._python)
         if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
             return None
         if first is not None and not doubted:
@@ -433,16 +433,14 @@ class Linker:
             doubted = all(self._told(rule.doubted, finding, each) for each in rest)
         return finding._replace(confidence=Confidence.POSSIBLE) if doubted else finding
 
+    @staticmethod
     def _told(
-        self,
-        asked: Callable[[Finding, Program, Settings], bool],
-        finding: Finding,
-        program: Program,
+        asked: Callable[..., bool], finding: Finding, program: Program, *settings: Settings
     ) -> bool:
         """What a program says of a finding."""
         said = digest_of(map(str, (*finding[1:9], finding.confidence)))
         question = f"{asked.__name__} {os.path.realpath(finding.path)} {said}"
-        return program.known(question, lambda: asked(finding, program, self._settings))
+        return program.known(question, lambda: asked(finding, program, *settings))
 
     @staticmethod
     def _judges(finding: Finding, rule: type[Rule], programs: Sequence[Program]) -> list[Program]:

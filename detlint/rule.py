@@ -165,7 +165,7 @@ class Rule:
         return False
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:  # noqa: ARG003
         """Whether what a program is for leaves a finding in one of its files only possible."""
         return False
 
@@ -176,11 +176,7 @@ class Rule:
 
     @classmethod
     def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """Whether all programs that are linted, its file part of them or not, leave a finding
         no more than possible; ``linted``: the Python files that are linted."""

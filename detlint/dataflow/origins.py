@@ -18,6 +18,7 @@ from detlint.models.loading import is_known, wraps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
     from detlint.dataflow.ir import Function
     from detlint.dataflow.unit import Unit
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     # The files and parts of files that a file means by a name that it imports.
     Find = Callable[[Unit, str], list[tuple[Unit, str]]]
     Calls = Callable[[Function], list[Op]]
+    # A value that is followed; and what an operation leads to: such ones, or what made it.
+    _Step: TypeAlias = tuple[Op, "Frame | None", "_Keys"]
+    _Steps: TypeAlias = Iterator["Made | _Step | None"]
 
 _DEEPEST = 30  # questions that a question leads to, and calls in calls
 _MOST = 3000  # operations that one question may look at
@@ -154,8 +158,8 @@ class Origins:
 
     def _asked(self, op: Op, frame: Frame | None) -> list[Made | None]:
         found: list[Made | None] = []
-        seen: set[tuple[Op, Frame | None, _Keys]] = set()
-        pending: list[tuple[Op, Frame | None, _Keys]] = [(op, frame, ())]
+        seen: set[_Step] = set()
+        pending: list[_Step] = [(op, frame, ())]
         for step in pending:  # grows
             if step in seen or len(seen) > _MOST:
                 if len(seen) > _MOST:
@@ -171,9 +175,7 @@ class Origins:
                     pending.append(each)
         return found
 
-    def _behind(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+    def _behind(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         if op.code in _JOINS and op.args:
             yield from ((each, frame, keys) for each in op.args)
         elif op.code == "choice":
@@ -194,7 +196,7 @@ class Origins:
                 yield None
 
     @staticmethod
-    def _held(op: Op, frame: Frame | None, keys: _Keys) -> Iterator[tuple[Op, Frame | None, _Keys]]:
+    def _held(op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         if op.code == "item":
             yield op.args[0], frame, (*keys, _constant(op.args[1]))
         elif op.code == "unpack":
@@ -219,9 +221,7 @@ class Origins:
     def _of_function(self, op: Op, frame: Frame | None, _: _Keys) -> Iterator[Made]:
         yield self.made((), op, frame, function=op.name, called=False)
 
-    def _of_global(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+    def _of_global(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         unit = op.function.unit
         names = tuple(unit.values.qualified(op))
         name = str(op.name)
@@ -233,14 +233,10 @@ class Origins:
         else:
             yield None
 
-    def _of_import(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys]]:
+    def _of_import(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         yield from self._named((str(op.name),), op, frame, keys)
 
-    def _named(
-        self, names: tuple[str, ...], op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys]]:
+    def _named(self, names: tuple[str, ...], op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         """A class or function, or what a collection of another file holds."""
         place, function = self._defined(op.function.unit, names)
         if place is None and function is None:
@@ -275,9 +271,7 @@ class Origins:
         self.is_cut |= not is_known(name)
         return []
 
-    def _of_param(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+    def _of_param(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         stars, name = op.name
         if frame is not None and op.function is frame.function:
             if name in _SELF and frame.owner is not None:
@@ -327,9 +321,7 @@ class Origins:
 
     # Attributes
 
-    def _of_attr(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+    def _of_attr(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         names = tuple(op.values.qualified(op))
         if names:
             yield from self._named(names, op, frame, keys)
@@ -437,9 +429,7 @@ class Origins:
             found.append(function)
         return found
 
-    def _of_call(
-        self, op: Op, frame: Frame | None, keys: _Keys
-    ) -> Iterator[Made | tuple[Op, Frame | None, _Keys] | None]:
+    def _of_call(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         names = tuple(op.called)
         given = [each for _, each in op.arguments()]
         if any(map(wraps, names)) or "functools.partial" in names:
@@ -462,9 +452,7 @@ class Origins:
             else:
                 yield self.made(callee.names, op, frame, callee.place)
 
-    def _returned(
-        self, function: Function, frame: Frame, keys: _Keys
-    ) -> Iterator[tuple[Op, Frame | None, _Keys] | None]:
+    def _returned(self, function: Function, frame: Frame, keys: _Keys) -> _Steps:
         if _depth(frame) > _DEEPEST:
             yield None
             return

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.models.configurations import Row, Value
     from detlint.rule import Rule
-    from detlint.settings import Settings
 
 _SIGNS = {"yaml": "{}: {}", "toml": "{} = {}", "json": '"{}": {}'}
 _SHORTEST = 60
@@ -49,7 +48,6 @@ class MayBeUnread:
         cls,
         finding: Finding,
         programs: Sequence[Program],  # noqa: ARG003
-        settings: Settings,  # noqa: ARG003
         linted: PythonFiles,
     ) -> bool:
         """``Rule.doubted_by_all``."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from detlint.documents.cuda import Addition
     from detlint.documents.document import Text
     from detlint.finding import Finding
-    from detlint.settings import Settings
 
 _SHORTEST = 60  # characters of a call that a message can hold
 _ADVICE = (
@@ -133,16 +132,12 @@ class AtomicAccumulation(Rule):
 
     @classmethod
     def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,
-        linted: PythonFiles,
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """What the project builds, and none of its Python code calls."""
         native = kind_of_name(finding.path) == CUDA
         unused = native and linted.never_calls(os.path.realpath(finding.path), finding.row)
-        return unused or super().doubted_by_all(finding, programs, settings, linted)
+        return unused or super().doubted_by_all(finding, programs, linted)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in self.unit.ops_at(offsets):

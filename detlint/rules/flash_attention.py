@@ -229,7 +229,7 @@ class FlashAttention(Rule):
         return _settles(program, finding.advice) or _is_replaced(finding, program)
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:
         """What only programs without a training step import has no backward, unless it writes one
         by hand.
         """
@@ -243,11 +243,7 @@ class FlashAttention(Rule):
 
     @classmethod
     def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,  # noqa: ARG003
-        linted: PythonFiles,
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """What no program is shown to train, or, of a file alone or among others that are no
         programs, where these only answer; and an option that the files declare and never read.

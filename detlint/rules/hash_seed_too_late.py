@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from detlint.documents.document import Command, Text, Variable
     from detlint.documents.entropy import Entropy
     from detlint.finding import Edit, Finding
-    from detlint.settings import Settings
 
 _VARIABLE = "PYTHONHASHSEED"
 _EXPORT = "export it before Python starts"
@@ -114,7 +113,7 @@ class HashSeedTooLate(Rule):
     )
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:
         """Where the program's files have nothing that hashes decide about."""
         texts = (program.source_of(each).text for each in program.paths)
         return finding.message.endswith(_KEEPS) and not any(map(_HASHES.search, texts))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.finding import Edit, Finding
     from detlint.models.estimators import Drawing
-    from detlint.settings import Settings
 
 _SOURCES = {
     "numpy": "draws from NumPy's global generator, ",
@@ -150,7 +149,7 @@ class MissingRandomState(Rule):
     )
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:
         """Where the program has seeded NumPy when it gets there."""
         path = os.path.realpath(finding.path)
         return any(
@@ -160,17 +159,13 @@ class MissingRandomState(Rule):
 
     @classmethod
     def doubted_by_all(
-        cls,
-        finding: Finding,
-        programs: Sequence[Program],
-        settings: Settings,
-        linted: PythonFiles,
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """The same where no program is to be seen that could call what seeds in the file."""
         aside = finding.message.endswith(_ASIDE.partition("{}()")[2])
         path = os.path.realpath(finding.path)
         left = aside and not any(path in each for each in programs)
-        return left or super().doubted_by_all(finding, programs, settings, linted)
+        return left or super().doubted_by_all(finding, programs, linted)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for op in dict.fromkeys(self._calls(offsets)):

@@ -127,7 +127,7 @@ class NoDeterministicImplementation(Rule):
         return finding.confidence is Confidence.POSSIBLE or _OF_VOLUMES in finding.message
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:
         """No run differs by it, and nothing turns on what would refuse it."""
         return _SAME in finding.message and not program.has("enables", "torch")
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.randomness.hash_uses import HashUse
     from detlint.finding import Finding
-    from detlint.settings import Settings
 
 _LONGEST = 50
 
@@ -81,7 +80,7 @@ class SaltedHash(Rule):
     )
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:  # noqa: ARG003
         """Of a string, whose hash may be fixed."""
         return program.keeps_hashes()
 

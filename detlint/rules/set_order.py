@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function
     from detlint.dataflow.orders.sets import Reading
     from detlint.finding import Edit, Finding
-    from detlint.settings import Settings
 
 _LONGEST = 50
 # A dict, by its first key, or a set of what is written out as a number: most braces are dicts.
@@ -163,7 +162,7 @@ class SetOrder(Rule):
         return says_so(finding.message) or any(each in finding.message for each in _SEEM)
 
     @classmethod
-    def doubted(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+    def doubted(cls, finding: Finding, program: Program) -> bool:
         """Not of objects, which are hashed by their address."""
         return "strings" in finding.message and program.keeps_hashes()
 
