@@ -84,7 +84,6 @@ _PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.M
 _CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
 _DEFINES = re.compile(r"\n(?:async[ \t]+def|def|class)\b")
 _QUOTES = ('"""', "'''")
-_FUNCTION = re.compile(r"(?:async[ \t]+)?def\b")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 _PLUGS = ("conftest.py", "setup.py")
 # What pytest looks for in such a file: without it, `train_test.py` trains and tests a model.
@@ -285,12 +284,15 @@ def _trains_at_the_top(text: str) -> bool:
 
 def _is_in_function(text: str, start: int, place: int) -> bool:
     """Whether a place in a statement, such as an ``if``, lies in a function that it defines."""
+    from detlint.syntax.layout import HEAD
+
     above = text[start:place].splitlines()
     depth = _indent(above.pop()) if above else 0
     for line in reversed(above):
         indent = _indent(line)
         if line.strip() and indent < depth:
-            if _FUNCTION.match(line, indent):
+            head = HEAD.match(line)
+            if head is not None and head[2] == "def":
                 return True
             depth = indent
     return False

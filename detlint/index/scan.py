@@ -48,7 +48,6 @@ _COLLECTION = re.compile(
     r"([^\W\d]\w*)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?"
     r"(?=[\[({]|(?:Union|Optional|Callable|Literal|Type|Dict|List|Tuple|Sequence|Iterable)\[)"
 )
-_NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _OPTION = re.compile(r"\w+\s*=[^,]*|\[[^\]]*\]")  # ``metaclass=Registry``, ``Base[Tensor]``
 # What a function takes, in brackets up to two deep, and the types that it says of that.
@@ -65,7 +64,6 @@ _APP = re.compile(
     r"(?<![\w.])(?:tf\w*|(?:tf|tensorflow)\.compat\.v1|tensorflow)\.app\.run\(\s*(?:argv\b|\))"
 )
 _COMMANDS = ("Fire(", "CLI(", "cli(", ".app.run(")
-_EXPORTS = re.compile(r"__all__\b")
 _EXPORTED = re.compile(r"\n__all__[ \t]*\+?=[ \t]*[\[(][^\])]*[\])]")
 # A class that a setting or a registry may name: `"Flip"`, `"data.transforms.Flip"`.
 _QUOTED = re.compile(r"[\"'.]([A-Z]\w*)[\"']")
@@ -285,7 +283,7 @@ class _Reader:
 
     def read(self, code: str, found: _Found, kept: Iterable[str] = ()) -> None:
         """Add what some code names, but for values ``kept`` in attributes of its own objects."""
-        if _EXPORTS.match(code):
+        if code.startswith("__all__"):
             return
         code = without_imports(code)
         types: list[str] = []
@@ -404,7 +402,7 @@ def _part(layout: Layout, block: Block) -> str:
     if named is None or named[1].startswith("__"):
         return ""
     code = _code(layout, named.end() - 1, block.end)
-    holds = _NAME.search(code) or named_classes(layout.text[named.end() : block.end])
+    holds = _DOTTED.search(code) or named_classes(layout.text[named.end() : block.end])
     return named[1] if holds and not _CALL.search(code) else ""
 
 
