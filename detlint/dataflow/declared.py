@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.lattice import ANY, NONE, NOTHING, Type, Types, container, joined, plain
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,29 +34,10 @@ _NAMES = {
     "Tensor": "object",
 }
 _SETS = frozenset(("set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"))
-_LISTS = frozenset(
-    ("list", "List", "Sequence", "MutableSequence", "Collection", "deque", "Deque", "UserList")
-)
-_ITERATORS = frozenset(
-    (
-        "Iterable",
-        "Iterator",
-        "Generator",
-        "AsyncIterator",
-        "AsyncIterable",
-        "ValuesView",
-        "Container",
-    )
-)
-_DICTS = frozenset(
-    (
-        *("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"),
-        *("DefaultDict", "UserDict"),
-    )
-)
-_WRAPPERS = frozenset(
-    ("Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired")
-)
+_LISTS = words("list List Sequence MutableSequence Collection deque Deque UserList")
+_ITERATORS = words("Iterable Iterator Generator AsyncIterator AsyncIterable ValuesView Container")
+_DICTS = words("dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict UserDict")
+_WRAPPERS = words("Optional Union Annotated Final ClassVar Required NotRequired")
 _HOLDERS = {
     **dict.fromkeys(_SETS, "set"),
     **dict.fromkeys(_LISTS, "list"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detlint.models.model import words
 from detlint.models.names import words_of
 
 # The positions of the place that is added to, and of what is added.
@@ -16,37 +17,24 @@ ADDITIONS = {
     "cupyx.scatter_add": (0, 2),
 }
 # What compiles CUDA source that it is given as text.
-COMPILERS = frozenset(
-    (
-        "torch.utils.cpp_extension.load_inline",
-        "cupy.RawKernel",
-        "cupy.RawModule",
-        "cupy.ElementwiseKernel",
-        "cupy.ReductionKernel",
-        "pycuda.compiler.SourceModule",
-        "chainer.backends.cuda.elementwise",
-        "chainer.cuda.elementwise",
-    )
+COMPILERS = words(
+    """torch.utils.cpp_extension.load_inline cupy.RawKernel cupy.RawModule cupy.ElementwiseKernel
+    cupy.ReductionKernel pycuda.compiler.SourceModule chainer.backends.cuda.elementwise
+    chainer.cuda.elementwise"""
 )
 STORE = "triton.language.store"
 # Functions of kernels that give whole numbers, by their last name; and those that give what they
 # are given.
-WHOLE = frozenset(
-    (
-        *("program_id", "num_programs", "arange", "histogram", "cdiv", "argmax", "argmin"),
-        *("xor_sum", "popc", "popcount", "bincount"),
-    )
+WHOLE = words(
+    """program_id num_programs arange histogram cdiv argmax argmin xor_sum popc popcount bincount"""
 )
 KEEPING = frozenset(("sum", "cast"))
 _INTEGERS = frozenset(f"{u}int{bits}" for u in ("u", "") for bits in (8, 16, 32, 64))
-_COUNTED = frozenset(
-    (
-        *("n", "num", "count", "counts", "cnt", "cnts", "counter", "counters", "hist"),
-        *("histogram", "lock", "locks", "sema", "semaphore", "semaphores", "ticket", "tickets"),
-        *("flag", "flags", "barrier", "barriers", "arrived", "progress", "done", "sync"),
-        *("signal", "signals", "length", "len", "lens", "nnz", "per", "cursor", "cursors"),
-        *("size", "sizes", "offset", "offsets", "idx", "index", "indices", "int32", "int64"),
-    )
+_COUNTED = words(
+    """n num count counts cnt cnts counter counters hist histogram lock locks sema semaphore
+    semaphores ticket tickets flag flags barrier barriers arrived progress done sync signal signals
+    length len lens nnz per cursor cursors size sizes offset offsets idx index indices int32
+    int64"""
 )
 
 

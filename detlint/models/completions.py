@@ -95,9 +95,7 @@ METHODS = {
     )
 }
 
-JOBLIB = frozenset(
-    ("joblib.Parallel", "joblib.parallel.Parallel", "sklearn.utils.parallel.Parallel")
-)
+JOBLIB = words("joblib.Parallel joblib.parallel.Parallel sklearn.utils.parallel.Parallel")
 UNORDERED = Completion(
     "Parallel(return_as='generator_unordered')", FINISHED, "use return_as='generator'", "calls"
 )

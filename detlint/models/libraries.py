@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from detlint.models import frames
-from detlint.models.model import Model, Order, rows
+from detlint.models.model import Model, Order, rows, words
 
 FUNCTIONS = (
     *rows("numpy", "array asarray", "array[E0]", Order.KEEPS),
@@ -51,18 +51,11 @@ FUNCTIONS = (
 )
 
 # They give the same whichever letters or numbers stand for the parts of both.
-DISTANCES = frozenset(
-    (
-        *(
-            "Levenshtein.distance",
-            "Levenshtein.ratio",
-            "editdistance.distance",
-            "editdistance.eval",
-        ),
-        *("jellyfish.levenshtein_distance", "nltk.edit_distance", "polyleven.levenshtein"),
-        *("nltk.metrics.distance.edit_distance", "torchaudio.functional.edit_distance"),
-        *("rapidfuzz.distance.Levenshtein.distance", "edit_distance.SequenceMatcher"),
-    )
+DISTANCES = words(
+    """Levenshtein.distance Levenshtein.ratio editdistance.distance editdistance.eval
+    jellyfish.levenshtein_distance nltk.edit_distance polyleven.levenshtein
+    nltk.metrics.distance.edit_distance torchaudio.functional.edit_distance
+    rapidfuzz.distance.Levenshtein.distance edit_distance.SequenceMatcher"""
 )
 ATTRIBUTES = ()
 

@@ -8,13 +8,10 @@ from detlint.models.model import Names, words
 from detlint.models.randomness import DRAWS
 
 # Classes that take the arguments of torch's DataLoader, at the same places.
-LOADERS = frozenset(
-    (
-        "torch.utils.data.DataLoader",
-        "torch.utils.data.dataloader.DataLoader",
-        "torchdata.stateful_dataloader.StatefulDataLoader",
-        "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
-    )
+LOADERS = words(
+    """torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader
+    torchdata.stateful_dataloader.StatefulDataLoader
+    torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader"""
 )
 # The places of its parameters.
 PLACES = {
@@ -62,12 +59,9 @@ _is_derived = Names(
 # Those that hand its keywords on; MONAI's and webdataset's seed what is in their workers.
 _hands_on = Names(_OF_GRAPHS, "{monai,webdataset}.**.{DataLoader,ThreadDataLoader,WebLoader}")
 # Samplers that shuffle to the same order in every epoch until they are told which it is.
-EPOCH_SAMPLERS = frozenset(
-    [
-        "torch.utils.data.DistributedSampler",
-        "torch.utils.data.distributed.DistributedSampler",
-        "torchdata.stateful_dataloader.sampler.StatefulDistributedSampler",
-    ]
+EPOCH_SAMPLERS = words(
+    """torch.utils.data.DistributedSampler torch.utils.data.distributed.DistributedSampler
+    torchdata.stateful_dataloader.sampler.StatefulDistributedSampler"""
 )
 # What makes a generator object, by the words for it in messages.
 GENERATORS = {
@@ -81,21 +75,9 @@ GENERATORS = {
     "guard.generator": "guard",
 }
 # Methods of generators that draw nothing.
-STATE_METHODS = frozenset(
-    [
-        "__getstate__",
-        "__setstate__",
-        "clone_state",
-        "get_state",
-        "getstate",
-        "initial_seed",
-        "jumped",
-        "manual_seed",
-        "seed",
-        "set_state",
-        "setstate",
-        "spawn",
-    ]
+STATE_METHODS = words(
+    """__getstate__ __setstate__ clone_state get_state getstate initial_seed jumped manual_seed seed
+    set_state setstate spawn"""
 )
 # Those that start one anew.
 RESEEDING = frozenset(["__setstate__", "manual_seed", "seed", "set_state", "setstate", "spawn"])
@@ -158,43 +140,11 @@ CHAINED = words(
 )
 _NAMED_DATA_SETS = words("data dataset datasets ds train test eval val valid split")
 # Modules that are no part of any project that uses them.
-_LIBRARIES = frozenset(
-    [
-        "PIL",
-        "albumentations",
-        "builtins",
-        "collections",
-        "copy",
-        "cv2",
-        "faker",
-        "functools",
-        "guard",
-        "imgaug",
-        "itertools",
-        "json",
-        "lightning",
-        "math",
-        "monai",
-        "numpy",
-        "os",
-        "pandas",
-        "pathlib",
-        "pytorch_lightning",
-        "random",
-        "scipy",
-        "sklearn",
-        "sys",
-        "tensorflow",
-        "torch",
-        "torch_geometric",
-        "torchaudio",
-        "torchdata",
-        "torchtext",
-        "torchvision",
-        "transformers",
-        "typing",
-        "webdataset",
-    ]
+_LIBRARIES = words(
+    """PIL albumentations builtins collections copy cv2 faker functools guard imgaug itertools json
+    lightning math monai numpy os pandas pathlib pytorch_lightning random scipy sklearn sys
+    tensorflow torch torch_geometric torchaudio torchdata torchtext torchvision transformers typing
+    webdataset"""
 )
 # Classes of data sets, and those of libraries whose loaders are others.
 _is_known_dataset = Names(

@@ -55,21 +55,8 @@ def holds(text: str) -> Callable[[str], bool]:
 
 
 # Calls whose output is for people to read.
-_LOG_METHODS = frozenset(
-    [
-        "critical",
-        "debug",
-        "error",
-        "exception",
-        "fatal",
-        "info",
-        "log",
-        "success",
-        "trace",
-        "verbose",
-        "warn",
-        "warning",
-    ]
+_LOG_METHODS = words(
+    """critical debug error exception fatal info log success trace verbose warn warning"""
 )
 _LOGGERS = words("log logger logging console msg parser")
 _LOG_FUNCTIONS = words(
@@ -83,27 +70,18 @@ _PROGRESS = ("progress", "pbar", "tqdm", "spinner", "callback")
 _PROGRESS_ENDS = words("bar bars echo console status hook")
 _FAILURES = ("fail", "error", "exception", "skipped")
 _TELLING = frozenset(("display", "echo", "pprint", "print"))
-_TOLD = frozenset(
-    (
-        *("add_argument", "add_parser", "debug", "error", "fail", "info", "secho"),
-        *("set_description", "set_description_str", "set_postfix", "set_postfix_str"),
-        *("warn", "warning"),
-    )
+_TOLD = words(
+    """add_argument add_parser debug error fail info secho set_description set_description_str
+    set_postfix set_postfix_str warn warning"""
 )
 _TOLD_BY_FUNCTIONS = frozenset(("debug", "info", "warn", "warning"))
 # Parts of a window, in which a person picks.
 _WIDGETS = ("dropdown", "combobox", "listbox", "selectbox", "populatebox", "listwidget")
 # Methods that describe an object to people.
-DESCRIBING = frozenset(
-    ["__format__", "__repr__", "__rich_repr__", "__str__", "_repr_html_", "extra_repr"]
-)
-_DESCRIPTIONS = frozenset(
-    ["describe", "description", "dump", "dumps", "format", "join", "message", "pformat", "summary"]
-)
+DESCRIBING = words("__format__ __repr__ __rich_repr__ __str__ _repr_html_ extra_repr")
+_DESCRIPTIONS = words("describe description dump dumps format join message pformat summary")
 _REMOVING = words("delete discard drop exclude ignore remove select")
-_BARS = frozenset(
-    ("tqdm", "tqdm_notebook", "trange", "track", "progress_bar", "progressbar", "progbar")
-)
+_BARS = words("tqdm tqdm_notebook trange track progress_bar progressbar progbar")
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
 _FAULTS = words(
     """conflicting illegal incompatible invalid mismatch mismatched mismatching missing orphan
@@ -125,21 +103,9 @@ _INEXACT = (
     *("reward", "logit", "feature", "energy"),
 )
 _APPLYING = words("map imap starmap")
-_DRAWS = frozenset(
-    [
-        "choice",
-        "choices",
-        "integers",
-        "normal",
-        "permutation",
-        "randint",
-        "random",
-        "randrange",
-        "sample",
-        "shuffle",
-        "standard_normal",
-        "uniform",
-    ]
+_DRAWS = words(
+    """choice choices integers normal permutation randint random randrange sample shuffle
+    standard_normal uniform"""
 )
 # Functions that change or move the file that they are told, and no other.
 _ON_FILES = words(
@@ -148,20 +114,7 @@ _ON_FILES = words(
 )
 _ON_ARCHIVES = words("extract unpack")
 # What is called like this is a neural network.
-_NETWORKS = frozenset(
-    [
-        "actor",
-        "backbone",
-        "critic",
-        "discriminator",
-        "generator",
-        "model",
-        "net",
-        "network",
-        "policy_net",
-        "unet",
-    ]
-)
+_NETWORKS = words("actor backbone critic discriminator generator model net network policy_net unet")
 # Code under these only traces, compiles or times: values do not matter there.
 _UNREAL = words("meta fake abstract warmup bench benchmark profile dryrun")
 _UNREAL_PAIRS = (("warm", "up"), ("dry", "run"))

@@ -203,12 +203,7 @@ POOLS = frozenset(
     )
 )
 # … and its methods that are given one.
-TASKS = frozenset(
-    (
-        *("apply", "apply_async", "imap", "imap_unordered", "map", "map_async"),
-        *("starmap", "starmap_async", "submit"),
-    )
-)
+TASKS = words("apply apply_async imap imap_unordered map map_async starmap starmap_async submit")
 # What Flower's simulation makes clients by, which Ray's workers run (flwr 1.42).
 CLIENT_APPS = frozenset(
     f"flwr.{each}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from detlint.models.model import words
+
 # Tests. `unittest.mock` stands for objects, in other code, too.
 TESTING = ("pytest", "unittest")
 NO_TESTING = ("unittest.mock", "unittest.util")
@@ -45,9 +47,7 @@ ANSWERS = (
     ".generate(",
 )
 # What keeps answers for other programs, as features or a gallery, if it is given a list of them …
-STORES = frozenset(
-    ("torch.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "pickle.dump")
-)
+STORES = words("torch.save numpy.save numpy.savez numpy.savez_compressed pickle.dump")
 # … or what one of these makes of such a list.
 JOINS = frozenset(
     (
@@ -60,11 +60,9 @@ TRAINS = (
     *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
 )
 # What draws windows or pages for a person who uses it, or answers requests.
-INTERFACES = frozenset(
-    (
-        *("gradio", "streamlit", "tkinter", "Tkinter", "PyQt4", "PyQt5", "PyQt6", "PySide2"),
-        *("PySide6", "nicegui", "fastapi", "uvicorn", "flask"),
-    )
+INTERFACES = words(
+    """gradio streamlit tkinter Tkinter PyQt4 PyQt5 PyQt6 PySide2 PySide6 nicegui fastapi uvicorn
+    flask"""
 )
 # What takes times.
 TAKES_TIMES = (
@@ -140,9 +138,7 @@ COMPILES = ("cpp_extension", "setuptools", "distutils", "Extension(", "gcc", "nv
 SHARDS = ("model", "weights")
 SHARD_ENDINGS = (".bin", ".safetensors")
 # Words for data of which nothing may be dropped, since a model is measured on it.
-MEASURED = frozenset(
-    (
-        *("dev", "eval", "evaluate", "evaluation", "infer", "inference", "predict", "prediction"),
-        *("test", "testing", "val", "valid", "validate", "validation"),
-    )
+MEASURED = words(
+    """dev eval evaluate evaluation infer inference predict prediction test testing val valid
+    validate validation"""
 )

@@ -36,9 +36,7 @@ STEPS = {
     "ignite.engine.create_supervised_trainer": "torch",
 }
 # Libraries whose models are no networks of TensorFlow.
-APART = frozenset(
-    ("catboost", "hdbscan", "imblearn", "lightgbm", "sklearn", "statsmodels", "umap", "xgboost")
-)
+APART = words("catboost hdbscan imblearn lightgbm sklearn statsmodels umap xgboost")
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
 _SEEDING = (

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from detlint.models.model import words
 from detlint.models.names import says
 
-TUNERS = frozenset(
-    (
-        "triton.autotune",
-        "triton.runtime.autotune",
-        "triton.runtime.autotuner.autotune",
-        "triton.runtime.autotuner.Autotuner",
-    )
+TUNERS = words(
+    """triton.autotune triton.runtime.autotune triton.runtime.autotuner.autotune
+    triton.runtime.autotuner.Autotuner"""
 )
-CONFIGURATIONS = frozenset(
-    ("triton.Config", "triton.runtime.Config", "triton.runtime.autotuner.Config")
-)
+CONFIGURATIONS = words("triton.Config triton.runtime.Config triton.runtime.autotuner.Config")
 WARPS = "num_warps"
 _LANGUAGE = "triton.language."
 
 # What rounds differently with another number of warps; a dot only with another size of blocks.
-ACROSS_WARPS = frozenset(
-    ("sum", "reduce", "cumsum", "cumprod", "associative_scan", "softmax", "atomic_add")
-)
+ACROSS_WARPS = words("sum reduce cumsum cumprod associative_scan softmax atomic_add")
 BY_BLOCKS = frozenset(("dot", "dot_scaled"))
 WHOLE_NUMBERS = frozenset(("int1", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"))
 # Methods and functions that give a block of the shape of what they get …

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.start import setting
 from detlint.dataflow.arguments.settings import options_at
 from detlint.documents.variables import export, replaced, unseen_by
+from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -25,16 +26,12 @@ _VALUES = (":4096:8", ":16:8")
 _WANTED = ":4096:8"
 _ADVICE = f"set it to {_VALUES[0]}, or to {_VALUES[1]}, which takes less memory"
 # Calls of torch.cuda that compute nothing.
-_IDLE = frozenset(
-    (
-        *("is_available", "device_count", "is_initialized", "is_bf16_supported", "init"),
-        *("manual_seed", "manual_seed_all", "init_seed", "seed", "seed_all"),
-        *("set_device", "current_device", "device", "get_device_name", "get_arch_list"),
-        *("get_device_capability", "get_device_properties", "can_device_access_peer"),
-        *("empty_cache", "synchronize", "mem_get_info", "memory_allocated", "memory_reserved"),
-        *("max_memory_allocated", "reset_peak_memory_stats", "set_per_process_memory_fraction"),
-        *("Event", "Stream", "current_stream", "default_stream", "ipc_collect"),
-    )
+_IDLE = words(
+    """is_available device_count is_initialized is_bf16_supported init manual_seed manual_seed_all
+    init_seed seed seed_all set_device current_device device get_device_name get_arch_list
+    get_device_capability get_device_properties can_device_access_peer empty_cache synchronize
+    mem_get_info memory_allocated memory_reserved max_memory_allocated reset_peak_memory_stats
+    set_per_process_memory_fraction Event Stream current_stream default_stream ipc_collect"""
 )
 # The first release in which cuBLAS without the variable is no longer refused.
 _UNCHECKED = (2, 13)

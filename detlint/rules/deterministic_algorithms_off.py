@@ -9,6 +9,7 @@ from detlint.dataflow.calls import said
 from detlint.documents.options import is_trainer
 from detlint.documents.settings import report_setting
 from detlint.documents.training import switched
+from detlint.models.model import words
 from detlint.models.settings import ALGORITHMS, DEBUG_MODE, TRAINER, WARN_ONLY
 from detlint.rule import Example, Rule
 
@@ -29,15 +30,9 @@ _ON: dict[str, tuple[object, ...]] = {
 }
 _ADVICE = "leave it on, and let nondeterministic operations raise"
 # On command lines, by name.
-_OPTIONS = frozenset(
-    {
-        "deterministic",
-        "deterministic_mode",
-        "full_determinism",
-        "use_deterministic_algorithms",
-        "deterministic_algorithms",
-        "torch_deterministic",
-    }
+_OPTIONS = words(
+    """deterministic deterministic_mode full_determinism use_deterministic_algorithms
+    deterministic_algorithms torch_deterministic"""
 )
 _LEVELS = {0: "2", 1: "2", "default": '"error"', "warn": '"error"'}
 

@@ -15,6 +15,7 @@ from detlint.dataflow.randomness.generators import Generators, is_seeded, is_sha
 from detlint.finding import Edit
 from detlint.index.facts import seed_needed
 from detlint.models import randomness
+from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -28,25 +29,12 @@ if TYPE_CHECKING:
 
 # Libraries whose functions draw from the generator that they are given, and never seed it.
 _CONSUMERS = ("torch.", "torchvision.", "torchaudio.", "diffusers.", "torch_geometric.")
-_DRAWS = frozenset(
-    [
-        "normal_",
-        "uniform_",
-        "random_",
-        "bernoulli_",
-        "bernoulli",
-        "exponential_",
-        "geometric_",
-        "log_normal_",
-        "cauchy_",
-        "multinomial",
-        "randn_tensor",
-    ]
+_DRAWS = words(
+    """normal_ uniform_ random_ bernoulli_ bernoulli exponential_ geometric_ log_normal_ cauchy_
+    multinomial randn_tensor"""
 )
 # Methods after which a generator does not start from torch's default seed.
-_SEEDING_TORCH = frozenset(
-    ("clone_state", "graphsafe_set_state", "manual_seed", "seed", "set_state")
-)
+_SEEDING_TORCH = words("clone_state graphsafe_set_state manual_seed seed set_state")
 _LONGEST = 60
 
 

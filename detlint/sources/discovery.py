@@ -14,6 +14,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.errors import UsageError
+from detlint.models.model import words
 from detlint.sources.gitignore import Ignore, read_lines
 from detlint.sources.kinds import NAMES, SUFFIXES, kind_of_line, kind_of_name
 from detlint.sources.paths import is_within, relative, repository_of
@@ -25,14 +26,10 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 # Folders of tools, of builds and of installed packages: code that nobody edits in place.
-DEFAULT_EXCLUDES = frozenset(
-    (
-        *(".git", ".hg", ".svn", ".bzr", ".jj"),
-        *(".venv", "venv", ".direnv", ".pyenv", ".conda", "site-packages", "__pypackages__"),
-        *(".tox", ".nox", ".eggs", "build", "_build", "dist", "buck-out", "node_modules"),
-        *("__pycache__", ".detlint_cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"),
-        *(".pytype", ".pyre", ".ipynb_checkpoints", ".idea", ".vscode"),
-    )
+DEFAULT_EXCLUDES = words(
+    """.git .hg .svn .bzr .jj .venv venv .direnv .pyenv .conda site-packages __pypackages__ .tox
+    .nox .eggs build _build dist buck-out node_modules __pycache__ .detlint_cache .mypy_cache
+    .ruff_cache .pytest_cache .pytype .pyre .ipynb_checkpoints .idea .vscode"""
 )
 # The file that makes a folder of any name a virtual environment.
 _ENVIRONMENT = "pyvenv.cfg"

@@ -14,6 +14,7 @@ from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
 from detlint.models import gradients, training
 from detlint.models.layers import PARAMETERS
+from detlint.models.model import words
 from detlint.models.varying import PLAIN
 
 if TYPE_CHECKING:
@@ -24,27 +25,11 @@ if TYPE_CHECKING:
 
 _GIVING = frozenset(("parameters", "named_parameters"))
 _CHOOSING = frozenset((*("builtins.filter", "builtins.list", "builtins.tuple"), "itertools.chain"))
-_HOLDING = frozenset(
-    (
-        "binary",
-        "comprehension",
-        "declared",
-        "dict",
-        "iter",
-        "list",
-        "phi",
-        "star",
-        "tuple",
-        "unpack",
-    )
-)
+_HOLDING = words("binary comprehension declared dict iter list phi star tuple unpack")
 _PLAIN = frozenset(("const", "format", "function", "text"))
 _ENDS = frozenset(("compare", "drop", "format", "not", "test", "text"))
-_PASSES = _HOLDING | frozenset(
-    (
-        *("attr", "augment", "boolean", "change", "choice", "entry", "enter", "free", "item"),
-        *("slice", "store_item", "unary"),
-    )
+_PASSES = _HOLDING | words(
+    """attr augment boolean change choice entry enter free item slice store_item unary"""
 )
 _READING = frozenset(("attr", "global", "import", "item", "param"))
 _NUMBERS = ("bool", "float", "int", "str")

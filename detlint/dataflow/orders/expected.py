@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.slices import behind, closure
 from detlint.models import listings
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,12 +227,7 @@ def _speaks_of_saved(op: Op) -> bool:
 
 
 # Of a path, of an array or table, and of a record.
-_KIND = frozenset(
-    (
-        *("endswith", "is_dir", "is_file", "suffix", "st_size"),
-        *("columns", "dtype", "dtypes", "keys", "ndim", "shape"),
-    )
-)
+_KIND = words("endswith is_dir is_file suffix st_size columns dtype dtypes keys ndim shape")
 
 
 def asks_kind(values: Values, op: Op) -> bool:

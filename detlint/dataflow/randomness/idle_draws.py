@@ -22,18 +22,14 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Op, Region
 
-_SAME = frozenset(
-    [
-        *("attr", "binary", "boolean", "choice", "comprehension", "declared", "free", "item"),
-        *("iter", "list", "phi", "slice", "store_item", "tuple", "unary", "unpack"),
-    ]
+_SAME = words(
+    """attr binary boolean choice comprehension declared free item iter list phi slice store_item
+    tuple unary unpack"""
 )
 _CONVERTING = frozenset(
     f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
 )
-_PICKS = frozenset(
-    ("choice", "choices", "permutation", "randint", "randperm", "randrange", "sample")
-)
+_PICKS = words("choice choices permutation randint randperm randrange sample")
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot", "vis", "visualizer", "viz"))
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
