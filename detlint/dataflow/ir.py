@@ -164,6 +164,11 @@ class Op:
         """The innermost loop that it runs in."""
         return next((each for each in self.region.around() if each.loops), None)
 
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nothing uses what it gives."""
+        return all(use.code == "drop" for use in self.uses)
+
     def within(self, region: Region) -> bool:
         """Whether it runs in a region."""
         return any(each is region for each in self.region.around())

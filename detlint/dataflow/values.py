@@ -456,9 +456,6 @@ class Values:
         mixed = key.code == "const" and lattice.is_mixed(held)
         return ANY if mixed else held
 
-    def _of_slice(self, op: Op) -> Types:
-        return self.types(op.args[0])
-
     def _of_call(self, op: Op) -> Types:
         row = self.function_row(op) or self.method_row(op)
         if row is not None and row.returns:
@@ -515,9 +512,6 @@ class Values:
 
     _of_augment = _of_binary
 
-    def _of_unary(self, op: Op) -> Types:
-        return self.types(op.args[0])
-
     def _of_not(self, _: Op) -> Types:
         return BOOLEAN
 
@@ -566,7 +560,7 @@ class Values:
     def _of_enter(self, op: Op) -> Types:
         return self.types(op.args[0])
 
-    _of_await = _of_delete = _of_enter
+    _of_slice = _of_unary = _of_await = _of_delete = _of_enter
 
     def _of_change(self, op: Op) -> Types:
         return self._changed(op, self.types(op.args[0]))

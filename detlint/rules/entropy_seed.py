@@ -16,7 +16,6 @@ from detlint.dataflow.randomness.seed_places import (
     SeedPlaces,
     Told,
     constant_for,
-    is_dropped,
 )
 from detlint.documents.seeds import MENTIONS, seeds, unseeded_job
 from detlint.documents.settings import report_setting
@@ -278,7 +277,7 @@ class EntropySeed(Rule):
         seed = self.unit.add_argument(node, "0")
         if not entropy.reseeds_torch(call, self._origins):
             return (seed,)
-        if not isinstance(node.func, ast.Attribute) or not is_dropped(call):
+        if not isinstance(node.func, ast.Attribute) or not call.is_dropped:
             return ()
         end = self.unit.span(node.func)[1]
         start = end - len(node.func.attr)

@@ -227,4 +227,4 @@ def _shown(call: Op) -> str:
 def _is_probe(call: Op) -> bool:
     """``_ = memory_efficient_attention(q, q, q)``: whether it works here at all."""
     names = call.function.names_of(call)
-    return names == ["_"] or (not names and all(each.code == "drop" for each in call.uses))
+    return names == ["_"] or (not names and call.is_dropped)

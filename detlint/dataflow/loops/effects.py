@@ -358,7 +358,7 @@ class Effects:
             and "builtins.next" in self._values.called(other)
             and len(other.args) == 2
             and any(region.kind == "try" for region in other.region.around())
-            and all(each.code == "drop" for each in other.uses)
+            and other.is_dropped
             and not self._is_read_if_more(other, use)
             for other in value.uses
         )

@@ -378,10 +378,7 @@ class _Origins:
     def _same(self, op: Op, _: Region) -> frozenset[Op] | None:
         return self.of(op.args[0], op.region) if op.args else None
 
-    _of_declared = _of_change = _of_augment = _of_slice = _of_delete = _same
-
-    def _of_store_item(self, op: Op, at: Region) -> frozenset[Op] | None:
-        return self._same(op, at)
+    _of_declared = _of_change = _of_augment = _of_slice = _of_delete = _of_store_item = _same
 
     def _of_item(self, op: Op, at: Region) -> frozenset[Op] | None:
         held = _held(op)

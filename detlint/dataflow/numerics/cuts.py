@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.numerics.tensors import function_of, method_of
+from detlint.dataflow.numerics.tensors import function_of, gives_places, method_of
 from detlint.models import gradients as rows
 from detlint.models import layers, tensors
 
@@ -71,7 +71,7 @@ class _Follower:
 
     def _of_attr(self, use: Op) -> list[Op] | None:
         name = str(use.name)
-        if name in rows.CUTS or (name == "indices" and _gives_places(use.args[0])):
+        if name in rows.CUTS or (name == "indices" and gives_places(use.args[0])):
             self.ended = True
             return []
         if name in rows.MEASURES:
@@ -102,12 +102,7 @@ class _Follower:
         return list(known.calls) if known.all else None
 
 
-def _gives_places(op: Op) -> bool:
-    word = method_of(op) or function_of(op).rpartition(".")[2]
-    return word in tensors.PLACED and len(op.args) > 1 + bool(function_of(op))
-
-
 def _chooses_places(value: Op, use: Op) -> bool:
     """``x.max(dim=1)[1]``, ``_, places = x.max(dim=1)``."""
     index = use.name[0] if use.code == "unpack" else use.args[1].name
-    return index == 1 and _gives_places(value)
+    return index == 1 and gives_places(value)

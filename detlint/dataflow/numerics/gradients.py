@@ -12,7 +12,7 @@ from detlint.dataflow.numerics.tensors import (
     Fields,
     annotated,
     computed_with,
-    function_of,
+    gives_places,
     is_none,
     method_of,
 )
@@ -193,13 +193,13 @@ class Gradients(Backwards[Facts]):
     def _of_unpack(self, op: Op) -> Facts:
         """``values, places = x.topk(3)``, ``for step, batch in enumerate(loader)``."""
         owner, index = op.args[0], op.name[0]
-        if index == 1 and _gives_places(owner):
+        if index == 1 and gives_places(owner):
             return _NONE
         return self.of(owner)
 
     def _of_item(self, op: Op) -> Facts:
         owner, key = op.args
-        if key.name == 1 and key.code == "const" and _gives_places(owner):
+        if key.name == 1 and key.code == "const" and gives_places(owner):
             return _NONE
         if rows.is_loaded(word_of(owner), key.name if key.code == "const" else None):
             return _SEEMS_NONE
@@ -314,7 +314,7 @@ class Gradients(Backwards[Facts]):
             return _SEEMS_NONE
         if owner.is_self:
             return self._field(op, op.function.class_name, name)
-        if name == "indices" and _gives_places(owner):
+        if name == "indices" and gives_places(owner):
             return _NONE
         if name == "weight" and self.layers.weighs(owner):
             return _UNKNOWN if self.layers.is_frozen(word_of(owner)) else _NEEDED
@@ -436,9 +436,3 @@ def is_self_attr(op: Op) -> bool:
     while op.code in ("item", "iter", "slice"):
         op = op.args[0]
     return op.code == "attr" and op.args[0].is_self
-
-
-def _gives_places(op: Op) -> bool:
-    """Whether a call gives values and the places of these: ``x.max(dim=1)``."""
-    word = method_of(op) or function_of(op).rpartition(".")[2]
-    return word in tensors.PLACED and len(op.args) > 1 + bool(function_of(op))

@@ -104,6 +104,12 @@ def function_of(op: Op) -> str:
     return next(iter(op.called), "") if op.code == "call" else ""
 
 
+def gives_places(op: Op) -> bool:
+    """Whether a call gives values and the places of these: ``x.max(dim=1)``."""
+    word = method_of(op) or function_of(op).rpartition(".")[2]
+    return word in tensors.PLACED and len(op.args) > 1 + bool(function_of(op))
+
+
 def method_of(op: Op) -> str:
     """The name of the method that a call calls, of an object."""
     is_method = op.code == "call" and op.args[0].code == "attr" and not function_of(op)
@@ -193,16 +199,11 @@ class _Sets(Backwards[Facts]):
 
     _of_tuple = _of_set = _of_list
 
-    def _of_comprehension(self, op: Op) -> Facts:
-        return self.of(op.args[0])
-
     def _of_item(self, op: Op) -> Facts:
         return self.of(op.args[0])
 
     _of_slice = _of_iter = _of_star = _of_unary = _of_item
-
-    def _of_store_item(self, op: Op) -> Facts:
-        return self.of(op.args[0])
+    _of_comprehension = _of_store_item = _of_item
 
     def _of_field(self, op: Op) -> Facts:
         """What an attribute of an object of the file holds."""

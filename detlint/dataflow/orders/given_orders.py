@@ -234,8 +234,9 @@ class GivenOrders:
     def _if_picks(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         word = word_of(call)
         if word == "next":
-            dropped = all(each.code == "drop" for each in call.uses)
-            if not (dropped or self._orders.holds_one(value, call) or self.only_tested(call)):
+            if not (
+                call.is_dropped or self._orders.holds_one(value, call) or self.only_tested(call)
+            ):
                 assumed = self._orders.seems_one(call)
                 yield Use(call, "cut to its first by next()", assumed)
         else:

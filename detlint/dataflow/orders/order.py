@@ -249,14 +249,11 @@ class Orders:
     def _in_free(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         yield from self.follow(use, flow)
 
-    _in_declared = _in_await = _in_enter = _in_unary = _in_free
+    _in_declared = _in_await = _in_enter = _in_unary = _in_boolean = _in_free
 
     def _in_choice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if value in use.args[1:]:
             yield from self.follow(use, flow)
-
-    def _in_boolean(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
-        yield from self.follow(use, flow)
 
     def _in_star(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         for outer in use.uses:
@@ -874,7 +871,7 @@ def _is_part(use: Op) -> bool:
 
 def _is_displayed(value: Op) -> bool:
     """Whether a statement is nothing but a value, which a notebook shows below its cell."""
-    return bool(value.uses) and all(use.code == "drop" for use in value.uses)
+    return bool(value.uses) and value.is_dropped
 
 
 def depends(made: Op, head: Op) -> bool:

@@ -140,7 +140,7 @@ class Generators:
     def _is_timed(self, draw: Op, timed: Callable[[Op], bool], deepest: int) -> bool | None:
         """None where nothing calls the function around it."""
         calls = [draw] if draw.code == "call" else draw.calls
-        if all(map(_is_dropped, calls)) and timed(draw):
+        if all(each.is_dropped for each in calls) and timed(draw):
             return True
         if draw.function is self._unit.module or not deepest:
             return False
@@ -177,10 +177,6 @@ def is_seeded(fate: Fate) -> bool:
 def is_shared(fate: Fate) -> bool:
     """Whether a generator goes into a variable of a graph, which a caller seeds."""
     return any(not randomness.SHARED.isdisjoint(call.called) for call, _ in fate.given)
-
-
-def _is_dropped(call: Op) -> bool:
-    return all(each.code == "drop" for each in call.uses)
 
 
 def _names_of(op: Op) -> list[str]:

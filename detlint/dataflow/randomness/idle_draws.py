@@ -213,7 +213,7 @@ def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
     taken = parameter_of(values.callee(use), use, value)
     if taken is not None:
         return [taken]
-    if all(each.code == "drop" for each in use.uses):  # it is called for what it does
+    if use.is_dropped:  # it is called for what it does
         return None
     converts = not _CONVERTING.isdisjoint(values.called(use)) or _is_method_of(use, value)
     return [use] if picks or converts else None

@@ -298,11 +298,6 @@ def _name_of(target: ast.AST | None) -> str:
 # What becomes of it
 
 
-def is_dropped(call: Op) -> bool:
-    """Whether nothing uses what a call returns."""
-    return all(each.code == "drop" for each in call.uses)
-
-
 def _reads_all(function: Function) -> bool:
     """Whether a function looks at all of its locals at once."""
     called = function.unit.values.called
