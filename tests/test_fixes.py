@@ -20,7 +20,7 @@ import pytest
 
 from detlint.finding import Edit, Finding
 from detlint.fixes import applying
-from detlint.fixes.applying import apply_edits, diff, fix, write
+from detlint.fixes.applying import choose_edits, diff, fix, write
 from detlint.sources.decoding import decode
 from detlint.sources.source import Source
 
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 def finding(*edits: tuple[int, int, str], code: str = "DET301", safe: bool = True) -> Finding:
     changes = tuple(Edit(*each) for each in edits)
     return Finding("a.py", 1, 1, 1, 2, code, "some-rule", "message", "", changes, safe)
+
+
+def apply_edits(text: str, found: list[Finding], *, unsafe: bool) -> tuple[str, list[Finding]]:
+    """The text after one pass, and what that fixed."""
+    edits, applied = choose_edits(len(text), found, unsafe=unsafe)
+    return Source("", text).rewritten(edits).text, applied
 
 
 A = finding((0, 1, "A"), code="A")

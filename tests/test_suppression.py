@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from detlint.finding import Finding
-from detlint.fixes.applying import apply_edits
+from detlint.fixes.applying import choose_edits
 from detlint.sources.source import Source
 from detlint.suppression.comments import apply
 
@@ -32,7 +32,8 @@ def fixed(text: str, *found: Finding) -> str:
     """The text after as many passes as its unused suppressions take."""
     for _ in range(9):
         kept = apply(Source("a.py", text), found, enabled=KNOWN, known=KNOWN)
-        text, applied = apply_edits(text, kept, unsafe=False)
+        edits, applied = choose_edits(len(text), kept, unsafe=False)
+        text = Source("", text).rewritten(edits).text
         if not applied:
             return text
     raise AssertionError(text)

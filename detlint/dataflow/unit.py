@@ -258,11 +258,11 @@ class Unit(Editable[ast.AST]):
         """What some offsets lie in, once each, in their order. Raises UnparsedError."""
         return list(dict.fromkeys(filter(None, map(self.at, offsets))))
 
-    def ops_at(self, offsets: Iterable[int], code: str = "call") -> Iterator[Op]:
-        """The operations of a code in the functions that some offsets lie in, and in those that
-        these define. Raises UnparsedError."""
+    def ops_at(self, offsets: Iterable[int]) -> Iterator[Op]:
+        """The calls in the functions that some offsets lie in, and in those that these define.
+        Raises UnparsedError."""
         for function in self.functions_at(offsets):
-            yield from function.all_coded(code)
+            yield from function.all_coded("call")
 
     def _lowered(self, piece: Piece) -> Function | None:
         body = self._parsed(piece)
@@ -338,10 +338,10 @@ class Unit(Editable[ast.AST]):
         for function in self.functions_naming(word):
             yield from function.everything()
 
-    def ops_naming(self, word: str, code: str = "call") -> Iterator[Op]:
-        """The operations of a code in all these."""
+    def ops_naming(self, word: str) -> Iterator[Op]:
+        """The calls in all these."""
         for function in self.functions_naming(word):
-            yield from function.all_coded(code)
+            yield from function.all_coded("call")
 
     def reads(self, code: str, name: str) -> Iterator[Op]:
         """Where the file reads an attribute ("attr"), or a variable of the module ("global")."""

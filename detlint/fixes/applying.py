@@ -34,14 +34,6 @@ class Fixed(NamedTuple):
     remaining: list[Finding]
 
 
-def apply_edits(
-    text: str, findings: Sequence[Finding], *, unsafe: bool
-) -> tuple[str, list[Finding]]:
-    """The text with as many findings fixed as one pass can, and these findings."""
-    edits, applied = choose_edits(len(text), findings, unsafe=unsafe)
-    return Source("", text).rewritten(edits).text, applied
-
-
 def choose_edits(
     size: int, findings: Sequence[Finding], *, unsafe: bool
 ) -> tuple[list[Edit], list[Finding]]:

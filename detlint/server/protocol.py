@@ -213,7 +213,7 @@ class _Client:
                         made[place] = cell._replace(text=text)
             return made
 
-        self._session.change_cells(uri, None, changed)
+        self._session.change_cells(uri, changed)
 
     def _close_notebook(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
         if self._session is not None:

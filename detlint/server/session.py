@@ -107,14 +107,12 @@ class Session:
                 text = text.changed(each)
             self.show(Sheet(uri, sheet.path, version, text))
 
-    def change_cells(
-        self, uri: str, version: int | None, changed: Callable[[Sequence[Cell]], Sequence[Cell]]
-    ) -> None:
+    def change_cells(self, uri: str, changed: Callable[[Sequence[Cell]], Sequence[Cell]]) -> None:
         """The cells of a notebook are edited."""
         with self._lock:
             sheet = self._sheets.get(uri)
         if sheet is not None and not isinstance(sheet.content, Text):
-            self.show(Sheet(uri, sheet.path, version, changed(sheet.content)))
+            self.show(Sheet(uri, sheet.path, None, changed(sheet.content)))
 
     def close(self, uri: str) -> None:
         """A document is closed: nothing is shown of it."""

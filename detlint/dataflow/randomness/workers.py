@@ -62,9 +62,9 @@ class Workers:
         self._runs = 0
         self.is_blind = False
 
-    def of_dataset(self, value: Op, frame: Frame | None = None) -> Iterator[Draw]:
+    def of_dataset(self, value: Op) -> Iterator[Draw]:
         """The draws of a data set, of those that it holds, and of what it is given to call."""
-        for each in self._origins.of(value, frame):
+        for each in self._origins.of(value):
             if each is None:
                 self.is_blind = True
             else:
