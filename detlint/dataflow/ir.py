@@ -152,7 +152,7 @@ class Op:
     @property
     def is_none(self) -> bool:
         """Whether it is None, as it is written out."""
-        return self.literal is None
+        return self.code == "const" and self.name is None
 
     @property
     def calls(self) -> list[Op]:
