@@ -223,6 +223,10 @@ def is_no_network(name: str) -> bool:
     return not _OTHERS.isdisjoint(words_of(name)[-2:])
 
 
+# By an attribute of modules and parameters, the methods that set it.
+SETTING = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
+
+
 def is_optimizer(name: str) -> bool:
     """Whether an optimizer is called so."""
     return not _OPTIMIZERS.isdisjoint(words_of(name))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.definitions import Variable
 from guard.diff import Cause, Suspect
 from guard.diff.names import listed
 from guard.digests.values import OPAQUE
@@ -116,17 +117,18 @@ def _fitting(found: Sequence[Lost], difference: Difference) -> set[str]:
 
 def _told(thing: Lost, text: Text, found: Sequence[Lost], *, fits: bool) -> Loss:
     like, below = thing.like, thing.parts[0].below
-    made, changed = text.stores(like)
+    variable, asked = Variable(like.name, like.owner, like.file, like.is_field), text.definitions
+    made, changed = asked.made_and_changed(variable)
     line, more = changed or made, ""
     if like.kind:  # an object: its own class changes it
-        line = text.sets(below.rpartition(".")[2]) or made or changed
+        line = asked.set_at(below.rpartition(".")[2]) or made or changed
     if changed and made and line == changed:
         more = f"; it changes here, and line {made[1]} begins it anew"
     elif line and line == made:
         more = "; it is made here"
     file, number = line or (like.file, 1)
     suspect = Suspect("", thing.words + more, file, number, LOST)
-    return Loss(suspect, _advice(thing, found), fits=fits, is_read=text.reads(like))
+    return Loss(suspect, _advice(thing, found), fits=fits, is_read=asked.is_read(variable))
 
 
 def _advice(thing: Lost, found: Sequence[Lost]) -> str:

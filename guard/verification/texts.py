@@ -1,45 +1,31 @@
 """What the text of a program speaks for: read, never executed.
 
-Where something is made, changed, read, saved and loaded. What acts on a circumstance.
+What is saved and loaded, and what acts on a circumstance; all else is asked of the linter.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.definitions import Definitions
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
 from guard.diff.sources import LISTING, leaves_out, of_arguments, source_of
-from guard.observe.statements import LOOPS, imported, in_full
+from guard.observe.statements import imported, in_full
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.randomness.clocks import Timed
-    from guard.trace.statements import Held
 
-_CHANGES = ("change", "store_item")  # operations of detlint's
-_OUTER = ("free", "global")
-_LATER = 3  # of what is held: begun elsewhere, and changed here
-_STORES = (ast.Assign, ast.AugAssign, ast.AnnAssign)
-# What only tells a person of what it is given.
-_TELLS = {
-    *("print", "log", "info", "debug", "warning", "write", "append", "add_scalar", "log_metrics"),
-    *("set_postfix", "set_description", "format"),
-}
-_OF_MODULES = re.compile(r"(parameters|modules|children)\(")
-_SETTERS_OF = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
 # What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
 _HOLDERS = {
     "optimizer": ("opt",),
@@ -112,41 +98,10 @@ class Text:
         """Its threads and processes, which can come first or last."""
         return Threads([*self._units.values()])
 
-    def stores(self, like: Held) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
-        """File and line where what is held is made, and where it changes later; None for none."""
-        everywhere = like.is_field or like.owner == "<module>"
-        files = sorted(self.trees, key=lambda each: each != like.file)
-        made: tuple[str, int] | None = None
-        for path in files if everywhere else files[:1]:
-            found = _stored(self._units[path], like)
-            made = made or next(((path, line) for rank, line, _ in found if rank < _LATER), None)
-            changes = [(path, line) for line in sorted({line for _, line, _ in found})]
-            if later := next((each for each in changes if each != made), None):
-                return made, later
-        return made, None
-
-    def sets(self, name: str) -> tuple[str, int] | None:
-        """File and line that sets an attribute of a library's object, or that calls what does: in a
-        loop, if any is there; else the last of all."""
-        units = self._units.values() if name else ()
-        setting = [each for unit in units for each in unit.stores(name)]
-        words = set(_SETTERS_OF.get(name, ()))
-        setting += (each for unit in units for each in _calls_of(unit, words))
-        by = {each.function.word for each in setting} - {""}
-        setting += (x for unit in units for x in _calls_of(unit, by) if _is_repeated(x))
-        at = next(filter(_is_repeated, setting), setting[-1] if setting else None)
-        return None if at is None else (at.function.unit.source.path, _line(at))
-
-    def reads(self, like: Held) -> bool:
-        """Whether anything reads a variable or an attribute, but to print or log it. What is made
-        anew in each round of a loop is not kept, whatever reads it."""
-        if like.name in self._names_read and not like.is_field and like.file in self.trees:
-            return not any(anew for *_, anew in _stored(self._units[like.file], like)[:1])
-        return like.name in self._names_read
-
     @cached_property
-    def _names_read(self) -> set[str]:
-        return {each for tree in self._all for each in _read(tree)}
+    def definitions(self) -> Definitions:
+        """Where what it holds is made, changed, set and read."""
+        return Definitions([*self._units.values()])
 
     @cached_property
     def allocates(self) -> bool:
@@ -249,120 +204,6 @@ def last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def stored(node: ast.AST) -> list[ast.expr]:
-    """What an assignment stores into, one by one."""
-    if isinstance(node, ast.Assign):
-        tuples = [t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t] for t in node.targets]
-        return [each for group in tuples for each in group]
-    return [node.target] if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else []
-
-
-# What is held
-
-
-def _calls_of(unit: Unit, words: Collection[str]) -> Iterator[Op]:
-    """The calls of what has one of some names."""
-    calls = (each for word in words for each in unit.ops_naming(word))
-    return (each for each in calls if word_of(each) in words)
-
-
-def _is_repeated(op: Op) -> bool:
-    """Whether a loop runs it again and again, and not once for each module or parameter."""
-    loops = (each.node for each in op.region.around() if isinstance(each.node, LOOPS))
-    heads = (getattr(each, "iter", None) for each in loops)
-    return any(each is None or not _OF_MODULES.search(ast.unparse(each)) for each in heads)
-
-
-def _stored(unit: Unit, like: Held) -> list[tuple[int, int, bool]]:
-    """What binds or changes what is held, in a file: lines, by what begins it, which are below
-    ``_LATER``; and whether each of these begins it anew in each round of a loop."""
-    owner = like.owner.rpartition(".")[2]
-    every = list(unit.all_naming(like.name))
-    if like.is_field:
-        own = [each for each in every if each.class_name.rpartition(".")[2] == owner]
-        return sorted(x for each in own or every for x in _of_field(each, like.name))
-    own = [each for each in every if each.word == owner]
-    inner = own[0].everything() if own else (x for x in every if _is_global(x, like.name))
-    return sorted(x for each in inner for x in _of_variable(each, like.name))
-
-
-def _is_global(function: Function, name: str) -> bool:
-    stored = any(each.name == name for each in function.coded("store_global"))
-    return stored or all(bound != name for bound, *_ in function.assigned)
-
-
-def _of_field(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
-    rank = 0 if function.word == "__init__" else _LATER
-    stores = [each for each in function.stores.get(name, ()) if _is_self(each.args[0])]
-    if isinstance(function.node, ast.ClassDef):
-        rank, stores = 1, function.bindings.get(name, [])
-    for each in (*stores, *_changes(function, f"self.{name}")):
-        yield rank, _line(each), False
-    for call in function.all_coded("call"):  # self.register_buffer("scale", ones)
-        if any(each.code == "const" and each.name == name for each in call.args[1:2]):
-            yield 2, _line(call), False
-
-
-def _of_variable(function: Function, name: str) -> Iterator[tuple[int, int, bool]]:
-    bound = function.bindings.get(name, ())
-    goes_on = any(each.code == "phi" and isinstance(each.node, LOOPS) for each in bound)
-    for _, op, node in (each for each in function.assigned if each[0] == name):
-        loops = [each for each in op.region.around() if isinstance(each.node, LOOPS)]
-        is_anew = bool(loops) and not goes_on and node is not loops[0].node
-        yield 0, getattr(node, "lineno", 0), is_anew
-    yield from ((_LATER, _line(each), False) for each in _changes(function, name))
-
-
-def _changes(function: Function, path: str) -> Iterator[Op]:
-    """What changes the object of a variable or a field, or a part of it."""
-    bound, name = function.bindings.get(path, ()), path.removeprefix("self.")
-    for op in (each for code in _CHANGES for each in function.coded(code)):
-        changed = op.args[0]
-        while changed.code in ("item", *_CHANGES):
-            changed = changed.args[0]
-        is_field = changed.code == "attr" and path != name and _is_self(changed.args[0])
-        is_named = changed.name == name and (is_field or (changed.code in _OUTER and path == name))
-        if is_named or op in bound or changed in bound:
-            yield op
-
-
-def _is_self(op: Op) -> bool:
-    return op.code == "param" and op.name[1] in ("self", "cls")
-
-
-def _line(op: Op) -> int:
-    return getattr(op.node, "lineno", 0)
-
-
-def _read(tree: ast.AST) -> Iterator[str]:
-    """Names and attributes that are read, but for what is printed or logged, and for what they are
-    computed from themselves."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    while waiting:
-        node, own = waiting.pop()
-        if isinstance(node, ast.JoinedStr) or (
-            isinstance(node, ast.Call) and last_name(node.func) in _TELLS
-        ):
-            continue
-        if isinstance(getattr(node, "ctx", None), ast.Load) and last_name(node) not in ("", own):
-            yield last_name(node)
-        parts = list(ast.iter_child_nodes(node))
-        if isinstance(node, _STORES):
-            own = last_name(stored(node)[0])
-            if isinstance(node, ast.Assign):  # what an item is put into is not read by that
-                parts = [x for each in parts for x in (_indices(each) or [each])]
-        waiting += [(each, own) for each in parts]
-
-
-def _indices(node: ast.AST) -> list[ast.AST]:
-    """Of an item that is stored, what says which it is."""
-    found: list[ast.AST] = []
-    while isinstance(node, ast.Subscript) and (found or isinstance(node.ctx, ast.Store)):
-        found.append(node.slice)
-        node = node.value
-    return found
 
 
 # Checkpoints
