@@ -69,7 +69,7 @@ def _is_ended(node: Node) -> bool:
     return len(raised) > 1 and not _THROWN.isdisjoint(raised)
 
 
-def _round_that_called(node: Node) -> Node:
+def round_that_called(node: Node) -> Node:
     """The round of a loop in which what it goes through was made; another statement itself."""
     rounds = (
         each
@@ -323,7 +323,9 @@ class Flows:
             found = later or found
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
-        found = self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
+        # what it goes through was given by a call, in its first round
+        found = self._of_results([e for e in round_that_called(node).below if e.differs])
+        found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
         found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
@@ -565,7 +567,7 @@ class Flows:
                 yield from filter(None, (self._any[0].last(key, until) for key in keys))
         if is_taking:
             binds = _binds_opaque(node)
-            for each in _round_that_called(node).below:
+            for each in round_that_called(node).below:
                 if each.first and each.first.result & (OPAQUE | binds):
                     # a generator goes on after the value that it gave in this round
                     yield from [n for n in each.nodes if n.order <= node.order][-1:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
-from guard.diff.flows import Flows
+from guard.diff.flows import Flows, round_that_called
 from guard.diff.sources import is_begun, is_clock
 from guard.diff.statements import DEEPEST, Pairing
 from guard.digests.traits import Traits
@@ -145,7 +145,7 @@ def slice_of(flows: Flows, origin: Node, sink: Node) -> tuple[list[Node], bool]:
 
 def _before(flows: Flows, node: Node) -> Iterator[Node]:
     """What a statement was given its difference by: calls that it made, then what it read."""
-    for calling in node.below:
+    for calling in round_that_called(node).below:
         yield from (each for each in reversed(calling.nodes) if each.is_tainted)
     yield from flows.before(node)
     if node.cause is not None:

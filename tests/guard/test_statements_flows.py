@@ -82,6 +82,11 @@ CASES = {
         10,
         {8},
     ),
+    "a later round of a loop over what a call gives": (
+        ("def f():\n    a = os.urandom(4)\n    return [1, 2, *a]\nfor b in f():\n    c = b"),
+        6,
+        {3},
+    ),
     "what is measured, whatever it is asked of": (
         "import resource\nn = os.urandom(4)\na = n, resource.getrusage(0)\nb = a",
         5,
