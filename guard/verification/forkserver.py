@@ -43,7 +43,6 @@ _LIBRARIES = {
     *("lightning", "pytorch_lightning", "transformers", "accelerate", "datasets"),
 }
 _SAME_IN_RANKS = {"torch", "numpy"}  # the others may ask for their rank when they are imported
-_WRITES = {"setdefault", "update", "pop", "putenv", "unsetenv", "load_dotenv"}
 _STEP = "torch._dynamo"  # an optimizer imports it, which takes as long as torch itself
 
 
@@ -56,11 +55,11 @@ class Imported(NamedTuple):
 
 def imported_ahead(text: Text, *, ranks: int = 1) -> tuple[Imported, ...]:
     """What a program's files import of libraries; nothing where they write to the environment."""
-    trees = text.trees.values()
-    if any(_writes_environment(node) for tree in trees for node in ast.walk(tree)):
+    if text.changes_environment:
         return ()
     wanted = _SAME_IN_RANKS if ranks > 1 else _LIBRARIES
     roots = [os.getcwd(), *(os.path.dirname(path) for path in text.files[:1])]
+    trees = text.trees.values()
     found = [each for tree in trees for node in tree.body for each in _imported(node)]
     kept = [
         each
@@ -77,15 +76,6 @@ def _imported(node: ast.stmt) -> Iterator[Imported]:
         yield from (Imported(each.name) for each in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
         yield from (Imported(node.module, each.name) for each in node.names)
-
-
-def _writes_environment(node: ast.AST) -> bool:
-    if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
-        return "environ" in ast.unparse(node.value)
-    if not isinstance(node, ast.Call):
-        return False
-    holder, _, name = ast.unparse(node.func).rpartition(".")
-    return name in _WRITES and (not holder or "environ" in holder or name.endswith("env"))
 
 
 class ForkServer:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.dataflow.arguments.environment import changes_environment
 from detlint.dataflow.definitions import Definitions
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import timed_conditions
@@ -97,6 +98,11 @@ class Text:
     def threads(self) -> Threads:
         """Its threads and processes, which can come first or last."""
         return Threads([*self._units.values()])
+
+    @property
+    def changes_environment(self) -> bool:
+        """Whether it changes the environment of its process."""
+        return any(map(changes_environment, self._units.values()))
 
     @cached_property
     def definitions(self) -> Definitions:

@@ -48,11 +48,13 @@ def test_libraries_are_imported_ahead(tmp_path: Path) -> None:
         "os.putenv('OMP_NUM_THREADS', '1')",
         "load_dotenv()",
         "del os.environ['OMP_NUM_THREADS']",
+        "from os import environ as held\ndef main(): held['OMP_NUM_THREADS'] = '1'",
     ],
 )
 def test_nothing_is_where_the_environment_is_written(tmp_path: Path, line: str) -> None:
     assert _ahead(tmp_path, f"import os\n{line}\nimport torch") == ()
     assert _ahead(tmp_path, "import os, torch\nrank = os.environ['RANK']")
+    assert _ahead(tmp_path, "import os, torch\nown = dict(os.environ)\nown['RANK'] = '1'")
 
 
 def test_what_lies_beside_the_program_is_its_own(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import python, write
 
+from detlint.dataflow.orders.string_sets import string_sets
 from guard.verification import hash_seeds
-from guard.verification.hash_seeds import COMMON, FIRST, HashSeeds, best, orders, string_sets
+from guard.verification.hash_seeds import COMMON, FIRST, HashSeeds, best, orders
 from guard.verification.texts import Text
 
 if TYPE_CHECKING:

@@ -1,26 +1,45 @@
-"""What stands for ``os.environ`` in a function."""
+"""What stands for ``os.environ`` in a function, and whether a file changes it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import word_of
+
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
 
 _NAMES = frozenset(("os.environ", "os.environb"))
 _STATES = frozenset(("augment", "change", "delete", "phi", "store_item"))
 _READING = frozenset(("get", "pop", "setdefault"))
+_WRITING = ("putenv", "unsetenv", "load_dotenv")
+
+
+def changes_environment(unit: Unit) -> bool:
+    """Whether some code of a file changes the environment of the process."""
+    named = (name for name, means in unit.imported.items() if not _NAMES.isdisjoint(means))
+    holding = unit.functions_holding("environ", *_WRITING, *named)
+    functions = (each for outer in holding for each in outer.everything())
+    return any(Environment(each).is_changed for each in functions)
 
 
 class Environment:
     """Answers about one function."""
 
     def __init__(self, function: Function) -> None:
+        self._function = function
         self._values = function.unit.values
         self._states: set[Op] = set()  # what stands for os.environ, after each change of it
         for op in function.ops:
             if op.code in _STATES and op.args and self.holds(op.args[0]):
                 self._states.add(op)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the function changes it."""
+        calls = self._function.coded("call")
+        return bool(self._states) or any(word_of(each) in _WRITING for each in calls)
 
     def holds(self, op: Op) -> bool:
         """Whether a value is ``os.environ``."""
