@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.models.containers import MAKING
 
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
+
+
+class Named(NamedTuple):
+    """An operation, and how the source names what it is about."""
+
+    op: Op
+    named: str
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its file and line."""
+        return self.op.function.unit.source.path, getattr(self.op.node, "lineno", 0)
 
 
 def word_of(call: Op) -> str:

@@ -11,21 +11,24 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.dataflow.arguments.process_settings import settings
+from detlint.dataflow.learning.saved_states import saved_states
 from guard.diff import Cause, Source, Suspect
 from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
-from guard.verification.texts import Line, Text, setters, states
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.dataflow.orders.threads import Shared, Threads
+    from detlint.dataflow.calls import Named
+    from detlint.dataflow.orders.threads import Threads
     from guard.diff import Change, Difference, Link
     from guard.verification.lost_state import Loss
+    from guard.verification.texts import Text
 
 FROM_A_THREAD = "a generator that is drawn from at any time"
 SET = "the program sets it itself"
@@ -153,6 +156,15 @@ _WRITES = "a part of {} is written in a thread, also while others read it"
 _GROWS = "{} grows in threads, in the order they come to it"
 _BEGUN = "{}(async_op=True) is begun, and nothing waits until it is done"
 _TOGETHER = "{} changes what several processes share, in the order in which they come to it"
+_SETS = "{} is set here"
+# Of what saves and loads states and checkpoints, the likelier first.
+_KEEPS = {
+    "replaces": ("{}() is saved here, and something is put in the place of a part of it", 0),
+    "saves": ("{}() is saved here", 1),
+    "restores": ("{}() puts it back here", 2),
+    "writes": ("{}(): the checkpoint is written here", 3),
+    "reads": ("{}(): the checkpoint is read here", 5),
+}
 _DRAWS = "{}() draws from the generator of the whole process, in a thread"
 
 
@@ -255,6 +267,16 @@ def _is_of_another(each: dict[str, Any], generators: Sequence[str]) -> bool:
     return code == _OBJECTS or (owner is not None and owner[1].lower() not in held)
 
 
+class Line(NamedTuple):
+    """A line of a file, and why it is told; the lower the rank, the likelier."""
+
+    rank: int
+    file: str
+    line: int
+    what: str
+    fits: str = ""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is known of a difference when the text is asked."""
@@ -327,17 +349,19 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
 def _sure(asked: Asked) -> Iterator[Line]:
     """Lines that are told whatever the circumstance."""
     text, difference = asked.text, asked.difference
-    for path, tree in text.trees.items():
+    for unit in text.units.values():
         if difference.cause is Cause.ENVIRONMENT:
             items = [each.name for each in asked.changes if each.decides]
-            yield from _fit(setters(path, tree, items), SET)
+            for found, is_fixed in settings(unit, items):
+                yield from _fit(_told([found], _SETS, int(is_fixed)), SET)
         elif difference.cause is Cause.STATE:
-            yield from _fit(states(path, tree, difference.lost), SAVED)
+            for does, found in saved_states(unit, difference.lost):
+                yield from _fit(_told([found], *_KEEPS[does]), SAVED)
     if difference.cause in (Cause.GENERATOR, *_DATA):
         yield from _fit(_drawn(text.threads, difference.generators), FROM_A_THREAD)
 
 
-def _told(found: Iterable[Shared], words: str, rank: int = 0) -> Iterator[Line]:
+def _told(found: Iterable[Named], words: str, rank: int = 0) -> Iterator[Line]:
     return (Line(rank, *each.place, words.format(each.named)) for each in found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.arguments.environment import changes_environment
 from detlint.dataflow.definitions import Definitions
@@ -27,47 +27,11 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.randomness.clocks import Timed
 
-# What receives ``state_dict()`` of a state that was lost, and the functions that read or set it.
-_HOLDERS = {
-    "optimizer": ("opt",),
-    "hyperparameter": ("sched", "scaler"),
-    "parameter": ("model", "net", "module"),
-    "buffer": ("model", "net", "module"),
-    "batch": ("sampler", "loader", "data"),
-    "generator": ("rng", "generator"),
-}
-_RNG = ("get_rng_state", "set_rng_state", "getstate", "setstate", "get_state", "set_state")
 _OF_SETS = {
     *("set", "frozenset", "hash", "union", "intersection", "difference", "symmetric_difference"),
 }
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
-_TF32 = ("set_float32_matmul_precision", "allow_tf32", "fp32_precision")
-# Words of an item of the environment, and what sets it from within a program.
-_SETTERS = {
-    "thread": (
-        *("set_num_threads", "set_num_interop_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
-        *("OPENBLAS_NUM_THREADS", "threadpool_limits"),
-    ),
-    "dtype": ("set_default_dtype", "set_default_tensor_type"),
-    "device": ("set_default_device", "set_device", "CUDA_VISIBLE_DEVICES"),
-    "matmul": _TF32,
-    "tf32": _TF32,
-    "deterministic": ("use_deterministic_algorithms", "deterministic"),
-    "benchmark": ("benchmark",),
-    "mkldnn": ("mkldnn",),
-    "denormal": ("set_flush_denormal",),
-}
-
-
-class Line(NamedTuple):
-    """A line of a file, and why it is told; the lower the rank, the likelier."""
-
-    rank: int
-    file: str
-    line: int
-    what: str
-    fits: str = ""
 
 
 class Text:
@@ -90,24 +54,24 @@ class Text:
         return self.trees.values()
 
     @cached_property
-    def _units(self) -> dict[str, Unit]:
+    def units(self) -> dict[str, Unit]:
         """By file, what the linter makes of it."""
         return {path: Unit(Program(path, text_of(path))) for path in self.trees}
 
     @cached_property
     def threads(self) -> Threads:
         """Its threads and processes, which can come first or last."""
-        return Threads([*self._units.values()])
+        return Threads([*self.units.values()])
 
     @property
     def changes_environment(self) -> bool:
         """Whether it changes the environment of its process."""
-        return any(map(changes_environment, self._units.values()))
+        return any(map(changes_environment, self.units.values()))
 
     @cached_property
     def definitions(self) -> Definitions:
         """Where what it holds is made, changed, set and read."""
-        return Definitions([*self._units.values()])
+        return Definitions([*self.units.values()])
 
     @cached_property
     def allocates(self) -> bool:
@@ -209,63 +173,4 @@ def last_name(node: ast.AST) -> str:
     """The last word of a dotted name: ``save`` of ``torch.save``; "" for another expression."""
     if isinstance(node, ast.Name):
         return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-# Checkpoints
-
-
-def states(path: str, tree: ast.AST, lost: Iterable[str]) -> Iterator[Line]:
-    """What saves and loads a state of a kind that was lost; else what saves a checkpoint, for what
-    is not in it cannot be loaded; then what loads it."""
-    kinds = tuple(lost)
-    holders = tuple(word for kind in kinds for word in _HOLDERS.get(kind, ()))
-    pairs = (pair for d in _all(tree, ast.Dict) for pair in zip(d.keys, d.values, strict=True))
-    in_part = {value for key, value in pairs if key is None}
-    for call, name in calls(tree):
-        holder, _, method = name.rpartition(".")
-        is_rng = "generator" in kinds and method.startswith(_RNG)
-        if is_rng or any(word in holder.lower() for word in holders):
-            if method == "state_dict" or (is_rng and "get" in method):
-                changed = call in in_part
-                more = ", and something is put in the place of a part of it" if changed else ""
-                yield Line(0 if changed else 1, path, call.lineno, f"{name}() is saved here{more}")
-            elif method == "load_state_dict" or is_rng:
-                yield Line(2, path, call.lineno, f"{name}() puts it back here")
-        elif name in ("torch.save", "torch.load", "pickle.dump", "pickle.load"):
-            rank, does = (5, "read") if name.endswith("load") else (3, "written")
-            yield Line(rank, path, call.lineno, f"{name}(): the checkpoint is {does} here")
-
-
-# The environment
-
-
-def setters(path: str, tree: ast.AST, items: Iterable[str]) -> Iterator[Line]:
-    """What sets an item of the environment; a value that is computed before one that is written
-    there, which is the same in each run."""
-    words = {
-        each
-        for item in items
-        for part, names in _SETTERS.items()
-        if part in item.lower()
-        for each in (*names, item.rpartition(": ")[2])
-    }
-    for node in _all(tree, ast.Call, ast.Assign):
-        if isinstance(node, ast.Assign):
-            name, values = _word(node.targets[0]), [node.value]
-        else:
-            name, values = last_name(node.func), node.args
-            if name in ("setdefault", "putenv") and node.args:  # of os.environ
-                name, values = _word(node.args[0]), node.args[1:]
-        if name in words:
-            fixed = all(isinstance(each, ast.Constant) for each in values)
-            yield Line(1 if fixed else 0, path, node.lineno, f"{name} is set here")
-
-
-def _word(node: ast.expr) -> str:
-    """What stands in the brackets, or after the dot."""
-    if isinstance(node, ast.Subscript):
-        node = node.slice
-    if isinstance(node, ast.Constant):
-        return str(node.value)
     return node.attr if isinstance(node, ast.Attribute) else ""

@@ -136,6 +136,7 @@ optimizer.load_state_dict(state["o"])
 model.load_state_dict(state["model"])
 """
 FORGETFUL = """\
+import torch
 model.load_state_dict(torch.load(path))
 torch.save(model.state_dict(), path)
 """
@@ -157,7 +158,7 @@ x = random.random()
         (THREADS, Cause.ENVIRONMENT, {"change": "torch: threads"}, [3, 2]),
         (THREADS, Cause.ENVIRONMENT, {"change": "torch: version"}, []),
         (CHECKPOINT, Cause.STATE, {"lost": ("optimizer",)}, [1, 2]),
-        (FORGETFUL, Cause.STATE, {"lost": ("generator",)}, [2, 1]),
+        (FORGETFUL, Cause.STATE, {"lost": ("generator",)}, [3, 2]),
         (BEAT, Cause.GENERATOR, {}, [4, 6]),
     ],
     ids=[

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import last_word, owner_written, path_of, spoken, word_of
+from detlint.dataflow.calls import Named, last_word, owner_written, path_of, spoken, word_of
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import STATES, behind, closure
 from detlint.models import completions as models
@@ -25,18 +25,6 @@ _WAITS = ("wait", "synchronize", "wait_tensor")
 _OUTER = frozenset(("attr", "free", "global", "param"))  # what others have as well
 _PARTS = STATES - {"free"} | {"attr", "item"}
 _MOST = 200  # operations behind a sum
-
-
-class Shared(NamedTuple):
-    """What a thread or process does with what others have as well, and how the source names it."""
-
-    op: Op
-    named: str
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Its file and line."""
-        return self.op.function.unit.source.path, getattr(self.op.node, "lineno", 0)
 
 
 class Threads:
@@ -63,66 +51,66 @@ class Threads:
     def _in_threads(self) -> set[str]:
         return self._handed(models.starts_thread)
 
-    def handed_over(self) -> Iterator[Shared]:
+    def handed_over(self) -> Iterator[Named]:
         """Calls by which they put what they have made where others take it from."""
         for call in _all(self.working, "call"):
             owner = call.args[0].args[0] if call.args[0].code == "attr" else None
             if word_of(call) in _PUTS and owner is not None and _is_shared(owner):
-                yield Shared(call, spoken(call.args[0]))
+                yield Named(call, spoken(call.args[0]))
 
-    def taken(self) -> Iterator[Shared]:
+    def taken(self) -> Iterator[Named]:
         """Calls that take what came first."""
         if self.working and self._has_queues:
             for call in self._calls(_TAKES):
                 if len(call.args) == 1 and call.args[0].code == "attr":
-                    yield Shared(call, spoken(call.args[0]))
+                    yield Named(call, spoken(call.args[0]))
 
-    def written(self) -> Iterator[Shared]:
+    def written(self) -> Iterator[Named]:
         """Where threads write a part of what others have, such as a buffer of several."""
         for store in _all(self.threaded, "store_item"):
             held = store.args[0]
             if store.args[2].code != "augment" and _is_shared(held):
-                yield Shared(store, _spoken(held))
+                yield Named(store, _spoken(held))
 
-    def added_up(self) -> Iterator[Shared]:
+    def added_up(self) -> Iterator[Named]:
         """Where threads add to what they share: sums are rounded by their order."""
         for op in _all(self.threaded, "augment"):
             if op.args[0].code in _OUTER - {"param"}:
-                yield Shared(op, path_of(op.args[0]))
+                yield Named(op, path_of(op.args[0]))
         for store in _all(self.threaded, "store_attr", "store_global"):
             of_object = store.code == "store_attr"
             owner = f"{path_of(store.args[0])}." if of_object else ""
             target, value = f"{owner}{store.name}", store.args[-1]
             grows = value.code == "binary"
             if grows and any(path_of(each) == target for each in behind(value, most=_MOST)):
-                yield Shared(store, target)
+                yield Named(store, target)
 
-    def changed_together(self) -> Iterator[Shared]:
+    def changed_together(self) -> Iterator[Named]:
         """Where processes change what lies in memory that they share: steps of an optimizer, and
         parts of what they are given that grow."""
         if not any(True for _ in self._calls(models.SHARING)):
             return
         for call in _all(self.working, "call"):
             if word_of(call) == "step" and owner_written(call).startswith("opt"):
-                yield Shared(call, f"{spoken(call.args[0])}()")
+                yield Named(call, f"{spoken(call.args[0])}()")
         for op in _all(self.working, "augment"):
             held = op.args[0]
             if held.code != "param" and any(x.code == "param" for x in closure([held], _whole)):
-                yield Shared(op, _spoken(held))
+                yield Named(op, _spoken(held))
 
-    def begun(self) -> Iterator[Shared]:
+    def begun(self) -> Iterator[Named]:
         """Collectives that are begun in a program that waits for none."""
         if not any(True for _ in self._calls(_WAITS)):
             for call in self._holding(("async_op",)):
                 is_begun = call.given("async_op")
                 if is_begun is not None and is_begun.code == "const" and is_begun.name:
-                    yield Shared(call, spoken(call.args[0]))
+                    yield Named(call, spoken(call.args[0]))
 
-    def draws(self) -> Iterator[tuple[Shared, str]]:
+    def draws(self) -> Iterator[tuple[Named, str]]:
         """Draws of threads from a generator of the whole process, and the library of that."""
         for call in _all(self.threaded, "call"):
             if library := drawn_from(call):
-                yield Shared(call, spoken(call.args[0])), library
+                yield Named(call, spoken(call.args[0])), library
 
     # Which functions
 
