@@ -459,7 +459,8 @@ def test_the_fix_turns_guard_on_once_for_all_of_it(project: Project, lint: Lint)
         (root / "train.py")
         .read_text()
         .startswith(
-            '"""A program."""\nimport random\nimport torch.cuda\nimport guard\n\nguard.enable(seed=0)\n'
+            '"""A program."""\nimport random\nimport torch.cuda\nimport guard\n\n'
+            "guard.enable(seed=0)\n"
         )
     )
 

@@ -162,6 +162,125 @@ def test_a_device_is_what_all_calls_pass(
     assert f"[{told}]" in capsys.readouterr().out
 
 
+HEADED = """
+import torch.cuda
+from torch import nn
+import torchvision
+{defined}
+
+class Net(nn.Module):
+    def __init__(self, freeze=True):
+        super().__init__()
+        self.encoder = {encoder}
+        self.head = nn.Linear(16, 4)
+        {said}
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+net = {net}
+{after}
+opt = torch.optim.SGD({trained}, lr=0.1)
+for x, y in torch.load("data.pt"):
+    loss = nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
+"""
+HELD = """
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Sequential(nn.Conv2d(3, 16, 3), nn.ReLU())
+        {}
+
+    def forward(self, x):
+        {}
+"""
+_OF_CONVOLUTIONS = "nn.Sequential(nn.Conv2d(3, 16, 3), nn.Flatten())"
+_LOOP = "for p in {}.parameters():\n{}p.requires_grad = {}"
+_DEFAULT = "torchvision.models.resnet18(weights='DEFAULT')"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"said": "self.encoder.requires_grad_(False)"}, "possible"),
+        ({"said": "self.encoder.requires_grad_(True)"}, "likely"),
+        ({"said": _LOOP.format("self.encoder", " " * 12, False)}, "possible"),
+        ({"said": _LOOP.format("self.head", " " * 12, False)}, "likely"),
+        ({"said": "if freeze: self.encoder.requires_grad_(False)"}, "likely"),
+        ({"after": "net.encoder.requires_grad_(False)"}, "possible"),
+        ({"after": "net.encoder.requires_grad_(False)\nnet.requires_grad_(True)"}, "likely"),
+        ({"after": "net.encoder[1].requires_grad_(False)"}, "likely"),
+        ({"after": "net.requires_grad_(False)\nnet.head.requires_grad_(True)"}, "possible"),
+        (
+            {
+                "said": _LOOP.format("self", " " * 12, False)
+                + "\n        self.head.requires_grad_(True)"
+            },
+            "possible",
+        ),
+        ({"trained": "net.head.parameters()"}, "possible"),
+        ({"trained": "net.encoder.parameters()"}, "likely"),
+        (
+            {
+                "defined": HELD.format(
+                    _LOOP.format("self", " " * 12, False), "return self.conv(x)"
+                ),
+                "encoder": "Encoder()",
+            },
+            "possible",
+        ),
+        (
+            {
+                "defined": HELD.format(
+                    "pass", "with torch.no_grad():\n            return self.conv(x)"
+                ),
+                "encoder": "Encoder()",
+            },
+            "possible",
+        ),
+        ({"defined": HELD.format("pass", "return self.conv(x)"), "encoder": "Encoder()"}, "likely"),
+        ({"encoder": "nn.Embedding.from_pretrained(vectors)"}, "possible"),
+        ({"encoder": "nn.Embedding.from_pretrained(vectors, freeze=False)"}, "likely"),
+        (
+            {"encoder": "nn.Embedding(9, 16)", "said": "self.encoder.weight.requires_grad = False"},
+            "possible",
+        ),
+        ({"encoder": "nn.Embedding(9, 16)"}, "likely"),
+        (
+            {
+                "net": _DEFAULT,
+                "after": _LOOP.format("net", "    ", False) + "\nnet.fc = nn.Linear(512, 4)",
+                "trained": "net.fc.parameters()",
+                "encoder": "nn.Flatten()",
+            },
+            "possible",
+        ),
+        (
+            {"net": _DEFAULT, "after": "net.fc = nn.Linear(512, 4)", "encoder": "nn.Flatten()"},
+            "likely",
+        ),
+    ],
+)
+def test_what_is_not_trained_is_not_what_differs(
+    changed: dict[str, str],
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = {"encoder": _OF_CONVOLUTIONS, "net": "Net()", "trained": "net.parameters()"}
+    project(
+        {
+            "train.py": HEADED.format(
+                **{**dict.fromkeys(("defined", "said", "after"), ""), **plain, **changed}
+            )
+        }
+    )
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert f"[{told}]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("path", "found"), [("tests/check.py", False), ("train.py", True)])
 def test_what_trains_in_a_folder_of_tests_is_possible(
     path: str,
@@ -319,6 +438,7 @@ for x, y in torch.load("data.pt"):
     loss.backward()
     opt.step()
 """
+_PARTLY = "nn.Sequential(nn.Linear(4, 2), part())"
 _COVERED = "torch.backends.cudnn.deterministic = True"
 _TIMED = "\ntorch.backends.cudnn.benchmark = True"
 
@@ -350,12 +470,14 @@ _TIMED = "\ntorch.backends.cudnn.benchmark = True"
             "`F.cross_entropy() of an input with more than two dimensions` at train.py:9",
         ),
         ("nn.Linear(4, 2)", "model(x).index_select(0, y)", "", "index_select()` at train.py:9"),
-        ("nn.Linear(4, 2)", "model(x)", "import escnn", ""),
+        (_PARTLY, "model(x)", "import escnn", ""),
         ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", None),
         ("nn.Linear(4, 2)", "model(x)", f"from torchvision import models\n{_COVERED}", None),
         ("nn.Linear(4, 2)", "model(x)", "import torchvision as v\nx = v.models.vgg16", "vgg16"),
-        ("nn.Linear(4, 2)", "model(x)", "from torchvision import ops\nx = getattr(ops, x)", ""),
-        ("nn.Linear(4, 2)", "model(x)", "x = make('torchvision.models.vgg16')", ""),
+        (_PARTLY, "model(x)", "from torchvision import ops\nx = getattr(ops, x)", ""),
+        (_PARTLY, "model(x)", "x = make('torchvision.models.vgg16')", ""),
+        (_PARTLY, "model(x)", "", None),
+        ("nn.Linear(4, 2)", "model(x)", "import escnn", None),
         ("make(4, 2)", "model(x)", "", ""),
         ("torch.hub.load('a', 'b')", "model(x)", "", "a model that is not seen here"),
         ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Conv2d(3, 2, 1))", "model(x)", "", "`nn.Conv2d`"),

@@ -19,6 +19,8 @@ from detlint.dataflow.learning.trained import Trained
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.numerics import tensors
+from detlint.dataflow.numerics.gradients import Gradients
+from detlint.dataflow.origins import Origins
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
@@ -72,6 +74,10 @@ _RELEASE = (2, 13)  # of torch, whose operators differ
 _NAMING = frozenset(("attr", "free", "global", "import"))
 _FUNCTIONS = frozenset(("free", "function", "global"))
 _UPDATES = frozenset(("add_", "addcdiv_", "copy_", "sub_"))
+_HOLDING_BACK = (
+    *("requires_grad", "no_grad", "inference_mode", "set_grad_enabled"),
+    "Embedding.from_pretrained",
+)
 _GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
 _FEW = 50  # operations behind an update
 _GROUPS = ("tuple", "list", "set")
@@ -409,10 +415,22 @@ class _Reader:
                 if varying.is_model(kind):
                     if not _is_frozen(op):
                         yield Found(op, kind)
-                elif kind and not _only_compares(op):
+                elif kind and not (_only_compares(op) or self._is_idle(op)):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
                     yield Found(op, kind, node=node)
+
+    def _is_idle(self, named: Op) -> bool:
+        """Whether no layer that is made of a class gets a gradient."""
+        if not any(each in self.unit.text for each in _HOLDING_BACK):
+            return False
+        made = [each for each in named.uses if each in named.calls or _is_held_table(each)]
+        rest = [each for each in made if each.code == "call"]
+        return 0 < len(made) == len(named.uses) and all(map(self._gradients.is_idle, rest))
+
+    @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(tensors.Fields(self.unit), Callers(self.unit), Origins())
 
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
@@ -852,6 +870,14 @@ def _is_frozen(named: Op) -> bool:
     return bool(made) and all(
         not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
     )
+
+
+def _is_held_table(member: Op) -> bool:
+    """``nn.Embedding.from_pretrained(vectors)``, which is not trained unless that is asked for."""
+    if member.code != "attr" or member.name != "from_pretrained":
+        return False
+    told = [call.given("freeze", 1) for call in member.calls]
+    return bool(told) and all(each is None or each.constant is True for each in told)
 
 
 def _only_compares(named: Op) -> bool:

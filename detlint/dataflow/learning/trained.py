@@ -12,7 +12,7 @@ from detlint.dataflow.numerics.layers import Layers, moved
 from detlint.dataflow.numerics.tensors import Tensors, method_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
-from detlint.models import gradients, training
+from detlint.models import gradients, layers, training
 from detlint.models.layers import PARAMETERS
 from detlint.models.model import words
 from detlint.models.varying import PLAIN
@@ -20,7 +20,7 @@ from detlint.models.varying import PLAIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 _GIVING = frozenset(("parameters", "named_parameters"))
@@ -45,7 +45,8 @@ class Trained:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._layers = Layers(unit, Callers(unit), Origins())
+        self._calls = Callers(unit)
+        self._layers = Layers(unit, self._calls, Origins())
 
     def by(self, optimizer: Op) -> list[str] | None:
         """The qualified names of the classes whose weights it gets, and of the functions and
@@ -76,8 +77,15 @@ class Trained:
                 way = self._layers.way(made)
                 if not all(map(self._only_looks, way.handed)):
                     raise _UnseenError
-                results += way.calls
+                results += way.calls or self._calls_of_whole(made)
         return names | self._computing(results)
+
+    def _calls_of_whole(self, part: Op) -> list[Op]:
+        """The calls of the model of which a part was replaced: ``model.fc = nn.Linear(512, 2)``."""
+        stores = [each for each in part.uses if each.code == "store_attr"]
+        owners = [each.args[0] for each in stores if not each.args[0].is_self]
+        made = [one for each in owners for one in self._makers(each)]
+        return [call for each in made for call in self._layers.way(each).calls]
 
     def _models(self, params: Op) -> list[Op]:
         """Those whose ``parameters()`` are handed on, with nothing beside."""
@@ -119,9 +127,26 @@ class Trained:
         return moved(op) or alternatives(op) or self._kept(op)
 
     def _kept(self, op: Op) -> list[Op]:
-        """What a class keeps in an attribute."""
-        own = op.code == "attr" and op.args[0].is_self
-        return list(self._unit.held(op.function.class_name, str(op.name))) if own else []
+        """What an object has in an attribute, by its class or by who made it."""
+        if op.code != "attr":
+            return []
+        name = str(op.name)
+        if op.args[0].is_self:
+            return list(self._unit.held(op.function.class_name, name))
+        try:
+            made = self._makers(op.args[0])
+        except _UnseenError:
+            return []
+        stores = [each for each in self._unit.stores(name) if self._is_of(each.args[0], made)]
+        owners = [each.removeprefix(".") for call in made for each in call.called]
+        held = [each for owner in owners for each in self._unit.held(owner, name)]
+        return [each.args[1] for each in stores] or held
+
+    def _is_of(self, owner: Op, made: list[Op]) -> bool:
+        try:
+            return not owner.is_self and self._makers(owner) == made
+        except _UnseenError:
+            return False
 
     def _made_of(self, made: Op) -> set[str]:
         """What a call makes an object of, with all layers, classes and functions that it is given;
@@ -158,10 +183,28 @@ class Trained:
                 continue
             if use.code == "call":
                 yield from self._through(value, use, names)
+            elif use.code == "store_global":
+                reads = self._unit.reads("global", str(use.name))
+                yield from (each for each in reads if each.function is not use.function)
+            elif use.code == "return":
+                yield from self._given_to(use.function)
             elif use.code in _PASSES:
                 yield use
             else:
                 raise _UnseenError
+
+    def _given_to(self, function: Function) -> list[Op]:
+        """The calls that get what a function returns, or the ``forward`` of a class."""
+        owner, _, word = function.name.rpartition(".")
+        calls = list(self._calls.of(function).calls)
+        for made in self._calls.of_class(owner).calls if layers.runs(word) and owner else ():
+            way = self._layers.way(made)
+            if not all(map(self._only_looks, way.handed)):
+                raise _UnseenError
+            calls += way.calls
+        if not calls:
+            raise _UnseenError
+        return calls
 
     def _through(self, value: Op, call: Op, names: set[str]) -> Iterator[Op]:
         """What a call gives that is given a result, or is one of its methods."""

@@ -100,6 +100,14 @@ class Gradients(Backwards[Facts]):
         """The same of what a layer is called with that a call makes."""
         return surest(self.fed_by_all(made))
 
+    def is_idle(self, made: Op) -> bool:
+        """Whether no gradient of a layer that a call makes is worked out: all calls of it record
+        none, or it is not trained, and none is seen to come through it."""
+        way = self.layers.way(made)
+        if way.calls and not (way.handed or way.given) and all(map(records_none, way.calls)):
+            return True
+        return self.layers.is_held_still(made) and self.fed(made) != NEEDED
+
     def rests_on_others(self, op: Op) -> bool:
         """Whether other files may tell, which are not open."""
         return self.of(op) >= _UNOPENED
@@ -119,7 +127,7 @@ class Gradients(Backwards[Facts]):
     def fed_by_all(self, made: Op) -> Facts:
         """What all calls of a layer give it."""
         way = self.layers.way(made)
-        if way.after:
+        if way.after and not self.layers.is_held_still(made):
             return _NEEDED
         found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
         found += map(self._fed_elsewhere, way.given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.numerics.tensors import function_of, method_of
@@ -9,7 +10,7 @@ from detlint.dataflow.slices import closure
 from detlint.models import layers as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
 _PARTS = frozenset(("item", "iter", "slice", "unpack"))
 _HOLDING = frozenset(("comprehension", "dict", "entry", "list", "set", "star", "tuple"))
+_BRANCHES = ("if", "else", "except")
 _MOST = 120  # values that a layer is followed through
 _DEEPEST = 6  # layers in layers
 _ITERATES = frozenset(f"builtins.{each}" for each in ("enumerate", "list", "reversed", "zip"))
@@ -32,6 +34,7 @@ class Way:
     given   the functions that return it
     kept    the attributes that keep it, with their class
     after   it is one of several that follow each other, and weights come before it
+    values  all that may be it, or hold it
     is_read  anything is done with what holds it
     """
 
@@ -42,6 +45,7 @@ class Way:
         self.kept: list[tuple[str, str]] = []
         self.after = False
         self.is_read = False
+        self.values: set[Op] = set()
 
 
 class Layers:
@@ -54,6 +58,7 @@ class Layers:
         self._ways: dict[Op, Way] = {}
         self._weights: dict[Place, bool] = {}
         self._frozen: dict[str, bool] = {}
+        self._busy: set[str] = set()  # classes that are asked about
         self._makers: dict[tuple[str, str], list[Made | None]] = {}
         self._before: dict[Op, dict[Op, bool]] = {}  # of each part, whether weights come first
 
@@ -63,8 +68,7 @@ class Layers:
         """What becomes of what a call makes."""
         if made not in self._ways:
             found = self._ways[made] = Way()
-            for _ in closure([made], lambda op: self._onwards(found, op), _MOST):
-                pass  # what is noted on the way counts
+            found.values.update(closure([made], lambda op: self._onwards(found, op), _MOST))
         return self._ways[made]
 
     def _onwards(self, way: Way, value: Op) -> Iterator[Op]:
@@ -273,15 +277,76 @@ class Layers:
         """Whether the file says that a parameter, or those of a layer, are not trained."""
         if name not in self._frozen:
             self._frozen[name] = "requires_grad" in self._unit.text and any(
-                name in _path(each) for each in self._untrained()
+                not on and name in _path(each) and (_whole(each) is each or self._is_certain(at))
+                for each, at, on in self._told
             )
         return self._frozen[name]
 
-    def _untrained(self) -> Iterator[Op]:
-        """What ``x.requires_grad = False`` and ``x.requires_grad_(False)`` are said of."""
-        yield from _switched_off(self._unit.stores("requires_grad"))
+    @cached_property
+    def _told(self) -> list[tuple[Op, Op, bool]]:
+        """Of what the file says that it gets gradients, or does not, and where."""
+        stores = self._unit.stores("requires_grad")
+        told = [(each.args[0], each, not _is_false(each.args[1])) for each in stores]
         for read in self._unit.reads("attr", "requires_grad_"):
-            yield from (read for call in read.calls if _says_false(call))
+            for call in read.calls:
+                given = call.given("requires_grad", 0)
+                told.append((read.args[0], call, given is None or not _is_false(given)))
+        return told
+
+    def is_held_still(self, made: Op) -> bool:
+        """Whether a file says of what holds a layer that it is not trained, in any case, and of no
+        part that it is: ``for p in self.encoder.parameters(): p.requires_grad = False``."""
+        return "requires_grad" in self._unit.text and self._is_still(made, _first)
+
+    def _is_still(self, made: Op, parts: Callable[[Op], list[Op]]) -> bool:
+        still, of_made = False, partial(self._holds, made)
+        for said, at, on in self._told:
+            whole = _whole(said)
+            if on and (_is_object(whole, made) or any(map(of_made, closure([whole], parts)))):
+                return False
+            if not on and (_is_own(whole, made) or of_made(whole) or self._is_table(said, made)):
+                still |= self._is_certain(at)
+        return still or self._are_still(made.function.class_name)
+
+    def _holds(self, made: Op, value: Op) -> bool:
+        """Whether a value is what a call makes, or holds it, also as an object's attribute."""
+        way = self.way(made)
+        if value in way.values:
+            return True
+        read = value.code == "attr" and not value.args[0].is_self
+        return read and (value.values.owner(value.args[0]), str(value.name)) in way.kept
+
+    def _is_table(self, said: Op, made: Op) -> bool:
+        """Whether it is the one parameter of a layer: ``self.table.weight`` of an embedding."""
+        alone = any(each.endswith("Embedding") for each in made.called)
+        weight = (said.code, said.name) == ("attr", "weight")
+        return alone and weight and self._holds(made, said.args[0])
+
+    def _are_still(self, owner: str) -> bool:
+        """The same of all objects of a class that the file makes, where no other does."""
+        if not owner or owner in self._busy:
+            return False
+        known = self._calls.of_class(owner)
+        self._busy.add(owner)
+        still = (
+            known.all
+            and bool(known.calls)
+            and all(self._is_still(each, _none) for each in known.calls)
+        )
+        self._busy.discard(owner)
+        return still
+
+    def _is_certain(self, op: Op) -> bool:
+        """Whether no branch decides whether something is said, as far as calls of its function are
+        seen."""
+        if any(each.kind in _BRANCHES for each in op.region.around()):
+            return False
+        function = op.function
+        if not function.name or function.word == "__init__":
+            return True
+        calls = self._calls.of(function).calls
+        certain = (x.kind not in _BRANCHES for call in calls for x in call.region.around())
+        return bool(calls) and all(certain)
 
 
 def moved(op: Op) -> list[Op]:
@@ -295,20 +360,43 @@ def _goes_through(use: Op) -> bool:
     return use.code in _PARTS or (use.code == "call" and function_of(use) in _ITERATES)
 
 
-def _switched_off(stores: Iterable[Op]) -> Iterator[Op]:
-    for each in stores:
-        if (each.args[1].code, each.args[1].name) == ("const", False):
-            yield each.args[0]
+def _is_false(op: Op) -> bool:
+    return (op.code, op.name) == ("const", False)
 
 
-def _says_false(call: Op) -> bool:
-    told = call.given("requires_grad", 0)
-    return told is not None and (told.code, told.name) == ("const", False)
+def _whole(op: Op) -> Op:
+    """Of parameters, what these are all of: ``self.encoder`` of ``p``, for each of
+    ``self.encoder.parameters()``."""
+    each = op.args[0] if op.code == "unpack" else op
+    handed = each.args[0] if each.code == "iter" else each
+    if method_of(handed) in rows.EVERY_PARAMETER:
+        return handed.args[0].args[0]
+    return op
+
+
+def _first(op: Op) -> list[Op]:
+    return op.args[:1]
+
+
+def _none(_: Op) -> list[Op]:
+    return []
+
+
+def _is_own(value: Op, made: Op) -> bool:
+    """Whether a value is the object in whose class a layer is made, as the class has it."""
+    owner = made.function.class_name
+    return bool(owner) and value.is_self and value.function.class_name == owner
+
+
+def _is_object(value: Op, made: Op) -> bool:
+    """Whether a value is an object in whose class a layer is made."""
+    owner = made.function.class_name
+    return _is_own(value, made) or (bool(owner) and value.values.owner(value) == owner)
 
 
 def _path(op: Op) -> list[str]:
     """The words of ``self.table.weight``, also where that was just assigned."""
-    found = []
+    found, op = [], _whole(op)
     while op.code in ("attr", "call", "item"):
         found += [str(use.name) for use in op.uses if use.code == "store_attr"]
         if op.code == "attr":
