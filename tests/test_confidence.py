@@ -131,13 +131,14 @@ def test_runs_with_other_bars_do_not_take_each_others_findings(
 MAIN = '\nif __name__ == "__main__":\n    main()\n'
 SHOWS = "import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n" + MAIN
 TRAINS = "import torch.cuda\n\ndef main():\n    loss.backward(); optimizer.step()\n" + MAIN
+TIMES = TRAINS.replace("loss.", "print(time.perf_counter()); loss.")
 
 
 @pytest.mark.parametrize(
     ("files", "select", "found"),
     [
         pytest.param({"show.py": SHOWS}, "DET102", "show.py:4 DET102", id="draws, writes nothing"),
-        pytest.param({"bench_it.py": TRAINS}, "DET304", "bench_it.py:4 DET304", id="a benchmark"),
+        pytest.param({"bench_it.py": TIMES}, "DET304", "bench_it.py:4 DET304", id="a benchmark"),
     ],
 )
 def test_what_a_program_is_for_leaves_findings_possible(
