@@ -41,10 +41,11 @@ def fingerprint(finding: Finding, place: str, source: Source | None, seen: Count
     line = finding.message
     if source is not None and finding.row <= len(source.line_starts):
         line = source.line(finding.row)[:_LINE]
-    content = _digest(finding.code, place, " ".join(line.split()))
+    content = digest(finding.code, place, " ".join(line.split()))
     seen[content] += 1
-    return _digest(content, str(seen[content]))
+    return digest(content, str(seen[content]))
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """One for some texts."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     Object = dict[str, object]
 
-_SCHEMA = (
+SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-_ROOT = "%SRCROOT%"
+ROOT = "%SRCROOT%"
 _LEVELS = {
     Confidence.CERTAIN: "error",
     Confidence.LIKELY: "warning",
@@ -48,7 +48,7 @@ def render(report: Report) -> Iterator[str]:
     codes = sorted(fired)
     rules = [_descriptor(fired[code], report.rules(code)) for code in codes]
     root = os.path.realpath(report.root())
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(rules, root)]}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(rules, root)]}
     # The results are the last and only empty list: they go out one by one, a line each,
     # because a large tree's would not fit into memory as objects.
     head, tail = json.dumps(log, indent=2).rsplit("[]", 1)
@@ -72,7 +72,7 @@ def _run(rules: list[Object], root: str) -> Object:
         "newlineSequences": ["\r\n", "\n", "\r"],  # a lone \r ends a line for Python
         # The address of a folder ends in a slash (3.14.14).
         "originalUriBaseIds": {
-            _ROOT: {
+            ROOT: {
                 "uri": Path(root).as_uri().removesuffix("/") + "/",
                 "description": {"text": "The root of the project"},
             }
@@ -106,7 +106,7 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
     seen: Counter[str] = Counter()
     for finding in report.findings:
         source = read(finding)
-        location = _artifact(finding.path, root)
+        location = artifact(finding.path, root)
         place = _place(finding, source)
         result: Object = {
             "ruleId": finding.code,
@@ -122,7 +122,7 @@ def _results(report: Report, codes: list[str], root: str) -> Iterator[Object]:
             },
         }
         if finding.way:
-            steps = [_step(step, _artifact(finding.file_of(step), root)) for step in finding.way]
+            steps = [_step(step, artifact(finding.file_of(step), root)) for step in finding.way]
             result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         if finding.cell is not None:
             result["properties"] = {"cell": finding.cell}
@@ -168,7 +168,7 @@ def _fix(finding: Finding, source: Source, location: dict[str, str]) -> Object:
     }
 
 
-def _artifact(path: str, root: str) -> dict[str, str]:
+def artifact(path: str, root: str) -> dict[str, str]:
     """A path below the project's root relative to it, any other as an absolute address."""
     inside = below(path, root)
     if os.path.isabs(inside):
@@ -176,4 +176,4 @@ def _artifact(path: str, root: str) -> dict[str, str]:
 
         return {"uri": Path(inside).as_uri()}
     # The bytes of the name: what is not UTF-8 in it has no other spelling in an address.
-    return {"uri": quote(os.fsencode(inside)), "uriBaseId": _ROOT}
+    return {"uri": quote(os.fsencode(inside)), "uriBaseId": ROOT}

@@ -6,10 +6,8 @@ process shows, as the linter reads it in the program's text.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, TextIO, TypeVar
-from urllib.parse import quote
 
 from detlint.addresses import address
 from guard.errors import GuardError
@@ -186,10 +184,6 @@ def _module(where: Place | None) -> str:
     return "" if where is None else where.inside
 
 
-_SCHEMA = (
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-)
-_ROOT = "%SRCROOT%"
 _RULES = {
     "preflight/raises": "torch refuses this operator on a GPU with determinism on",
     "preflight/silent": "this operator differs from run to run on a GPU, and nothing says so",
@@ -200,6 +194,8 @@ _RULES = {
 
 def log(report: Report) -> Object:
     """One log of one run; what could not be seen stands among its notifications."""
+    from detlint.reporters.sarif import ROOT, SCHEMA
+
     results = list(_results(report))
     used = sorted({str(each["ruleId"]) for each in results})
     for each in results:
@@ -216,10 +212,10 @@ def log(report: Report) -> Object:
                 "toolExecutionNotifications": notes,
             }
         ],
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that guard ran in"}}},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder that guard ran in"}}},
         "results": results,
     }
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _results(report: Report) -> Iterator[Object]:
@@ -233,30 +229,20 @@ def _results(report: Report) -> Iterator[Object]:
 
 
 def _result(rule: str, level: str, text: str, where: Place | None) -> Object:
+    from detlint.reporters.places import digest
+    from detlint.reporters.sarif import artifact
+
     result: Object = {"ruleId": rule, "level": level, "message": {"text": text}}
     if where is not None:
-        location = _artifact(where.filename)
+        location = artifact(where.filename, os.path.realpath(os.getcwd()))
         region = {"startLine": max(1, where.line)}
         result["locations"] = [
             {"physicalLocation": {"artifactLocation": location, "region": region}}
         ]
     # The same wherever in the file the line moves.
     parts = (rule, text, "" if where is None else os.path.basename(where.filename))
-    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-    result["partialFingerprints"] = {"guardPreflight/v1": digest}
+    result["partialFingerprints"] = {"guardPreflight/v1": digest(*parts)}
     return result
-
-
-def _artifact(path: str) -> Object:
-    """A path below the working folder relative to it, any other as an absolute address."""
-    full = os.path.abspath(path)
-    root = os.path.join(os.getcwd(), "")
-    if full.startswith(root):
-        inside = full[len(root) :].replace(os.sep, "/")
-        return {"uri": quote(os.fsencode(inside)), "uriBaseId": _ROOT}
-    from pathlib import Path
-
-    return {"uri": Path(full).as_uri()}
 
 
 def _told_of(finding: Finding) -> str:
