@@ -27,12 +27,15 @@ from guard.diff.sources import (
     is_clock,
     is_fresh,
     lists,
+    locks,
+    looks_for_files,
     measures,
+    reads_file,
     waits,
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import ASKED, DRAWN, Traits
+from guard.digests.traits import ASKED, DRAWN, SHARED, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -85,6 +88,14 @@ def _first(origins: Iterable[Node]) -> Origins:
     for each in sorted(origins, key=lambda each: each.order):
         lines.setdefault(each.key, each)
     return frozenset(list(lines.values())[:_MOST])
+
+
+def _asks_files(node: Node) -> bool:
+    """Whether it asks which files there are, or reads one under a lock."""
+    if looks_for_files(node.statement):
+        return True
+    before = (each for each in node.within.nodes if each.order < node.order)
+    return reads_file(node.statement) and any(locks(each.statement) for each in before)
 
 
 def _called_of(node: Node) -> set[Path]:
@@ -160,6 +171,7 @@ class Flows:
         self.nodes = nodes
         self._traits = traits or {}
         self.ends: Mapping[int, int] = {}  # when each step of the first run ended
+        self.is_shared = False  # whether several processes work on the same files
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -180,8 +192,10 @@ class Flows:
             self._follow(node)
 
     def traits(self, node: Node) -> Traits:
-        """What a statement's values are made of."""
-        return self._traits.get((node.file, node.statement.line), Traits())
+        """What a statement's values are made of; a file that it asks for is what others write."""
+        found = self._traits.get((node.file, node.statement.line), Traits())
+        is_shared = self.is_shared and _asks_files(node)
+        return found._replace(read=found.read | SHARED) if is_shared else found
 
     def step_of(self, node: Node) -> int:
         """The step in which a statement ran, or the last."""

@@ -177,6 +177,8 @@ def compare(
     }
     flows = Flows(nodes, traits)
     flows.ends = ones.ends
+    processes = {each.role.partition(":")[0] for each in ones.threads}
+    flows.is_shared = rank is not None or len(processes) > 1
     return flows, list(dict.fromkeys(notes))
 
 

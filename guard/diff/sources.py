@@ -95,6 +95,9 @@ VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
 }
+_PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir", *LISTING}
+_READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
+_LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
 DOES = {
     Source.CLOCK: "reads the clock",
     Source.LOAD: "measures the machine",
@@ -182,6 +185,21 @@ def seeds(statement: Statement, state: str = "") -> bool:
 def lists(statement: Statement) -> bool:
     """Whether a statement lists a folder."""
     return _calls(statement, LISTING)
+
+
+def looks_for_files(statement: Statement) -> bool:
+    """Whether a statement asks which files there are."""
+    return _calls(statement, _PRESENT)
+
+
+def reads_file(statement: Statement) -> bool:
+    """Whether a statement reads what is in a file."""
+    return _calls(statement, _READING)
+
+
+def locks(statement: Statement) -> bool:
+    """Whether a statement takes a lock, for others not to write meanwhile."""
+    return _calls(statement, _LOCKING)
 
 
 def counts(statement: Statement) -> bool:

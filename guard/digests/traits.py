@@ -146,6 +146,24 @@ def _first(held: Any, kind: Any) -> list[Any]:  # noqa: ANN401 - of a container 
         return []
 
 
+class _Begun(threading.local):
+    """Of this thread, the objects of it whose ``__init__`` has run, where they have one: to ask
+    another for what it holds would run that."""
+
+    def __init__(self) -> None:
+        self.ids: set[int] = set()
+
+
+_begun = _Begun()
+_of_thread = threading.local.__getattribute__
+
+
+def begins(value: Any) -> None:  # noqa: ANN401
+    """The ``__init__`` of an object begins, in this thread."""
+    if issubclass(type(value), threading.local):
+        _begun.ids.add(id(value))
+
+
 MISSING = object()
 _COMPUTING = {"datetime", "pathlib", "uuid", "decimal", "fractions"}
 # Of a class, without asking its own class for them.
@@ -232,8 +250,9 @@ def of_slots(value: Any, counts: Callable[[type], bool]) -> dict[str, Any]:  # n
 
 def attributes(value: Any) -> dict[str, Any] | None:  # noqa: ANN401
     """What an object holds, without asking it."""
-    if type(value) is threading.local:  # its own class answers, for this thread
-        return value.__dict__
+    if issubclass(type(value), threading.local):  # its own class answers, for this thread
+        is_there = type(value).__init__ is object.__init__ or id(value) in _begun.ids
+        return _of_thread(value, "__dict__") if is_there else None
     for each in _classes_of(type(value)):
         named = _held_by(each).get("__dict__")
         if named is not None:

@@ -23,7 +23,7 @@ from time import monotonic, monotonic_ns, thread_time  # before they stand still
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.digests.generators import NONE, look
-from guard.digests.traits import ASKED, MISSING, Traits, traits_of, value_of
+from guard.digests.traits import ASKED, MISSING, Traits, begins, traits_of, value_of
 from guard.digests.values import Digests
 from guard.observe.clocks import Clocks, Entropy
 from guard.observe.places import is_installed, is_library
@@ -94,6 +94,8 @@ class Frame:
         thread = tracer.thread()
         given: tuple[int, ...] = ()
         if self._given is None:
+            if code.makes:
+                begins(frame.f_locals.get(code.given[0]))
             paths = tuple([(name,) for name in code.given if name != "self"])
             given = self._given = tracer.digest(paths, frame, code.place)
         at = tracer.enter(self)
@@ -219,6 +221,7 @@ class Code(NamedTuple):
     given: tuple[str, ...]
     pauses: bool
     shares: bool  # whether it has variables that other frames, and so other threads, write
+    makes: bool  # whether it is the ``__init__`` of a class
 
 
 class Codes:
@@ -250,7 +253,8 @@ class Codes:
         pauses = bool(code.co_flags & _PAUSING)
         place = (code.co_filename, qualified, code.co_firstlineno)
         shares = bool(code.co_cellvars or code.co_freevars) and sys.version_info < (3, 13)
-        return Code(number, place, lines, names, pauses, shares)
+        makes = code.co_name == "__init__" and bool(names)
+        return Code(number, place, lines, names, pauses, shares, makes)
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:

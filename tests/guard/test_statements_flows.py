@@ -19,7 +19,7 @@ from guard.diff.flows import Flows
 from guard.diff.slices import compare, find
 from guard.diff.statements import Pairing, calls_of
 from guard.digests.generators import NONE
-from guard.digests.traits import ASKED
+from guard.digests.traits import ASKED, attributes, begins
 from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.recording import tracer
@@ -1088,3 +1088,65 @@ def test_who_comes_second_to_a_file_is_told(
     (origin,) = {each for node in found.tainted for each in node.origins}
     assert origin.statement.line == 5
     assert origin_of(origin, found.traits(origin)).source is (source or Source.NOT_SHOWN)
+
+
+def test_what_a_thread_makes_in_a_local_of_a_class_of_its_own_is_followed(tmp_path: Path) -> None:
+    text = """
+        import random, threading
+        class Own(threading.local):
+            def __init__(self):
+                self.stream = random.Random()
+        own, drawn = Own(), []
+        def draw():
+            drawn.append(own.stream.random())
+        for _ in range(2):
+            thread = threading.Thread(target=draw)
+            thread.start()
+            thread.join()
+        b = drawn[1]
+    """
+    assert origins(flows(tmp_path, textwrap.dedent(text)), 13) == {5}
+
+
+def test_to_look_at_a_local_makes_nothing_in_a_thread() -> None:
+    made = []
+
+    class Own(threading.local):
+        def __init__(self) -> None:
+            made.append(threading.current_thread())
+
+    own = Own()
+    own.x = 1  # type: ignore[attr-defined]
+    plain = threading.local()
+    plain.x = 2
+    found: list[object] = []
+    thread = threading.Thread(target=lambda: found.extend((attributes(own), attributes(plain))))
+    thread.start()
+    thread.join()
+    assert (found, len(made)) == ([None, {}], 1)
+    assert attributes(plain) == {"x": 2}
+    begins(own)
+    assert attributes(own) == {"x": 1}
+
+
+@pytest.mark.parametrize(
+    ("ask", "is_told"),
+    [
+        ("a = os.path.exists(path)", True),
+        ("fcntl.flock(file, fcntl.LOCK_SH)\na = file.read()", True),
+        ("a = file.read()", False),
+    ],
+)
+def test_a_file_that_processes_share_tells_how_far_they_have_come(
+    ask: str, is_told: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "written"
+    start = f"import fcntl, os\npath = {str(path)!r}\nfile = open({str(tmp_path / 'read')!r}, 'a+')"
+    rest = "file.write('more')\nfile.close()\nopen(path, 'a').close()"
+    found = flows(tmp_path, f"{start}\nfile.seek(0)\n{ask}\n{rest}")
+    (node,) = {e for each in found.tainted for e in each.origins}
+    assert node.statement.text == ask.rpartition("\n")[2]
+    assert origin_of(node, found.traits(node)).source is Source.NOT_SHOWN
+    found.is_shared = True
+    told = Source.READINESS if is_told else Source.NOT_SHOWN
+    assert origin_of(node, found.traits(node)).source is told
