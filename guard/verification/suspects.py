@@ -274,7 +274,7 @@ class Line(NamedTuple):
     file: str
     line: int
     what: str
-    fits: str = ""
+    fits: str
 
 
 @dataclass(frozen=True)
@@ -330,20 +330,19 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
 
     codes  of what the linter found, but for what it says of a whole program
     """
-    threads, cause, by_order = asked.text.threads, asked.difference.cause, Source.THREAD_ORDER.value
+    threads, cause, order = asked.text.threads, asked.difference.cause, Source.THREAD_ORDER.value
     yield from _sure(asked)
     if asked.circumstance in _SAYS:
         return
     if cause in _DATA:
-        yield from _fit(_handed(threads, cause, codes), by_order)
+        yield from _handed(threads, cause, codes)
     if cause in _COMPUTED:
-        grown = () if asked.is_known else threads.added_up()
-        yield from _fit(_told(grown, _GROWS), by_order)
-        yield from _fit(_told(threads.begun(), _BEGUN), Source.READINESS.value)
+        yield from _told(() if asked.is_known else threads.added_up(), _GROWS, order)
+        yield from _told(threads.begun(), _BEGUN, Source.READINESS.value)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
-        yield from _fit(_told(threads.changed_together(), _TOGETHER), by_order)
+        yield from _told(threads.changed_together(), _TOGETHER, order)
     if cause is not Cause.STATE:
-        yield from _fit(_timed(asked.text, cause), Source.CLOCK.value)
+        yield from _timed(asked.text, cause)
 
 
 def _sure(asked: Asked) -> Iterator[Line]:
@@ -353,16 +352,17 @@ def _sure(asked: Asked) -> Iterator[Line]:
         if difference.cause is Cause.ENVIRONMENT:
             items = [each.name for each in asked.changes if each.decides]
             for found, is_fixed in settings(unit, items):
-                yield from _fit(_told([found], _SETS, int(is_fixed)), SET)
+                yield from _told([found], _SETS, SET, int(is_fixed))
         elif difference.cause is Cause.STATE:
             for does, found in saved_states(unit, difference.lost):
-                yield from _fit(_told([found], *_KEEPS[does]), SAVED)
+                words, rank = _KEEPS[does]
+                yield from _told([found], words, SAVED, rank)
     if difference.cause in (Cause.GENERATOR, *_DATA):
-        yield from _fit(_drawn(text.threads, difference.generators), FROM_A_THREAD)
+        yield from _drawn(text.threads, difference.generators)
 
 
-def _told(found: Iterable[Named], words: str, rank: int = 0) -> Iterator[Line]:
-    return (Line(rank, *each.place, words.format(each.named)) for each in found)
+def _told(found: Iterable[Named], words: str, fits: str, rank: int = 0) -> Iterator[Line]:
+    return (Line(rank, *each.place, words.format(each.named), fits) for each in found)
 
 
 def _drawn(threads: Threads, generators: Sequence[str]) -> Iterator[Line]:
@@ -373,17 +373,17 @@ def _drawn(threads: Threads, generators: Sequence[str]) -> Iterator[Line]:
         for each, library in threads.draws()
         if not owners or {"random": "python"}.get(library, library) in owners
     )
-    return _told(found, _DRAWS)
+    return _told(found, _DRAWS, FROM_A_THREAD)
 
 
 def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Line]:
     """What threads hand over, and what they write that others have as well."""
     sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
-    rank = 0 if sure else _SURE + 1
-    yield from _told(threads.handed_over(), _PUTS, rank)
-    yield from _told(threads.taken(), _TAKES, rank + 1)
+    rank, order = 0 if sure else _SURE + 1, Source.THREAD_ORDER.value
+    yield from _told(threads.handed_over(), _PUTS, order, rank)
+    yield from _told(threads.taken(), _TAKES, order, rank + 1)
     if cause is Cause.BATCH_CONTENT:
-        yield from _told(threads.written(), _WRITES, _SURE)
+        yield from _told(threads.written(), _WRITES, order, _SURE)
 
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:
@@ -391,8 +391,5 @@ def _timed(text: Text, cause: Cause) -> Iterator[Line]:
     for path, found in text.timed_conditions.items():
         for each in found:
             rank = _SURE + (cause is Cause.LENGTH and not each.ends)
-            yield Line(rank, path, each.line, f"`{each.text}` is decided by the clock")
-
-
-def _fit(lines: Iterable[Line], fits: str) -> Iterator[Line]:
-    return (each._replace(fits=fits) for each in lines)
+            what = f"`{each.text}` is decided by the clock"
+            yield Line(rank, path, each.line, what, Source.CLOCK.value)
