@@ -277,7 +277,8 @@ class Program:
     @cached_property
     def _has_workers(self) -> bool:
         ask = self._index.told
-        if any(ask(each, "lacks workers", roles.lacks_workers) for each in self.paths):
+        lacks = partial(ask, question="lacks workers", answer=roles.lacks_workers)
+        if self._project.telling(self.members, "lacks workers", lacks):
             return False
         return any(ask(each, "has workers", roles.has_workers) for each in self.paths)
 
@@ -453,7 +454,12 @@ class Program:
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
         found = self._imported.intersection(libraries)
-        return any(self._index.brings(path, each) for each in found for path in self.paths)
+        return any(
+            self._project.telling(
+                self.members, ("brings", each), partial(self._index.brings, library=each)
+            )
+            for each in found
+        )
 
     @cached_property
     def _imported(self) -> frozenset[str]:
@@ -870,7 +876,10 @@ class Program:
 
     def holding(self, *words: str) -> Iterator[str]:
         """Those of its files whose text holds one of some words."""
-        return (each for each in self.paths if self._index.holds(each, words))
+        told = self._project.telling(
+            self.members, ("holds", *words), partial(self._index.holds, words=words)
+        )
+        return filter(told.__contains__, self.paths) if told else iter(())
 
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""

@@ -20,7 +20,7 @@ from detlint.sources.paths import relative, slashed
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.index.index import Index
 
@@ -38,6 +38,7 @@ _SCALARS: dict[str, object] = {
     **dict.fromkeys(("0", "0.0", "0.", "0.00"), 0),
     "-1": -1,
 }
+_NO_LETTERS = bytes(each for each in range(128) if not chr(each).isalpha())
 # The key, before which there may be others.
 _DETERMINISTIC = re.compile(r"deterministic[\"']?\s*[:=]", re.IGNORECASE)
 # It begins with plain text, which sre finds fast.
@@ -72,6 +73,7 @@ class Project:
         self._reach: Reachability | None = None
         self._settings: dict[str, list[tuple[bool, object]]] = {}
         self._flags: dict[str, set[str]] = {}
+        self._told: dict[object, tuple[set[str], set[str]]] = {}  # files: asked, and which say yes
         self._given: dict[str, dict[str, list[_Call]]] = {}
         self._names = Counter(map(os.path.basename, files))
 
@@ -134,6 +136,17 @@ class Project:
         owner = method.part.partition(".")[0]
         return None in self._definitions.lineage(Symbol(method.path, owner))
 
+    def telling(
+        self, members: frozenset[str], question: object, answer: Callable[[str], bool]
+    ) -> set[str]:
+        """Those of a program's files that answer yes: each is asked once for all programs, which
+        share most of theirs."""
+        asked, found = self._told.setdefault(question, (set(), set()))
+        fresh = members - asked
+        asked |= fresh
+        found |= set(filter(answer, fresh))
+        return found & members
+
     def configures(self, option: str, need: str) -> bool:
         """Whether a file of the project that is no Python may set an option to a value with which
         what has a need runs."""
@@ -151,31 +164,30 @@ class Project:
             names = (option, option.replace("_", "-"))
             self._settings[option] = [
                 (path.endswith(_PROSE), value)
-                for path in self._configurations_naming(option)
+                for path in self._configurations_naming(*names)
                 for value in _values_in(self.index.source(path).text, names)
             ]
         return self._settings[option]
 
-    def _configurations_naming(self, option: str) -> list[str]:
-        """Those whose text holds a word, or the same with dashes."""
-        word, (text, starts) = option.replace("-", "_").encode(), self._configured_text
-        found: list[str] = []
-        place = text.find(word)
-        while place >= 0:
+    def _configurations_naming(self, *names: str) -> Iterator[str]:
+        """Those whose text holds one of some words, in order."""
+        letters, starts = self._configured_letters
+        word = _letters_of(names[0])
+        place = letters.find(word)
+        while place >= 0 and starts:
             at = bisect_right(starts, place)
-            found.append(self._configured_by[at - 1])
-            place = text.find(word, starts[at]) if at < len(starts) else -1
-        return found
+            path = self._configured_by[at - 1]
+            if any(map(self.index.source(path).text.__contains__, names)):
+                yield path
+            place = letters.find(word, starts[at]) if at < len(starts) else -1
 
     @cached_property
-    def _configured_text(self) -> tuple[bytes, list[int]]:
-        """All of them in one text, in which dashes are underscores, and where each begins: to look
-        a word up in each of a thousand takes longer. In bytes, since one wide character makes a
-        text as wide."""
-        sources = map(self.index.source, self._configured_by)
-        texts = [x.text.replace("-", "_").encode(errors="surrogatepass") for x in sources]
+    def _configured_letters(self) -> tuple[bytes, list[int]]:
+        """The letters of all of them, and where those of each begin: most of the text are numbers,
+        and to look a word up in each of a thousand files takes longer."""
+        texts = [_letters_of(self.index.source(each).text) for each in self._configured_by]
         starts = accumulate((len(each) + 1 for each in texts), initial=0)
-        return b"\0".join(texts), list(starts)[: len(texts)]
+        return b"\n".join(texts), list(starts)[: len(texts)]
 
     @cached_property
     def deterministic(self) -> list[str]:
@@ -328,6 +340,10 @@ class Project:
     def is_only(self, name: str) -> bool:
         """Whether no two files of the project have a name."""
         return self._names[name] < 2
+
+
+def _letters_of(text: str) -> bytes:
+    return text.encode(errors="surrogatepass").translate(None, _NO_LETTERS)
 
 
 def _is_data(path: str) -> bool:

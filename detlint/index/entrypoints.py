@@ -6,6 +6,7 @@ import os
 import re
 from bisect import bisect_left
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
@@ -107,6 +108,7 @@ def is_program(source: Source) -> bool:
     )
 
 
+@lru_cache(maxsize=2_000)  # a look at each file, and one at what may be told by its statements
 def may_start(path: str, text: str, *, told: bool = True) -> bool:
     """The same of a text, and whether it holds a word of ``STARTS``.
 
@@ -170,6 +172,7 @@ def is_packaged(path: str) -> bool:
     return os.path.exists(os.path.join(os.path.dirname(path), "__init__.py"))
 
 
+@lru_cache(maxsize=2_000)
 def says_so(path: str, text: str) -> bool:
     """Whether a file has a main block, or trains as it is loaded."""
     if os.path.basename(path) == "__main__.py" or main_line(text) is not None:

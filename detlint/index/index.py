@@ -190,8 +190,8 @@ class Index:
             answers = self._of(path)
             if "outline" not in answers:
                 self._learn(path, "outline", outline(self.source(path).text).dump())
-            found = self._outlines[path] = Outline.load(answers["outline"])
-            answers["outline"] = found.dump()  # of the same words
+            self._outlines[path] = Outline.load(answers["outline"])
+            answers["outline"] = None  # held once
         return self._outlines[path]
 
     def read_all(self, question: str, paths: Iterable[str]) -> None:
@@ -385,7 +385,10 @@ class Index:
         """Hand what is new to the cache."""
         for path in sorted(self._changed):
             if path in self._stored:
-                self._cache.store_facts(path, *self._stored[path], self._answers[path])
+                answers = self._answers[path]
+                if path in self._outlines:
+                    answers = {**answers, "outline": self._outlines[path].dump()}
+                self._cache.store_facts(path, *self._stored[path], answers)
         self._changed.clear()
 
     def _learn(self, path: str, question: str, answer: object) -> None:

@@ -13,7 +13,7 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.program import Program
     from detlint.documents.document import Variable
     from detlint.finding import Finding
     from detlint.settings import Settings
@@ -24,6 +24,7 @@ _ATTENDS = re.compile(
     r"(?<!nn\.)\b(?:DotProductAttention|TransformerLayer|Multi[hH]eadAttention|fused_attn\w*)\b"
 )
 _VARIABLE = "NVTE_ALLOW_NONDETERMINISTIC_ALGO"
+_LIBRARY = "transformer_engine"
 
 
 class TransformerEngine(Rule):
@@ -94,10 +95,10 @@ class TransformerEngine(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
-        if not program.imports("transformer_engine"):
+        if not program.imports(_LIBRARY):
             return
         trains = program.first("trains", "torch")
-        if trains is not None and not _attends(program, trains):
+        if trains is not None and not _attends(program):
             return
         given = list(program.facts("sets", _VARIABLE))
         if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
@@ -111,15 +112,11 @@ class TransformerEngine(Rule):
             f"{program.title} trains with Transformer Engine and {said}: its attention may "
             "take kernels whose backward adds up in varying order",
             f"set {_VARIABLE}=0 before it is imported, or in the script that launches the run",
-            () if given else setting(program.source, _VARIABLE, "0", "transformer_engine"),
+            () if given else setting(program.source, _VARIABLE, "0", _LIBRARY),
             safe=True,
         )
 
 
-def _attends(program: Program, at: Located) -> bool:
+def _attends(program: Program) -> bool:
     """Whether a file of a program that imports Transformer Engine takes its attention."""
-    for path in program.paths:
-        _, source = program.sources(at._replace(path=path))
-        if "transformer_engine" in source.text and _ATTENDS.search(source.text):
-            return True
-    return False
+    return any(_ATTENDS.search(program.source_of(x).text) for x in program.holding(_LIBRARY))

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from bisect import bisect_left
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.arguments.options import option_of, values_by_default, values_set
@@ -402,7 +402,7 @@ def _passes_on(decorator: ast.expr) -> bool:
 
 def read_gives(source: Source, need: str) -> list[Answer]:
     """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
-    asked = Need.parse(need)
+    asked = _parsed(need)
     if asked.field and "setattr(" in source.text:
         return [(0, True)]
     if not _may_give(source.text, asked):
@@ -413,6 +413,11 @@ def read_gives(source: Source, need: str) -> list[Answer]:
         return in_deep_stack(lambda: gives(opened(source), asked))
     except (UnparsedError, *REFUSALS):
         return [(0, True)]
+
+
+@lru_cache(maxsize=2)  # of all files, one need after the other
+def _parsed(need: str) -> Need:
+    return Need.parse(need)
 
 
 def _may_give(text: str, need: Need) -> bool:
