@@ -111,7 +111,7 @@ def test_each_of_many_configurations_may_set_an_option(
     graph = GRAPH.replace('self.opt["edges"]', 'self.opt["edge_kind"]')
     project({"graph.py": graph, "train.py": TRAIN.format(BUILD)})
     project(
-        {"a.yaml": "title: \u4e2d\U0001f600 edge\n", "b.yaml": "kind: walk\n", "d.yaml": "x: 1\n"}
+        {"a.yaml": "title: \u4e2d\U0001f600 edge\n", "b.yaml": "edge: kind\n", "d.yaml": "x: 1\n"}
     )
     project({"c.yaml": f"{line}\nlayer: walks\n"})
     assert bool(found(capsys)) is is_found

@@ -20,7 +20,7 @@ from detlint.sources.paths import relative, slashed
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.index.index import Index
 
