@@ -108,6 +108,14 @@ def test_a_space_draws_from_a_generator_that_no_reset_seeds(
     assert found(capsys, "DET102") == [place] * is_found
 
 
+def test_an_environment_and_its_space_that_nothing_seeds_are_told_at_once(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "env.reset(); action = env.action_space.sample()"
+    project({"train.py": TRAIN.format(MAKE, line), "envs.py": ENVS})
+    assert found(capsys, "DET102") == ["train.py:11", "train.py:12"]
+
+
 def test_the_message_says_what_to_pass(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,6 +157,8 @@ def test_an_environment_in_which_nothing_is_done_is_no_finding(
         ("optuna.samplers.RandomSampler(7)", False),
         ("hyperopt.fmin(f, space, algo=hyperopt.tpe.suggest)", True),
         ("hyperopt.fmin(f, space, rstate=np.random.default_rng(0))", False),
+        ("HyperOptSearch(metric='loss')", True),
+        ("HyperOptSearch(metric='loss', random_state_seed=7)", False),
         ("PPO('MlpPolicy', env)", True),
         ("PPO('MlpPolicy', env, seed=1)", False),
         ("SAC.load('model.zip')", False),
@@ -157,6 +167,9 @@ def test_an_environment_in_which_nothing_is_done_is_no_finding(
 def test_searches_and_agents_take_a_seed(
     project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
 ) -> None:
-    imports = "import hyperopt\nimport optuna\nfrom stable_baselines3 import PPO, SAC\n"
+    imports = (
+        "import hyperopt\nimport optuna\nfrom stable_baselines3 import PPO, SAC\n"
+        "from ray.tune.search.hyperopt import HyperOptSearch\n"
+    )
     project({"tune.py": f"{imports}study = {line}\n"})
-    assert found(capsys, "DET104") == ["tune.py:4"] * is_found
+    assert found(capsys, "DET104") == ["tune.py:5"] * is_found

@@ -243,3 +243,83 @@ def test_what_a_package_offers_is_as_near_as_the_package(
         "answer.py": TESTING.format(loads=LOADS, verb="ask"),
     }
     assert drawn(project, capsys, files) == 1
+
+
+VAE = """\
+import torch
+from torch import nn
+
+class Vae(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(8, 16)
+        self.decoder = nn.Linear(8, 8)
+
+    def noise(self, mu, scale):
+        return mu + torch.randn_like(scale) * scale
+
+    def forward(self, x):
+        mu, scale = self.encoder(x).chunk(2, -1)
+        return self.decoder(self.noise(mu, scale))
+
+    def again(self, x):
+        return self(x)
+"""
+QUALITY = """\
+import torch
+from vae import Vae
+from others import measure
+
+def load(path):
+    model = Vae()
+    model.load_state_dict(torch.load(path))
+    return model.eval()
+
+def errors(net, z):
+    return net.decoder(z)
+
+def outputs(net, z):
+    return net(z)
+
+class Measure:
+    def __init__(self):
+        self.net = load("vae.pt")
+
+    def decoded(self, z):
+        return self.net.decoder(z)
+
+    def output(self, z):
+        return self.net(z)
+
+def main(z):
+    model = load("vae.pt")
+    with torch.no_grad():
+        found = {}
+    torch.save(found, "quality.pt")
+
+if __name__ == "__main__":
+    main(torch.load("z.pt"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "remove", "found"),
+    [
+        ("model.decoder(z)", "self.net(z)", 0),
+        ("model(z)", "self.net(z)", 1),
+        ("model.again(z)", "self.net(z)", 1),
+        ("errors(model, z)", "self.net(z)", 0),
+        ("outputs(model, z)", "self.net(z)", 1),
+        ("measure(model, z)", "self.net(z)", 1),
+        ("[each.decoder(z) for each in [model]]", "self.net(z)", 1),
+        ("Measure().decoded(z)", "self.net(z)", 0),
+        ("Measure().output(z)", "", 1),
+    ],
+)
+def test_what_an_object_draws_when_it_is_called_is_drawn_if_it_is_called(
+    project: Project, capsys: pytest.CaptureFixture[str], call: str, remove: str, *, found: int
+) -> None:
+    text = QUALITY.format(call)
+    project({"vae.py": VAE, "quality.py": text.replace(remove, "z") if remove else text})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "quality.py", "vae.py"])
+    assert capsys.readouterr().out.count("torch.randn_like(scale)") == found

@@ -140,3 +140,27 @@ def test_a_function_that_nothing_calls_seeds_nothing(
     lines = [each for each in capsys.readouterr().out.splitlines() if "DET104" in each]
     assert [each.rpartition("[")[2].rstrip("]") for each in lines] == found
     assert all("which only balance() seeds in this file" in each for each in lines)
+
+
+@pytest.mark.parametrize(
+    ("imports", "line", "found"),
+    [
+        ("import pandas", 'db.execute("SELECT x FROM rows ORDER BY RANDOM() LIMIT 5")', "likely"),
+        ("import torch", 'pd.read_sql(f"select x from {table} order by rand()", db)', "likely"),
+        ("import json", 'db.execute("SELECT x FROM rows ORDER BY RANDOM()")', "possible"),
+        (
+            "import torch",
+            'text = "SELECT x"; text += " ORDER BY NEWID()"; db.query(text)',
+            "likely",
+        ),
+        ("import torch", 'db.execute("SELECT x FROM rows ORDER BY RAND(5)")', ""),
+        ("import torch", 'db.execute("INSERT INTO rows VALUES (RANDOM())")', ""),
+        ("import torch", 'db.execute("SELECT setseed(0.5), x FROM rows ORDER BY RANDOM()")', ""),
+        ("import torch", 'print("SELECT x FROM rows ORDER BY RANDOM()")', ""),
+    ],
+)
+def test_a_query_whose_database_draws_is_found(
+    findings: Callable[..., list[Finding]], imports: str, line: str, found: str
+) -> None:
+    told = findings(f"{imports}\n{line}\n", "DET104")
+    assert [each.confidence.name.lower() for each in told] == [found] * bool(found)

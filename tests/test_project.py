@@ -587,7 +587,8 @@ def test_what_is_an_entrypoint(text: str, *, runs: bool) -> None:
 def test_a_name_of_a_test_that_says_training_is_that_of_a_program_without_tests() -> None:
     text = "import torch\nfor x in data:\n    loss(x).backward()\n"
     assert is_entrypoint("train_test.py", text)
-    assert not is_entrypoint("model_test.py", text)
+    assert not is_entrypoint("model_test.py", "import torch\nargs = parser.parse_args()\n")
+    assert is_entrypoint("train_test.py", "import torch\nargs = parser.parse_args()\n")
     assert not is_entrypoint("train_test.py", f"import pytest\n{text}")
     assert not is_entrypoint("train_test.py", f"{text}\ndef test_it():\n    pass\n")
 
@@ -596,6 +597,9 @@ def test_a_main_block_beside_nothing_that_pytest_could_run_is_a_program() -> Non
     text = f"def test_model(path):\n    return load(path)\n\n{MAIN}"
     assert is_entrypoint("test_model.py", text)
     assert not is_entrypoint("test_model.py", text.partition("if __name__")[0])
+    trains = "import torch\nfor x in loader:\n    loss.backward()\n    optimizer.step()\n"
+    assert is_entrypoint("test_model.py", trains)
+    assert not is_entrypoint("test_model.py", f"{trains}assert loss < 1\n")
     assert not is_entrypoint("test_model.py", text.replace("return", "assert"))
     assert not is_entrypoint("conftest.py", text)
 

@@ -416,3 +416,42 @@ def test_a_setting_of_yacs_that_no_file_declares_may_be_read_elsewhere(
 ) -> None:
     project({"net.yaml": YACS, "train.py": "import detectron2\n"})
     assert places(capsys, "DET301") == ["net.yaml:2"]
+
+
+CROPS = """\
+import random
+
+class Crop:
+    def __call__(self, x):
+        return x[: random.randint(1, 9)]
+
+class Net:
+    def __init__(self, option):
+        self.option = option
+
+    def setup(self):
+        self.change = Crop() if self.option == "crop" else None
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_found"),
+    [
+        ('for name in ["none", "flip"]:\n    Net(name)', False),
+        ('for name in ["none", "crop"]:\n    Net(name)', True),
+        ('KINDS = {"none": 1, "flip": 2}\nfor name in KINDS.keys():\n    Net(name)', False),
+        ('KINDS = {"none": 1, "crop": 2}\nfor name in KINDS:\n    Net(name)', True),
+        ('KINDS = {"none": 1}\nKINDS[key] = 2\nfor name in KINDS:\n    Net(name)', True),
+        ('KINDS = ["none"]\ndef f():\n    for name in KINDS:\n        Net(name)\n\nf()', False),
+        ('KINDS = ["none"]\nKINDS.append(key)\nfor name in KINDS:\n    Net(name)', True),
+        ('Net("none" if fast else "flip")', False),
+        ('Net("none" if fast else key)', True),
+        ("for name in names:\n    Net(name)", True),
+    ],
+)
+def test_what_no_element_of_a_written_collection_turns_on_never_draws(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, *, is_found: bool
+) -> None:
+    train = f"import torch\nfrom crops import Net\n\n{lines}\nloss.backward(); optimizer.step()\n"
+    project({"crops.py": CROPS, "train.py": train})
+    assert bool(found(capsys)) is is_found

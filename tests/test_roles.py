@@ -10,6 +10,7 @@ from detlint.sources.source import Source
 PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
 
 
+SHOWN = "from PIL import Image\n\npicture = Image.open(path)\ndisplay(picture)\n"
 ROLES = ("test", "packaging", "plotting", "inference")
 
 
@@ -33,6 +34,9 @@ def roles(text: str) -> list[str]:
         pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),
         pytest.param("from setuptools import setup\nsetup(HERE)\n", ["packaging"], id="package"),
         pytest.param("import setuptools\nHERE\n", [], id="sets nothing up"),
+        pytest.param(SHOWN, ["plotting"], id="pictures that are displayed"),
+        pytest.param(f"{SHOWN}picture.save(path)\n", [], id="pictures that are kept"),
+        pytest.param(f"import torch\n{SHOWN}", [], id="pictures beside a model"),
         pytest.param(PLOT, ["plotting"], id="plot"),
         pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),

@@ -271,3 +271,44 @@ def test_the_seed_of_a_gpu_is_none_of_the_cpu() -> None:
         torch.cuda.manual_seed(2)
         torch.cuda.manual_seed_all(2)
         assert torch.equal(torch.rand(3), first)
+
+
+SCENES = """\
+import os
+import numpy as np
+import torch
+
+def rows(folder, seed):
+    np.random.seed(seed)
+    np.save(folder, np.random.rand(4))
+
+def main(folder):
+    {}
+        os.makedirs(folder)
+        rows(folder, 1)
+    {}
+    loss.backward(); optimizer.step()
+
+main("scenes")
+"""
+MISSING = "if not os.path.exists(folder):"
+
+
+@pytest.mark.parametrize(
+    ("test", "last", "is_found"),
+    [
+        (MISSING, "np.random.shuffle(x)", True),
+        ("if x or not os.path.isdir(folder):", "np.random.shuffle(x)", False),
+        ("if os.path.exists(folder):", "np.random.shuffle(x)", False),
+        (MISSING, "pass", False),
+        (MISSING, "np.random.seed(2); np.random.shuffle(x)", False),
+    ],
+)
+def test_a_seed_where_a_file_is_made_that_is_not_there_holds_in_the_first_run(
+    project: Project, capsys: pytest.CaptureFixture[str], test: str, last: str, *, is_found: bool
+) -> None:
+    project({"train.py": SCENES.format(test, last)})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    told = capsys.readouterr().out
+    assert ("train.py:13" in told) == is_found
+    assert told.count("seeds it only where a file is not there yet") == is_found

@@ -280,6 +280,37 @@ def test_tasks_of_a_program_without_a_seed_are_told_as_such(
     assert "seeds it" in found["message"]
 
 
+def test_a_seed_that_runs_as_the_file_is_imported_seeds_no_task(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "with ThreadPoolExecutor() as pool: found = list(pool.map(noise, rows))"
+    tasks = TASKS.format("pass", line).replace("def noise", "np.random.seed(0)\n\ndef noise")
+    project({"make.py": tasks})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert "which worker runs a task" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("found = [threading.Thread(target=noise, args=(row,)) for row in rows]", True),
+        ("for row in rows: threading.Thread(None, noise, args=(row,)).start()", True),
+        ("found = [threading.Thread(target=own_noise, args=(row,)) for row in rows]", False),
+        ("found = [threading.Thread(target=seeded_noise, args=(row,)) for row in rows]", False),
+        ("found = threading.Thread(target=noise, args=(3,)).start()", False),
+    ],
+)
+def test_what_several_threads_draw_depends_on_their_order(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
+) -> None:
+    project({"make.py": f"import threading\n{TASKS.format(SEED, line)}"})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["make.py:36"] * is_found
+    assert all("in which order these draw" in each["message"] for each in found)
+
+
 SHARED_OUT = """\
 import multiprocessing as mp
 import time

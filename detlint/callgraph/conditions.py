@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from detlint.index.facts import (
     NEVER,
+    ONCE,
     UNSET,
     is_by_default,
+    is_met_once,
     is_never_met,
     option_needed,
     runs_with,
@@ -25,6 +27,7 @@ _DEEPEST = 30  # functions that call each other, between a program and what it d
 _MANY = 60  # parts that name a method: some object of its class is among them
 _SEVERAL = 6  # functions that use another, of which each is looked at
 _CONSTRUCTOR = "__init__"
+_BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
 
 
 class Conditions:
@@ -41,20 +44,24 @@ class Conditions:
         self._used: dict[tuple[str, str, bool], int] = {}
         self._called: dict[tuple[str, str], bool] = {}
         self._asked: dict[tuple[str, str], bool] = {}
+        self._objects: dict[tuple[str, str], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
         """0 where all that something needs may be passed, UNSET where no option of the program is
-        set so, NEVER where no call passes it."""
+        set so, ONCE where a file is not there yet, NEVER where no call passes it."""
         unmet = self._unmet(needs, surely=surely)
         if not unmet:
             return 0
+        if all(map(is_met_once, unmet)):
+            return ONCE
         optional = all(option_needed(each) or is_by_default(each) for each in unmet)
         return UNSET if optional else NEVER
 
     def option_unset(self, needs: Sequence[str]) -> str:
         """The first option that something needs and nothing sets, of what settles a matter, as
         messages call it."""
-        unset = map(option_needed, self._unmet(needs, surely=False))
+        unmet = (x for x in self._unmet(needs, surely=False) if not is_met_once(x))
+        unset = map(option_needed, unmet)
         option = next(filter(None, unset), "")
         return option and (f"--{option}" if self._has(option) else f"the setting {option}")
 
@@ -121,6 +128,8 @@ class Conditions:
         if drawn_once or not _runs_with(part, fact.place, often):
             return False
         start = path, part
+        if not self.may_be_asked(path, fact.place):
+            return False
         if start not in self._asked:
             self._asked[start] = self._is_called_from_start(start, often)
         return self._asked[start]
@@ -148,10 +157,36 @@ class Conditions:
         for file, user in self._running_users(path, part) if part not in ("", MAIN) else ():
             calls = self._index.calls(file, word)
             here = (place for row, place in calls if self._index.part_at(file, row) == user)
-            if any(_runs_with(user, each, often) for each in here) and (
+            ways = [each for each in here if _runs_with(user, each, often)]
+            if any(self.may_be_asked(file, each) for each in ways) and (
                 not owner or self._surely_calls_on(file, user, Symbol(path, part))
             ):
                 yield file, user
+
+    def may_be_asked(self, path: str, place: str) -> bool:
+        """Whether a place, if it stands in the forward of a class, may run: an object of that is
+        called, or gets to where one does not see what becomes of it."""
+        owner, _, method = place.rpartition(".")
+        if not owner or method not in _BY_CALLING:
+            return True
+        if (path, owner) not in self._objects:
+            self._objects[path, owner] = self._may_call_objects(Symbol(path, owner))
+        return self._objects[path, owner]
+
+    def _may_call_objects(self, symbol: Symbol) -> bool:
+        lineage = self._project.lineage(symbol)
+        methods = sorted(
+            {
+                part.rpartition(".")[2]
+                for each in lineage
+                for part in self._index.outline(each.path).uses
+                if part.startswith(f"{each.part}.")
+            }
+        )
+        reach = self._project.reach_of(self._path)
+        users = [each for each in reach.users(*symbol) if each[0] in self._members]
+        files = sorted({file for file, part in users if part != symbol.part})
+        return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
 
     def _surely_calls_on(self, file: str, user: str, method: Symbol) -> bool:
         told = self._index.receivers(file, method.part.rpartition(".")[2])
@@ -184,7 +219,7 @@ class Conditions:
         of which the text shows that it runs, if there is any. Of an option, whether something
         that runs, or a configuration of the project, may set it."""
         asked = need, surely
-        if is_never_met(need):
+        if is_never_met(need) or is_met_once(need):
             return False
         if asked not in self._passed:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing

@@ -59,7 +59,6 @@ _LOADING = (
     *("hydra", "json", "jsonargparse", "lightning", "omegaconf", "pytorch_lightning", "toml"),
     *("tomllib", "yacs", "yaml", "ruamel"),
 )
-_BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
 _RARE = frozenset({"trains", "enables"})
 
 
@@ -176,16 +175,8 @@ class Program:
         return starts and self._reach.starts_workers(self.path, path, part)
 
     def leaves_uncalled(self, located: Located) -> bool:
-        """Whether a fact stands in the forward of a class of which each object is kept in an
-        attribute that nothing reads."""
-        owner, _, method = located.fact.place.rpartition(".")
-        if not owner or method not in _BY_CALLING:
-            return False
-        users = {file for file, _ in self._reach.users(located.path, owner) if file in self}
-        kept = partial(roles.only_keeps, owner)
-        return bool(users) and all(
-            self._index.told(each, f"only keeps {owner}", kept) for each in sorted(users)
-        )
+        """Whether a fact stands in the forward of a class of which no object is called."""
+        return not self._conditions.may_be_asked(located.path, located.fact.place)
 
     def _asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that
@@ -193,7 +184,8 @@ class Program:
         place = located.fact.place
         owner, _, word = place.rpartition(".")
         if owner and owner in words(self.source.text):
-            return self._names_method(word) or word in often
+            often_asked = word in often and not self.leaves_uncalled(located)
+            return self._names_method(word) or often_asked
         ways = self._ways_into(located.path, owner) if place else ()
         return any(each(located.path, place) for each in ways)
 

@@ -12,7 +12,7 @@ from detlint.index.imports import without_imports
 from detlint.models import roles as rows
 from detlint.models.purposes import NOTHING, Purpose, purpose, trains
 from detlint.syntax.layout import code_of, plain_of, says_in_code
-from detlint.syntax.mentions import is_head, mentions
+from detlint.syntax.mentions import is_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -98,15 +98,6 @@ def lacks_workers(text: str) -> bool:
     return _NO_WORKERS.search(code_of(text)) is not None
 
 
-def only_keeps(name: str, text: str) -> bool:
-    """Whether all that a text does with a class is to keep its objects in attributes of which it
-    says nothing else: ``self.layer = Layer()``."""
-    code = without_imports(code_of(text))
-    kept = re.findall(rf"\bself\.(\w+)[ \t]*=[ \t]*(?:\w+\.)*{re.escape(name)}\(", code)
-    named = len(mentions(code, name)) == len(kept)
-    return bool(kept) and named and all(len(mentions(code, x)) == kept.count(x) for x in kept)
-
-
 def changes_items(name: str, text: str) -> bool:
     """Whether the name of a file or a class says that it changes items of a data set, or the
     file's text that it changes pictures."""
@@ -149,7 +140,7 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
         return True
     if not rows.INTERFACES.isdisjoint(named) or says_in_code(text, rows.TRIES):
         return True
-    if named.intersection(rows.DRAWING) and named.isdisjoint(rows.LEARNING) and only_draws(text):
+    if only_draws(text, lambda libraries: not named.isdisjoint(libraries)):
         return True
     if _is_below(shown, rows.APART - rows.TESTS):
         return True

@@ -589,6 +589,14 @@ class _Reader:
             for name in self._meant(given) if given is not None else ():
                 yield Found(op, name)
 
+    def threads(self, function: Function) -> Iterator[Found]:
+        """Calls that make several threads, each with the function that these run."""
+        for op in function.coded("call"):
+            several = any(each.loops for each in op.region.around())
+            if several and not randomness.THREADS.isdisjoint(self._called(op)):
+                given = op.given("target", 1)
+                yield from (Found(op, x) for x in (self._meant(given) if given else ()))
+
     def worker_starts(self, function: Function) -> Iterator[Found]:
         """Calls that have a loader call a function in each of its workers, each with that, unless
         what stands around calls it, too."""

@@ -127,10 +127,10 @@ def may_start(path: str, text: str, *, told: bool = True) -> bool:
 
 def _tests_models(name: str, text: str) -> bool:
     """Whether a file whose name is that of a test is a program that trains a model and tests it, or
-    one with a main block and nothing that pytest could run."""
+    one that starts something and has nothing that pytest could run."""
     if not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}"):
         return True
-    return name not in _PLUGS and main_line(text) is not None and not _RUN.search(f"\n{text}")
+    return name not in _PLUGS and says_so(name, text) and not _RUN.search(f"\n{text}")
 
 
 def is_entrypoint(path: str, text: str) -> bool:

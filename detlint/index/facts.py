@@ -20,8 +20,9 @@ TESTED = 2  # … about what stands behind another test
 HANDLES = 3  # … about what handles an error
 IDLE = 4  # … about a draw on which nothing seems to depend
 UNSET = 5  # … about one that an option turns on which the program does not have
-NEVER = 6  # … that it takes place at all
-ON_CPU = 7  # … about a seed beside which another branch seeds the generators of GPUs alone
+ONCE = 6  # … about a seed that runs only where a file is not there yet
+NEVER = 7  # … that it takes place at all
+ON_CPU = 8  # … about a seed beside which another branch seeds the generators of GPUs alone
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 UNSEEN_NAMES = "?"  # of what an optimizer trains
@@ -49,6 +50,9 @@ VARIABLES = (  # of the environment, those that a rule asks about
     *OF_JAX,
 )
 HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts can set it
+
+
+NO_FILE = "\0file"  # in the place of an option: that a file is not there yet
 
 
 class Fact(NamedTuple):
@@ -107,6 +111,11 @@ def is_never_met(need: str) -> bool:
     """Whether a need is that of what a constant keeps from running."""
     function, name, *_ = json.loads(need)
     return not (function or name)
+
+
+def is_met_once(need: str) -> bool:
+    """Whether a need is that a file is not there yet."""
+    return option_needed(need) == NO_FILE
 
 
 def is_by_default(need: str) -> bool:
@@ -202,6 +211,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called(f".{each}" for each in (*randomness.TASKS, "remote")),
         *("delayed(", "ClientApp(", "start_simulation("),
     ),
+    "threads": ("Thread(",),
     "worker_starts": ("worker_init_fn",),
     "samplers": ("DistributedSampler(",),
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),

@@ -337,6 +337,16 @@ class Index:
             self._learn(path, question, read_calls(self.source(path), name))
         return [(row, place) for row, place in answers[question]]
 
+    def may_call(self, path: str, name: str, methods: Sequence[str]) -> bool:
+        """Whether a file may call objects that it makes of a class, or some methods of these."""
+        from detlint.dataflow.learning.called_objects import may_call
+
+        answers, question = self._of(path), f"may call {name} or {' '.join(methods)}"
+        if question not in answers:
+            self._learn(path, question, may_call(self.source(path), name, methods))
+        found: bool = answers[question]
+        return found
+
     def receivers(self, path: str, name: str) -> list[Receiver]:
         """What a file looks a method of a name up in."""
         answers, question = self._of(path), f"receivers {name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from detlint.models.model import Model, words
@@ -151,6 +152,10 @@ SEED_PARAMETER = {
 KEYS = frozenset(("jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"))
 # What draws from the operating system, and cannot be seeded.
 SYSTEM = frozenset(("random.SystemRandom", "secrets.SystemRandom"))
+# What sends a query to a database, and what of a query draws there, with a seed of the database's.
+QUERYING = frozenset(("execute", "query", "read_sql", "read_sql_query", "sql"))
+DRAWS_IN_QUERY = re.compile(r"\b(?:RANDOM|RAND|NEWID)\s*\(\s*\)", re.IGNORECASE)
+SELECTS = re.compile(r"\bSELECT\b", re.IGNORECASE)
 # Methods of TensorFlow's generators that take their state from the operating system.
 STATE_OF_SYSTEM = frozenset(
     f"tensorflow.{version}random.{module}Generator.from_non_deterministic_state"
@@ -204,6 +209,8 @@ POOLS = frozenset(
 )
 # … and its methods that are given one.
 TASKS = words("apply apply_async imap imap_unordered map map_async starmap starmap_async submit")
+# What runs beside others in one process, and draws from the same generators.
+THREADS = frozenset(("threading.Thread",))
 # What Flower's simulation makes clients by, which Ray's workers run (flwr 1.42).
 CLIENT_APPS = frozenset(
     f"flwr.{each}"
@@ -226,7 +233,8 @@ SPACES = frozenset(
 # What seeds an environment and no space of it.
 SEEDING_ENVIRONMENTS = frozenset(("make", "make_vec", "reset", "seed"))
 # Functions of other libraries that draw from the operating system unless they are given a seed,
-# with the parameter for it and its place (optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9).
+# with the parameter for it and its place (optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9, and
+# HyperOptSearch of Ray 2.9).
 DRAWING_FROM_SYSTEM: dict[str, tuple[str, int | None]] = {
     "optuna.create_study": ("sampler", None),
     "optuna.study.create_study": ("sampler", None),
@@ -239,6 +247,10 @@ DRAWING_FROM_SYSTEM: dict[str, tuple[str, int | None]] = {
         )
     },
     "hyperopt.fmin": ("rstate", None),
+    **{
+        f"ray.tune.{module}.HyperOptSearch": ("random_state_seed", None)
+        for module in ("search.hyperopt", "suggest.hyperopt")
+    },
     **{
         f"stable_baselines3.{name}": ("seed", None)
         for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")

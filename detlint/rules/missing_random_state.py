@@ -12,9 +12,11 @@ from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.randomness import data_sets
 from detlint.dataflow.randomness.estimators import Estimators, draws
+from detlint.dataflow.slices import behind
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
-from detlint.models.randomness import DRAWING_FROM_SYSTEM
+from detlint.models.randomness import DRAWING_FROM_SYSTEM, DRAWS_IN_QUERY, QUERYING, SELECTS
+from detlint.models.roles import LEARNING
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ _OWN = {
 }
 _METHODS = frozenset((SAMPLE, *SHUFFLES))
 _OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYSTEM}))
-_LIBRARIES = ("optuna", "hyperopt", "stable_baselines3", "sb3_contrib")
+_QUERIES = ("RANDOM()", "random()", "RAND()", "rand()", "NEWID()")
+_OF_DATA = frozenset((*LEARNING, "datasets", "numpy", "pandas", "polars"))
+_MOST = 50  # operations behind a query
+_LIBRARIES = ("optuna", "hyperopt", "ray", "stable_baselines3", "sb3_contrib")
 
 
 class MissingRandomState(Rule):
@@ -64,13 +69,15 @@ class MissingRandomState(Rule):
     - `sample` of pandas without `random_state`
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
+    - `ORDER BY RANDOM()` and the like in a query: the database draws
     - studies and samplers of Optuna, `fmin` of hyperopt, and the algorithms of Stable Baselines3
       without a seed, which they take from the operating system
 
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before, or none that has
       the file runs it
-    - the order that `shuffle` gives a list only shows in messages
+    - the order that `shuffle` gives a list only shows in messages, or a file that queries a
+      database has nothing to do with learning
 
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
@@ -87,9 +94,9 @@ class MissingRandomState(Rule):
     summary = "a random choice is given no seed"
     triggers = (
         *estimators.short_names(),
-        *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS))),
+        *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS), *sorted(QUERYING))),
     )
-    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES)
+    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
     lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
@@ -178,6 +185,8 @@ class MissingRandomState(Rule):
                 self._check_own(op, *own)
             elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
                 self._check_method(op)
+            elif word_of(op) in QUERYING and op.args[1:]:
+                self._check_query(op)
 
     def _calls(self, offsets: Sequence[int]) -> Iterator[Op]:
         """The calls of the functions that some offsets lie in, and of the classes whose heads
@@ -237,13 +246,29 @@ class MissingRandomState(Rule):
         given = call.given(keyword, place)
         if call.unpacks or not _is_missing(given):
             return
-        if keyword == "seed":
-            self._report(call, f"{word_of(call)}()", "seed", call.written("seed", place), _SYSTEM)
+        if keyword not in _OWN:
+            self._report(call, f"{word_of(call)}()", keyword, call.written(keyword, place), _SYSTEM)
             return
         self.report(
             call.node,
             f"{word_of(call)}() has no {keyword}: it {_OWN[keyword][0]}",
             advice=f"pass one with the seed of the run: {keyword}={_OWN[keyword][1]}",
+        )
+
+    def _check_query(self, call: Op) -> None:
+        """``cursor.execute("SELECT * FROM rows ORDER BY RANDOM()")``."""
+        given = (x.name for x in behind(call.args[1], most=_MOST) if x.code in ("const", "text"))
+        texts = [each for each in given if isinstance(each, str)]
+        drawn = next(filter(None, map(DRAWS_IN_QUERY.search, texts)), None)
+        if drawn is None or not any(map(SELECTS.search, texts)) or "setseed" in self.unit.text:
+            return
+        names = (name for bound in self.unit.imported.values() for name in bound)
+        learns = not {each.partition(".")[0] for each in names}.isdisjoint(_OF_DATA)
+        self.report(
+            call.node,
+            f"`{drawn[0]}` in a query draws in the database, which no seed here reaches",
+            advice="order the rows by a column, and shuffle them with a generator that is seeded",
+            confidence=None if learns else Confidence.POSSIBLE,
         )
 
     def _check_method(self, call: Op) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import EVERY, HANDLES, IDLE, ON_CPU, TESTED, UNSET
+from detlint.index.facts import EVERY, HANDLES, IDLE, ON_CPU, ONCE, TESTED, UNSET
 from detlint.models.randomness import SAID
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -85,7 +85,12 @@ _OF_ENVIRONMENTS = (
     ),
 )
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
-_PARTIAL = (UNSET, ON_CPU)  # doubts about seeds
+_PARTIAL = (UNSET, ONCE, ON_CPU)  # doubts about seeds
+# What is shared out, by the kind of fact, and how a message says why what it draws varies.
+_IN_TASKS = {
+    "tasks": ("tasks of {}: which worker runs a task, and so what that draws, depends on time"),
+    "threads": "threads that {} makes: in which order these draw depends on time",
+}
 _FEW = 8  # draws among which the one is chosen that a message names
 _MANY = 50  # first weights among which one is chosen that is more than a checkpoint's, and tasks
 
@@ -96,6 +101,7 @@ class _Task(NamedTuple):
     shared: Located
     draw: Located
     within: Callable[[Located], bool]
+    told: str
 
     def holds(self, drawn: tuple[Located, str]) -> bool:
         """Whether something is drawn there; first weights may be drawn before."""
@@ -114,6 +120,7 @@ class UnseededGlobalRng(Rule):
       `seed: null` in a configuration
     - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
+    - the same where a seed only runs as a file is made that is not there yet
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
@@ -123,7 +130,7 @@ class UnseededGlobalRng(Rule):
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports
-    - tasks of a pool, joblib, Ray, Dask or Flower's simulation that draw and do not seed, of a
+    - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
       program that seeds or trains
     - another program that writes something, such as a file, if its own file draws
     - the same if that calls what draws in another file, or names a data set or model of another
@@ -204,7 +211,7 @@ class UnseededGlobalRng(Rule):
                 continue
             # Of a program that trains, all files count, and what seeds is found sooner.
             seeds = partial(_seeds, program, library, settings, trains=trains)
-            shares = program.has("tasks") and (trains or seeds())
+            shares = any(map(program.has, _IN_TASKS)) and (trains or seeds())
             task = cls._drawn_in_tasks(program, library) if shares else None
             if trains and seeds():
                 yield from cls._unseeded_process(program, library)
@@ -245,8 +252,14 @@ class UnseededGlobalRng(Rule):
             sure = Confidence.POSSIBLE
             if not all_asked:
                 return
-        if trains and program.has("seeds", library):
-            draws = (each for each in draws if program.happens_by_default(each[0]))
+        if trains and (seeds := list(program.facts("seeds", library))):
+            beside = {(each.path, each.fact.place) for each in seeds if each.fact.doubt == ONCE}
+            draws = (
+                each
+                for each in draws
+                if program.happens_by_default(each[0])
+                and (each[0].path, each[0].fact.place) not in beside
+            )
         found = cls._surest(program, draws)
         if found is None and all_asked:
             found = (cls._unset if trains else cls._any_draw)(program, library)
@@ -265,7 +278,7 @@ class UnseededGlobalRng(Rule):
         for kind, what, draws, advised in _OF_ENVIRONMENTS:
             made = program.first(kind)
             seeds = list(program.facts("environment_seeds", what))
-            settled = any(each.fact.doubt != UNSET for each in seeds)
+            settled = any(each.fact.doubt not in _PARTIAL for each in seeds)
             if made is None or made.fact.doubt == UNSET or settled:
                 continue
             unseeded = f"neither {program.title} nor what it imports seeds it"
@@ -277,7 +290,6 @@ class UnseededGlobalRng(Rule):
                 advised,
                 confidence=cls.confidence,
             )
-            return
 
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
@@ -302,12 +314,15 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _drawn_in_tasks(cls, program: Program, library: str) -> _Task | None:
         """A task that draws from the generator of whatever worker runs it."""
-        for task, parts in islice(program.processes("tasks"), _MANY):
-            holds = partial(program.is_within, parts=parts)
-            draws = filter(holds, program.facts("draws", library, within=parts))
-            first = cls._surest(program, ((each, "draws") for each in draws))
-            if first is not None and not any(map(holds, program.facts("seeds", library))):
-                return _Task(task, first[0], holds)
+        for kind, told in _IN_TASKS.items():
+            for task, parts in islice(program.processes(kind), _MANY):
+                holds = partial(program.is_within, parts=parts)
+                draws = filter(holds, program.facts("draws", library, within=parts))
+                first = cls._surest(program, ((each, "draws") for each in draws))
+                seeds = filter(holds, program.facts("seeds", library))
+                # What runs as a file is imported seeds no task of its own.
+                if first is not None and not any(each.fact.place for each in seeds):
+                    return _Task(task, first[0], holds, told)
         return None
 
     @classmethod
@@ -317,9 +332,8 @@ class UnseededGlobalRng(Rule):
         return program.finding(
             cls,
             task.shared,
-            f"{program.shown(task.draw)} draws from {_GENERATORS[library]} in tasks of "
-            f"{program.shown(task.shared)}: which worker runs a task, and so what that draws, "
-            "depends on time",
+            f"{program.shown(task.draw)} draws from {_GENERATORS[library]} in "
+            + task.told.format(program.shown(task.shared)),
             f"give each task a generator of its own, as {_OF_TASKS[library]}",
             confidence=sure,
         )
@@ -472,6 +486,8 @@ def _only(program: Program, seed: Located) -> str:
             f"{program.shown(seed)} seeds it only where the other branch does not run, which seeds "
             "the generator of GPUs alone"
         )
+    if seed.fact.doubt == ONCE:
+        return f"{program.shown(seed)} seeds it only where a file is not there yet"
     option = program.option_unset(seed)
     only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"

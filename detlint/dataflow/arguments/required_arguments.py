@@ -11,10 +11,12 @@ from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.arguments.options import option_of, values_by_default, values_set
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.path_conditions import Paths, deciding, tests
 from detlint.dataflow.randomness.idle_draws import always_runs
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import alternatives, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
+from detlint.index.facts import NO_FILE
 from detlint.index.scan import CALLED
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.mentions import mentions
@@ -38,6 +40,8 @@ _MOST = 40  # parameters of a function, or fields, on which something may depend
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
 _BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
+_THERE = frozenset(("exists", "isdir", "isfile", "is_dir", "is_file"))
+_MAKING = frozenset(("dump", "makedirs", "mkdir", "save", "savez", "to_csv", "write"))
 Answer = tuple[int, "bool | str"]
 
 
@@ -111,6 +115,8 @@ class Needs:
         for each, taken in self._asked_for(op):
             if not each.runs(op, None):
                 found.append(_need(taken, each.judge(op), unset=_is_off(taken), default=True))
+        if _makes_what_is_missing(op):
+            found.append(Need("", NO_FILE, -1, (), False, True, default=True))
         return [each for each in found if each is not None]
 
     def of_value(self, given: Op) -> list[Need]:
@@ -229,6 +235,24 @@ class Needs:
         return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
 
 
+def _makes_what_is_missing(op: Op) -> bool:
+    """Whether an operation stands where a file or folder that is not there yet is made."""
+    return any(
+        region.kind in ("if", "else")
+        and region.head is not None
+        and _is_missing(region.head.args[0], holds=region.kind == "if")
+        and any(each.code == "call" and word_of(each) in _MAKING for each in region.ops())
+        for region in op.region.around()
+    )
+
+
+def _is_missing(test: Op, *, holds: bool) -> bool:
+    """``not os.path.exists(path)``."""
+    if test.code == "not":
+        return _is_missing(test.args[0], holds=not holds)
+    return not holds and test.code == "call" and word_of(test) in _THERE
+
+
 def _is_only_own(stores: Iterator[Op], apart: Collection[str]) -> bool:
     """Whether methods of other classes alone give their own attributes values."""
     return all(
@@ -266,6 +290,7 @@ def _is_off(taken: Op) -> bool:
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEEPEST = 3  # collections and branches in each other that say what a value may be
 _OTHER = "\0"  # a value that nothing is compared with
 
 
@@ -505,13 +530,44 @@ def _answered(call: Op, need: Need) -> bool | str | None:
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
     if given is None:
         return _unpacked(call, need) if call.unpacks else not need.unset
-    value = given.constant
-    if value is not ...:
-        return need.allows(value)
+    written = _written(given)
+    if written is not None:
+        return any(map(need.allows, written))
     found = _given_on(given, need)
     if found is None:
         return True
     return None if found[:3] == need[:3] else found.dump()
+
+
+def _written(given: Op, depth: int = 0) -> list[object] | None:
+    """All that a value may be, as it is written out or an element of a collection that is; None
+    where that is not seen."""
+    value = given.constant
+    if value is not ...:
+        return [value]
+    if given.code == "iter":
+        parts = _elements(given.args[0])
+    else:
+        parts = list(alternatives(given)) if given.code in ("choice", "phi") else []
+    found = [_written(each, depth + 1) for each in parts] if depth < _DEEPEST else []
+    known = [each for each in found if each is not None]
+    return [x for each in known for x in each] if parts and len(known) == len(parts) else None
+
+
+def _elements(collection: Op) -> list[Op]:
+    """The elements, or keys, of a collection that is written out and never changed."""
+    made = collection
+    if made.code == "call":
+        keys = made.args[0].code == "attr" and word_of(made) == "keys"
+        made = made.args[0].args[0] if keys else made
+    held = made.values.bound_to(made)
+    reads = held.function.unit.reads("global", str(made.name)) if made is not held else ()
+    if any(True for each in (held, *reads) for _ in states_after(each)):
+        return []
+    if held.code == "dict":
+        entries = [each.args[0] if each.code == "entry" else each for each in held.args]
+        return entries if all(each.code == "entry" for each in held.args) else []
+    return held.args if held.code in ("list", "set", "tuple") else []
 
 
 def _unpacked(call: Op, need: Need) -> bool | str | None:
@@ -543,7 +599,7 @@ def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, li
     """Where a file uses a function or class, and what that use needs, or what keeps it from being
     used by default; row 0 stands for a file that does not parse."""
     try:
-        return in_deep_stack(lambda: list(_uses(_opened(source), name, default=default)))
+        return in_deep_stack(lambda: list(_uses(opened_code(source), name, default=default)))
     except (UnparsedError, *REFUSALS):
         return [(0, [])]
 
@@ -552,19 +608,19 @@ def read_calls(source: Source, name: str) -> list[tuple[int, str]]:
     """Where a file calls a function or class, or hands it to what may, under no test, each with
     the function or method that this stands in; nothing of a file that does not parse."""
     try:
-        return in_deep_stack(lambda: list(_calls(_opened(source), name)))
+        return in_deep_stack(lambda: list(_calls(opened_code(source), name)))
     except (UnparsedError, *REFUSALS):
         return []
 
 
-def _opened(source: Source) -> Unit:
+def opened_code(source: Source) -> Unit:
     readable = cast("Notebook", source).readable[0] if source.kind == NOTEBOOK else source
     return opened(readable)
 
 
 def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
     needs_of = cache(Needs)
-    for op in _named(unit, name):
+    for op in named(unit, name):
         needs = needs_of(op.function)
         ask = needs.by_default if default else needs.with_options
         # A name is read once, at the start of the function; a text may only look like it.
@@ -574,14 +630,14 @@ def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[s
 
 
 def _calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
-    for op in _named(unit, name):
+    for op in named(unit, name):
         for use in op.uses if op.code != "const" else ():
             calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)
             if calls and always_runs(use):
                 yield getattr(use.node, "lineno", 0), op.function.outermost.name
 
 
-def _named(unit: Unit, name: str) -> Iterator[Op]:
+def named(unit: Unit, name: str) -> Iterator[Op]:
     """The operations of a file that name a function or class, but for what defines it."""
     words = [name, *_other_names(unit, name)]
     for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):

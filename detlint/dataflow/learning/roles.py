@@ -16,7 +16,7 @@ from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Piece, Unit
@@ -129,15 +129,18 @@ def _packs(unit: Unit) -> bool:
     return says_in_code(unit.text, [words.SETS_UP]) and any(_imports(unit, words.PACKAGING))
 
 
-def only_draws(text: str) -> bool:
-    """Whether code shows or keeps pictures, and keeps nothing else."""
-    return says_in_code(text, words.SHOWS) and not says_in_code(text, words.KEEPS)
+def only_draws(text: str, imported: Callable[[Iterable[str]], bool]) -> bool:
+    """Whether code shows or keeps pictures, or displays some, and keeps nothing else;
+    ``imported``: whether it imports one of some libraries."""
+    if says_in_code(text, words.KEEPS):
+        return False
+    plots = says_in_code(text, words.SHOWS) and imported(words.DRAWING)
+    shows = says_in_code(text, words.DISPLAYS) and not says_in_code(text, words.SAVES)
+    return (plots or (shows and imported(words.OF_PICTURES))) and not imported(words.LEARNING)
 
 
 def _draws(unit: Unit) -> bool:
-    if not only_draws(unit.text):
-        return False
-    return any(_imports(unit, words.DRAWING)) and not any(_imports(unit, words.LEARNING))
+    return only_draws(unit.text, lambda libraries: any(_imports(unit, libraries)))
 
 
 def _trains(text: str) -> bool:

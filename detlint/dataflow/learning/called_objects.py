@@ -1,0 +1,103 @@
+"""Whether a file calls the objects that it makes of a class, or hands them to what may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.arguments.required_arguments import named, opened_code
+from detlint.dataflow.callers import Callers
+from detlint.dataflow.calls import parameter_of
+from detlint.dataflow.slices import closure
+from detlint.dataflow.unit import UnparsedError
+from detlint.index.scan import CALLED
+from detlint.models.attention import MOVES
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+    from detlint.sources.source import Source
+
+_SAME = frozenset(("await", "choice", "declared", "free", "phi"))
+_NOTHING = frozenset(("compare", "drop", "not", "test"))  # what these do with an object
+_SHOWING = frozenset(f"builtins.{each}" for each in ("isinstance", "print", "repr", "str", "type"))
+_MOST = 200  # operations on the objects that one call makes
+
+
+def may_call(source: Source, name: str, methods: Collection[str]) -> bool:
+    """Whether objects of a class, or one of its methods, may be called in a file; so they may in
+    one that does not parse."""
+    try:
+        return in_deep_stack(lambda: _may_call(opened_code(source), name, methods))
+    except (UnparsedError, *REFUSALS):
+        return True
+
+
+def _may_call(unit: Unit, name: str, methods: Collection[str]) -> bool:
+    follower = _Follower(unit, methods)
+    for op in named(unit, name):
+        made = [use for use in op.uses if use.code == "call" and use.args[0] is op]
+        if len(made) < len(op.uses) or any(map(follower.calls, made)):
+            return True
+    return False
+
+
+class _Follower:
+    """Follows objects of one class through a file."""
+
+    def __init__(self, unit: Unit, methods: Collection[str]) -> None:
+        self._unit = unit
+        self._methods = methods
+        self._callers = Callers(unit)
+        self._gets_away = False
+
+    def calls(self, made: Op) -> bool:
+        """Whether what a call makes may be called itself, as far as the file shows."""
+        self._gets_away = False
+        count = sum(1 for _ in closure([made], self._next, _MOST))
+        return self._gets_away or count >= _MOST
+
+    def _next(self, value: Op) -> Iterable[Op]:
+        return [each for use in value.uses for each in self._after(value, use)]
+
+    def _after(self, value: Op, use: Op) -> Iterable[Op]:
+        """What is the same object after a use of it."""
+        if use.code in _SAME:
+            return [use]
+        if use.code in ("attr", "store_attr", "store_global"):
+            return self._by_name(value, use)
+        if use.code == "return":
+            return self._returned(value)
+        if use.code == "call" and use.args[0] is not value:
+            return self._given(value, use)
+        self._gets_away |= use.code not in _NOTHING
+        return []
+
+    def _by_name(self, value: Op, use: Op) -> Iterable[Op]:
+        name = str(use.name)
+        if use.code == "store_global":
+            reads = self._unit.reads("global", name)
+            return [each for each in reads if each.function is not self._unit.module]
+        if use.code == "attr":
+            self._gets_away |= CALLED.fullmatch(name) is not None or name in self._methods
+            return use.calls if name in MOVES else []
+        if value is use.args[0]:  # of which an attribute is set
+            return []
+        self._gets_away |= not use.args[0].is_self
+        return list(self._unit.reads("attr", name))
+
+    def _returned(self, value: Op) -> Iterable[Op]:
+        known = self._callers.of(value.function)
+        self._gets_away |= not known.all
+        return known.calls
+
+    def _given(self, value: Op, call: Op) -> Iterable[Op]:
+        """The parameter that an object is given to."""
+        if not _SHOWING.isdisjoint(call.called):
+            return []
+        taken = parameter_of(self._unit.values.callee(call), call, value)
+        self._gets_away |= taken is None
+        return [] if taken is None else [taken]
