@@ -247,7 +247,6 @@ class Function:
         self._reads: dict[tuple[str, str], list[Op]] | None = None
         self.globals: dict[str, Op] = {}  # names that are not its own, as they are read
         self.decorated: Function | None = None  # what it makes the decorators of
-        self.is_complete = True  # not cut by the budget
 
     def coded(self, code: str) -> list[Op]:
         """The operations of a code, in order; once all are there."""

@@ -41,13 +41,7 @@ def plain(name: str) -> Types:
 
 
 TEXT, BYTES, INTEGER, FLOAT = plain("str"), plain("bytes"), plain("int"), plain("float")
-BOOLEAN, NONE, PATH, CLASS, OBJECT = (
-    plain("bool"),
-    plain("none"),
-    plain("path"),
-    plain("type"),
-    plain("object"),
-)
+BOOLEAN, NONE, PATH = plain("bool"), plain("none"), plain("path")
 _NUMBERS = frozenset(("int", "float", "bool", "none", "complex"))
 _HASHED_BY_SALT = frozenset(("str", "bytes", "path", "type", "object", "instance", "function"))
 _FILLED = frozenset(("list", "set", "dict", "deque", "counter"))

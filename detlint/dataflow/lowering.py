@@ -69,7 +69,6 @@ class _Lowering:
             else:
                 self._block(body)
         except _OverBudget:
-            self.function.is_complete = False
             ended(f"function {self.function.name}", f"{BUDGET:,} operations of a function")
         if self.function.outer is None:
             for each in self.function.everything():

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.documents.shell_tree import Tree
+from detlint.documents.shell_tree import Tree, preorder
 from detlint.models import shell as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
 # In front of a value, so that a shell takes it for one: a command that does nothing.
@@ -36,7 +34,7 @@ def entropy(raw: str, *, seeded: bool) -> Entropy | None:
         return None
     tree = Tree(_COLON + raw, -len(_COLON))
     unknown = rows.UNKNOWN.keys() - ({"RANDOM"} if seeded else set())
-    for node in _preorder(tree.root):
+    for node in preorder(tree.root):
         what = ""
         if node.type in _SUBSTITUTIONS:
             what = _told(tree, node, unknown)
@@ -62,17 +60,9 @@ def variable_of(raw: str) -> str:
     return tree.text(value.children[1]) if plain and value.children[1].type in _NAMES else ""
 
 
-def _preorder(node: Node) -> Iterator[Node]:
-    pending = [node]
-    while pending:
-        each = pending.pop()
-        yield each
-        pending += reversed(each.children)
-
-
 def _told(tree: Tree, node: Node, unknown: set[str]) -> str:
     """What a substitution takes its value from: names stand in arithmetic without a mark."""
-    inside = list(_preorder(node))
+    inside = list(preorder(node))
     if node.type == "arithmetic_expansion" and (found := _meant(tree, inside, unknown)):
         return found
     commands = (

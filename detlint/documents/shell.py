@@ -18,7 +18,7 @@ from detlint.documents.shell_flow import HANDLERS
 from detlint.documents.shell_found import Found
 from detlint.documents.shell_run import Shell
 from detlint.documents.shell_scope import Scope
-from detlint.documents.shell_tree import Tree
+from detlint.documents.shell_tree import Tree, preorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -98,14 +98,8 @@ def comments(
 ) -> list[tuple[int, int]]:
     """Where the comments lie."""
     tree = Tree(text, offset, places)
-    found = []
-    pending = [tree.root]
-    while pending:
-        node = pending.pop()
-        if node.type == "comment":
-            found.append((tree.start(node), tree.end(node)))
-        pending += node.children
-    return sorted(found)
+    found = (each for each in preorder(tree.root) if each.type == "comment")
+    return [(tree.start(each), tree.end(each)) for each in found]
 
 
 def _directives(text: str) -> Iterator[Variable]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node, Parser
 
@@ -18,6 +18,15 @@ _ROUNDS = 4
 # What whoever copies the script is to fill in: `--data <path/to/data>`. To the shell, and so to
 # the grammar, they are redirections.
 _PLACEHOLDER = re.compile(r"(?<![<\w])<[A-Za-z_][\w./-]*(?: [\w./-]+)*>(?=[\s\"'/]|$)")
+
+
+def preorder(node: Node) -> Iterator[Node]:
+    """A node and all below it, in the order of the text."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        yield each
+        pending += reversed(each.children)
 
 
 class Tree:
@@ -49,16 +58,13 @@ class Tree:
         """Put braces around names that the grammar takes for a word of their own: B in
         ``$A/$B/``, of which it makes ``$A/$`` and ``B/``. Whether there are any."""
         found = []
-        pending = [self.root]
-        while pending:
-            node = pending.pop()
-            pending += node.children
+        for node in preorder(self.root):
             if node.type == "$" and node.end_byte - node.start_byte == 1:
                 name = _NAME.match(self._text, self._character(node.end_byte))
                 if name and node.parent is not None and node.parent.type == "concatenation":
                     found.append(name.span())
         text, places, done = "", [], 0
-        for start, end in sorted(found):
+        for start, end in found:
             text += f"{self._text[done:start]}{{{self._text[start:end]}}}"
             places += [*self._places[done:start], self._places[start]]
             places += [*self._places[start:end], self._places[end - 1]]
