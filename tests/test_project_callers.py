@@ -75,7 +75,17 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., li
             {"a.py": "import data\nf = sorted(map(data.names_in, ds))"}, FOUND, id="handed on"
         ),
         pytest.param(
-            {"a.py": "from data import names_in as f\nx = sorted(f('d'))"}, FOUND, id="renamed"
+            {"a.py": "from data import names_in as f\nx = sorted(f('d'))"}, [], id="renamed"
+        ),
+        pytest.param(
+            {"a.py": "from data import names_in as f\nx = f('d')[0]"},
+            FOUND,
+            id="renamed, the first",
+        ),
+        pytest.param(
+            {"a.py": "import data\nf = getattr(data, 'names_in')\nx = sorted(data.names_in('d'))"},
+            FOUND,
+            id="looked up by its name",
         ),
         pytest.param({"a.py": "# names_in\nx = 1"}, FOUND, id="only mentioned"),
         pytest.param(

@@ -41,7 +41,7 @@ class OtherFiles:
         models: Sequence[tuple[str, str]] = (),
         alone: bool = False,
     ) -> None:
-        self._alone = alone
+        self.alone = alone
         self._files = files
         self._index = index
         self._models = models
@@ -62,13 +62,13 @@ class OtherFiles:
     def has_own_guard(self, unit: Unit) -> bool:
         """Whether `guard` means another's in a file."""
         path = os.path.realpath(unit.source.path)
-        return not self._alone and self._modules(self._root_of(path)).has_own_guard(path)
+        return not self.alone and self._modules(self._root_of(path)).has_own_guard(path)
 
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         """The files, and their parts or variables, that a file means by a qualified name that it
         imports."""
         module, _, last = name.rpartition(".")
-        if self._alone or not module:
+        if self.alone or not module:
             return []
         path = os.path.realpath(unit.source.path)
         definitions = self._definitions(self._root_of(path))
@@ -99,7 +99,7 @@ class OtherFiles:
         ``member``: a word that those have to hold that are of use. Then what is imported within
         functions, by ``import a.b`` and by ``*`` counts, too.
         """
-        if self._alone:
+        if self.alone:
             return []
         home = os.path.realpath(unit.source.path), name
         found: list[tuple[Unit, str, str]] = []
@@ -204,7 +204,7 @@ class OtherFiles:
 
     def _lacks(self, path: str, library: str, release: str) -> bool:
         root, folder = self._root_of(path), os.path.dirname(path)
-        while not self._alone:
+        while not self.alone:
             older = is_older(self._required(folder), library, release)
             if older is not None or folder in (root, os.path.dirname(folder)):
                 return bool(older)
@@ -217,7 +217,7 @@ class OtherFiles:
         return bool(self._asked_for("named", os.path.realpath(unit.source.path), word))
 
     def _named(self, home: str, word: str) -> bool:
-        if self._alone or len(self._python) < 2:
+        if self.alone or len(self._python) < 2:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
 
@@ -227,7 +227,7 @@ class OtherFiles:
         return bool(self._asked_for("fills", os.path.realpath(unit.source.path)))
 
     def _fills(self, home: str) -> bool:
-        if self._alone or len(self._python) < 2:
+        if self.alone or len(self._python) < 2:
             return False
         beside = [each for each in self._beside(home) if each != home]
         listing = (each for each in beside if self._index.holds(each, _LISTING))
@@ -239,14 +239,14 @@ class OtherFiles:
 
     def is_installed(self, unit: Unit) -> bool:
         """Whether a file may be one of a package that others install."""
-        return self._alone or self._asked_for("installed", os.path.realpath(unit.source.path))
+        return self.alone or self._asked_for("installed", os.path.realpath(unit.source.path))
 
     def _installed(self, home: str) -> bool:
         return self._python_files.is_installed(home)
 
     def train(self, unit: Unit) -> bool:
         """Whether the project of a file trains something, whether or not others install it."""
-        return not self._alone and self._asked_for("trains", os.path.realpath(unit.source.path))
+        return not self.alone and self._asked_for("trains", os.path.realpath(unit.source.path))
 
     def _trains(self, _home: str) -> bool:
         return self._python_files.train
@@ -306,7 +306,7 @@ class OtherFiles:
         return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
-        source, find = self._index.source(path), None if self._alone else self.find
+        source, find = self._index.source(path), None if self.alone else self.find
         return Unit(source, models=self._models, path=self._shown(path), find=find)
 
     def _below(self, root: str) -> Definitions:

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from detlint.sources.source import Source
     from detlint.suppression.novelty import Novelty
 
-# Reading this many files takes longer than a fork.
-_WORTH_A_FORK = 500
-
 
 def check(options: argparse.Namespace) -> None:
     """Raise UsageError where nothing is named."""
@@ -163,7 +160,6 @@ class Part:
 
     def lint_bytes(self, path: str, data: bytes) -> list[Finding]:
         """What is found in a source as it stands, whatever its file holds."""
-        from detlint.callgraph.callers import are_asked, ignored
         from detlint.link import Linker
         from detlint.sources.context import Context
         from detlint.sources.decoding import decode
@@ -174,9 +170,6 @@ class Part:
             context = Context([path], self.settings)
             linker = Linker(self.engine.rules, self.results(), context)
             findings = linker.link_one(decode(path, data), findings)
-            if are_asked(findings):
-                settled = ignored(findings, context.files)
-                findings = [each for each in findings if each not in settled]
         return not_ignored(findings, self.settings)
 
     def novelty(self, options: argparse.Namespace, findings: Sequence[Finding]) -> Novelty:
@@ -224,11 +217,10 @@ class Part:
         self, linted: Linted, context: Context, results: Cache, linker: Callable[[], Linker]
     ) -> list[Finding]:
         """With what programs show: their own findings, and without those that they clear."""
-        from detlint.callgraph.callers import are_asked, ignored
         from detlint.callgraph.scripts import may_differ, together
         from detlint.index.entrypoints import are_flat
 
-        scripted, returned = may_differ(context.paths), are_asked(linted.findings)
+        scripted = may_differ(context.paths)
         waits = linted.entrypoints or scripted or linted.findings or context.may_start()
         if not (waits or are_flat(context.names)):
             return linted.findings
@@ -237,17 +229,10 @@ class Part:
         known = recall(results, context)
         if known is not None:
             return known
-        from detlint.aside import begun
-
         findings = linted.findings
         if scripted:
             findings = together(findings, context, self.engine, linker())
-        # Both look into most files, and neither asks the other.
-        aside = self._options.jobs > 1 and len(context.files) >= _WORTH_A_FORK
-        pointless = begun(ignored, findings, context.files, forks=aside) if returned else set
         findings = linker().link(findings, linted.entrypoints)
-        settled = pointless()
-        findings = [each for each in findings if each not in settled]
         if results.keeps:
             remember(results, context, linker().looked_at(), findings)
         return findings

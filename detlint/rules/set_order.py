@@ -159,7 +159,7 @@ class SetOrder(Rule):
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
         """What it is passed to may be of another file, and so may what its elements are of."""
-        return says_so(finding.message) or any(each in finding.message for each in _SEEM)
+        return says_so(finding) or any(each in finding.message for each in _SEEM)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program) -> bool:

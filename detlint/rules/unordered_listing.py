@@ -145,7 +145,7 @@ class UnorderedListing(Rule):
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
         """What it is passed to may be of another file, and who passes what it stands in for."""
-        return says_so(finding.message) or _STANDS_IN in finding.message
+        return says_so(finding) or _STANDS_IN in finding.message
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()

@@ -126,14 +126,11 @@ class Project:
 
     def is_open(self, finding: Finding) -> bool:
         """Whether other files may have a say in it."""
-        from detlint.callgraph.callers import are_asked
         from detlint.link import rests_on_others
 
         cleared, crossing = self._cleared.get(finding.code), self._crossing.get(finding.code)
-        return (
-            (crossing is not None and rests_on_others(class_of(crossing), finding))
-            or (cleared is not None and class_of(cleared).awaits_programs(finding))
-            or are_asked([finding])
+        return (crossing is not None and rests_on_others(class_of(crossing), finding)) or (
+            cleared is not None and class_of(cleared).awaits_programs(finding)
         )
 
     def link(
@@ -141,7 +138,6 @@ class Project:
     ) -> list[Finding]:
         """The same with what programs and other files show; ``others``: what the editor shows of
         them, by their real paths."""
-        from detlint.callgraph.callers import are_asked, ignored
         from detlint.link import Linker
         from detlint.sources.context import Context
 
@@ -154,9 +150,6 @@ class Project:
         kept = known.kept_for(context)
         linker = Linker(self._engine.rules, known.cache, context, index=known.index, kept=kept)
         linked = linker.link_one(source, findings)
-        if are_asked(linked):
-            settled = ignored(linked, known.paths)
-            linked = [each for each in linked if each not in settled]
         known.save()
         return parts.not_ignored(linked, self.settings)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.importers import Importers
-from detlint.dataflow.orders.use import surest
+from detlint.dataflow.orders.use import RETURNED, surest
 from detlint.dataflow.origins import Origins
 from detlint.models.loading import is_known
+from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.orders.order import Orders
     from detlint.dataflow.orders.use import Flow, Use
     from detlint.dataflow.unit import Unit
+    from detlint.finding import Finding
 
 _DEEPEST = 3  # files that hand the same order on
 _MOST = 50  # places that read the same
@@ -37,6 +39,7 @@ class ImportedOrders:
         self._origins = Origins(others.find)
         self._importers = Importers(orders.unit, others)
         self._opened: dict[Unit, Orders] = {}
+        self._unused: dict[tuple[Function, Flow], bool] = {}
 
     def taken(self, call: Op, value: Op) -> list[Op]:
         """The parameters by which functions of other files take what a call gives them; none where
@@ -71,6 +74,35 @@ class ImportedOrders:
     def returned(self, use: Op, flow: Flow) -> Iterator[Use]:
         """What becomes of what an operation returns."""
         yield from self._followed(use, "returned", self._importers.calls(use.function), flow)
+
+    def have_no_use(self, function: Function, flow: Flow) -> bool:
+        """Whether the project calls a function at the top of a file, and no call shows the order of
+        what it returns."""
+        asked = function, flow
+        if asked not in self._unused:
+            plain = function.is_defined and not (function.outer or function.decorators)
+            top = plain and not function.class_name
+            seen = top and not (self._depth or self._others.alone)
+            self._unused[asked] = seen and self._is_unused(function, flow)
+        return self._unused[asked]
+
+    def _is_unused(self, function: Function, flow: Flow) -> bool:
+        unit, name = function.unit, function.name
+        own = (each for code in ("global", "free") for each in unit.reads(code, name))
+        reads = list(islice((*own, *self._importers.reads(name)), _MOST + 1))
+        uses = [(use, each) for each in reads for use in each.uses if use.code != "store_global"]
+        if (
+            not uses
+            or len(reads) > _MOST
+            or any(name in quoted(x.function.unit.text) for x in reads)
+        ):
+            return False
+        return all(use in each.calls for use, each in uses) and not any(
+            True
+            for use, _ in uses
+            for found in self._of(use.function.unit).uses(use, flow)
+            if not (found.op.code == "return" and found.op.function is function)
+        )
 
     def calls(self, function: Function) -> Iterator[Op]:
         """Where other files call a function."""
@@ -108,6 +140,8 @@ def _is_of_project(name: str) -> bool:
     return "." in name[1:] and not (name.startswith("builtins.") or is_known(name))
 
 
-def says_so(message: str) -> bool:
-    """The same by the message of a finding, and whether one of these may read an attribute."""
-    return _PASSED in message or _KEPT in message
+def says_so(finding: Finding) -> bool:
+    """The same by what a finding says, and whether one of these may read an attribute, or call the
+    function that it stands in."""
+    message = finding.message
+    return _PASSED in message or _KEPT in message or finding.advice.endswith(RETURNED)

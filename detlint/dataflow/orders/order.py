@@ -709,7 +709,8 @@ class Orders:
             how = shown.further("returned") if self.distinct else "returned"
             yield Use(at, how, shown.assumed)
         elif calls is None:
-            yield from self.escape(use, "returned", flow)
+            if self.imported is None or not self.imported.have_no_use(function, flow):
+                yield from self.escape(use, "returned", flow)
             if flow.keyed and not (flow.text or flow.grouped):
                 yield from self._called_elsewhere(use, flow)
 
