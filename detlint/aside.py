@@ -20,13 +20,13 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def begun(function: Callable[..., T], *args: object, forks: bool) -> Callable[[], T]:
+def begun(function: Callable[..., T], *args: object) -> Callable[[], T]:
     """Begin a call, and return what waits for its result. All that is handed over is pickled.
 
-    Without ``forks``, and where processes are not forked but made anew, which takes longer than
-    what this is for, the call is made when its result is asked for.
+    Where processes are not forked but made anew, which takes longer than what this is for, the call
+    is made when its result is asked for.
     """
-    if not forks or sys.platform != "linux":
+    if sys.platform != "linux":
         return lambda: function(*args)
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -50,7 +50,7 @@ def shared_out(function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
     """What a function gives for each share of some work: one is done here, each other one in a
     process of its own."""
     first, *others = shares
-    pending = [begun(function, each, forks=True) for each in others]
+    pending = [begun(function, each) for each in others]
     return [function(first), *(result() for result in pending)]
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, an
 BESIDE = """
 import sys, time
 from detlint.aside import begun
-result = begun(time.sleep, 600, forks=True)
+result = begun(time.sleep, 600)
 print("begun", flush=True)
 result()
 """

@@ -272,7 +272,7 @@ def test_a_star_import_brings_a_caller_and_a_function_may_call_itself(
 @pytest.mark.parametrize(
     ("use", "found"), [("len(names_in('d'))", []), ("names_in('d')[:8]", FOUND)]
 )
-def test_in_a_large_project_callers_are_asked_in_another_process(
+def test_in_a_large_project_callers_are_asked_as_in_a_small_one(
     project: Project, lint: Callable[..., list[str]], jobs: str, use: str, found: list[str]
 ) -> None:
     others = {f"other{each}.py": "x = 1\n" for each in range(500)}
@@ -281,11 +281,10 @@ def test_in_a_large_project_callers_are_asked_in_another_process(
 
 
 def test_a_call_beside_another_ends_as_it_would_here() -> None:
-    assert begun(os.path.join, "a", "b", forks=True)() == os.path.join("a", "b")
-    assert begun(os.path.join, "a", "b", forks=False)() == os.path.join("a", "b")
+    assert begun(os.path.join, "a", "b")() == os.path.join("a", "b")
     with pytest.raises(FileNotFoundError):
-        begun(os.stat, "there is no such file", forks=True)()
-    ended = begun(_ends_other_processes, os.getpid(), forks=True)
+        begun(os.stat, "there is no such file")()
+    ended = begun(_ends_other_processes, os.getpid())
     assert ended() == "here", "a process that dies is made up for"
 
 

@@ -66,11 +66,6 @@ def calls(
             yield place, bracket
 
 
-def heads(text: str, name: str) -> list[int]:
-    """Where functions of a name are defined: the offsets of the name."""
-    return [place for place in mentions(text, name) if is_head(text, place)]
-
-
 def is_head(text: str, place: int) -> bool:
     """Whether a name at a place is that of a function that is defined there."""
     before = text[max(place - _FARTHEST, 0) : place]
