@@ -29,7 +29,8 @@ class Variables(Judge):
     def on_return(self, op: Op) -> Iterator[Use]:
         if self._round.calls:
             return  # what a call gives is judged where it is called
-        if op.args[0] in self._round.own and not self._round.is_unique_match(op):
+        kept = op.args[0] in self._round.own and not self._round.is_unique_match(op)
+        if kept and not self._orders.is_unused(op.function):
             yield from looped(op)
 
     def on_yield(self, op: Op) -> Iterator[Use]:

@@ -709,10 +709,14 @@ class Orders:
             how = shown.further("returned") if self.distinct else "returned"
             yield Use(at, how, shown.assumed)
         elif calls is None:
-            if self.imported is None or not self.imported.have_no_use(function, flow):
+            if not self.is_unused(function, flow):
                 yield from self.escape(use, "returned", flow)
             if flow.keyed and not (flow.text or flow.grouped):
                 yield from self._called_elsewhere(use, flow)
+
+    def is_unused(self, function: Function, flow: Flow = PLAIN) -> bool:
+        """Whether no call in the project has a use for the order of what a function returns."""
+        return self.imported is not None and self.imported.have_no_use(function, flow)
 
     def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
         """What other files do with what a function returns."""
