@@ -145,6 +145,64 @@ def test_a_loop_for_so_many_more_epochs(lint: Lint) -> None:
     assert lint(trainer=trainer.replace("self.epoch += 1", "self.epoch += len(path)")) == []
 
 
+MAKES = """
+from torch.utils.data import DataLoader
+
+def make(rows, shuffle{}):
+    return DataLoader(rows, {}shuffle=shuffle)
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "before", "call", "found"),
+    [
+        ("", "", "make(rows, True)", FOUND),
+        ("", "", "make(rows, False)", []),
+        ("=False", "", "make(rows, shuffle=True)", FOUND),
+        ("=False", "", "make(rows)", []),
+        ("=True", "", "make(rows)", FOUND),
+        ("=True", "", "make(rows, shuffle=False)", []),
+        ("", "sampler=pick(rows), ", "make(rows, True)", []),
+        ("", "generator=pick(rows), ", "make(rows, True)", []),
+    ],
+)
+def test_a_loader_shuffles_if_callers_pass_that(
+    lint: Lint, default: str, before: str, call: str, found: list[str]
+) -> None:
+    train = changed(TRAIN, ("DataLoader(rows, shuffle=True)", call))
+    train = changed(train, ("import torch\n", "import torch\n        from data import make\n"))
+    assert lint(train=train, data=MAKES.format(default, before)) == [
+        each.replace(":7", ":8") for each in found
+    ]
+
+
+def test_it_stands_where_the_program_loads_if_another_file_saves(lint: Lint) -> None:
+    """Not at its start."""
+    train = """
+        import torch
+        from saving import save
+
+        torch.manual_seed(0)
+        loader = torch.utils.data.DataLoader(rows, shuffle=True)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        state = torch.load("last.pt")
+        optimizer.load_state_dict(state["optimizer"])
+        first = state["epoch"] + 1
+        for epoch in range(first, 10):
+            for batch in loader:
+                model(batch).sum().backward()
+                optimizer.step()
+            save(optimizer, epoch)
+    """
+    saving = """
+        import torch
+
+        def save(optimizer, epoch):
+            torch.save({"optimizer": optimizer.state_dict(), "epoch": epoch}, "last.pt")
+    """
+    assert lint(train=train, trainer="", saving=saving) == ["train.py:9 likely"]
+
+
 def test_dropout_of_an_unknown_share(lint: Lint) -> None:
     plain = changed(TRAIN, ("shuffle=True", "shuffle=False"))
     with_share = changed(plain, ("Net()", "torch.nn.Sequential(torch.nn.Dropout(share))"))

@@ -25,7 +25,7 @@ from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.randomness.idle_draws import doubt
-from detlint.dataflow.randomness.loaders import drawing
+from detlint.dataflow.randomness.loaders import drawing, flag
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
@@ -166,6 +166,8 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
         return ""
     if kind not in SEEDING:
         found = needs.with_options(op)
+        shuffle = flag(op) if kind == "orders" else None
+        found += needs.of_flag(shuffle) if shuffle is not None else ()
     else:  # settles a matter, also where one does not see who sets its option
         found = [*needs.of(op), *needs.by_default(op)]
         if op.code == "call" and op.args[1:] and (kind != "seeds" or _takes_none(op)):
@@ -451,9 +453,11 @@ class _Reader:
     def orders(function: Function) -> Iterator[Found]:
         """Calls that draw an order, a choice or a split of data from torch's generator."""
         for op in function.coded("call"):
-            found = drawing(op)
+            found, shuffle = drawing(op), flag(op)
             if found is not None:
                 yield Found(op, "torch", found[0].name)
+            elif shuffle is not None and Needs.of_flag(shuffle):
+                yield Found(op, "torch", f"{word_of(op)}(shuffle={shuffle.word})")
 
     # What turns on and sets
 

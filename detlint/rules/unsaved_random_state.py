@@ -142,9 +142,10 @@ class UnsavedRandomState(Rule):
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
         sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED
+        own = saved.path == program.path or resumed.path != program.path
         yield program.finding(
             cls,
-            saved,
+            saved if own else resumed,
             f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
             f"states of generators: {program.shown(drawn)} then draws other numbers than in a run "
             "that was not interrupted",

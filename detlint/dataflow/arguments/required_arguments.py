@@ -81,6 +81,7 @@ class Need(NamedTuple):
         return written in self.runs or (self.others and written not in self.stops)
 
 
+_FALSE = ("False", "None", "0")
 NEVER_MET = Need("", "", -1, (), others=False, unset=True)
 
 
@@ -122,6 +123,12 @@ class Needs:
     def of_value(self, given: Op) -> list[Need]:
         """What keeps a value from being anything but None by default."""
         found = _given_on(given, Need("", "", -1, ("None",), True, True, default=True))
+        return [] if found is None else [found]
+
+    @staticmethod
+    def of_flag(given: Op) -> list[Need]:
+        """What calls have to pass so that a parameter is true, which an operation takes."""
+        found = _given_on(given, Need("", "", -1, _FALSE, others=True, unset=False))
         return [] if found is None else [found]
 
     def of_default(self, op: Op, given: Op) -> list[Need]:

@@ -111,22 +111,31 @@ def drawing(call: Op) -> tuple[loading.Drawing, Op | None] | None:
     return None if own else (found, given)
 
 
+def flag(call: Op) -> Op | None:
+    """The parameter that decides whether a loader draws an order itself, from torch's generator."""
+    for name in call.values.called(call):
+        shuffle = _shuffle(call, name)
+        own = Loader(call, name, name in loading.LOADERS).given("generator")
+        if shuffle is not None and shuffle.code == "param" and own is None and not call.unpacks:
+            return shuffle
+    return None
+
+
 def _shuffling(call: Op, name: str) -> loading.Drawing | None:
     """The same of a loader that certainly draws an order itself."""
-    if not loading.hands_on(name):
+    shuffle = _shuffle(call, name)
+    if shuffle is None or call.values.constant(shuffle) is not True:
         return None
-    loader = Loader(call, name, name in loading.LOADERS)
-
-    def given(keyword: str) -> object:
-        value = loader.given(keyword)
-        return None if value is None else call.values.constant(value)
-
-    if given("sampler") is not None or given("batch_sampler") is not None:
-        return None
-    if given("shuffle") is not True:
-        return None
-    place = loading.PLACES["generator"] if loader.plain else None
+    place = loading.PLACES["generator"] if name in loading.LOADERS else None
     return loading.Drawing(f"{name.rpartition('.')[2]}(shuffle=True)", "order", place)
+
+
+def _shuffle(call: Op, name: str) -> Op | None:
+    """What a loader is given for whether it draws an order, unless a sampler does."""
+    loader = Loader(call, name, name in loading.LOADERS)
+    samplers = map(loader.given, ("sampler", "batch_sampler") if loading.hands_on(name) else ())
+    apart = any(x is not None and call.values.constant(x) is not None for x in samplers)
+    return loader.given("shuffle") if loading.hands_on(name) and not apart else None
 
 
 def may_be_positive(op: Op) -> bool:
