@@ -18,6 +18,12 @@ system.environ["PYTHONHASHSEED"] = "0"  # DET106
 environ["PYTHONHASHSEED"] = "0"  # DET106
 os.environb[b"PYTHONHASHSEED"] = b"0"  # DET106
 os.putenv("PYTHONHASHSEED", "0")  # DET106
+for name, value in {"PYTHONHASHSEED": "0", "PATH": "/bin"}.items():
+    os.environ[name] = value  # DET106
+for name in ("PATH", "PYTHONHASHSEED"):
+    os.environ[name] = "0"  # DET106
+for name in ("PATH", "HOME"):
+    os.environ[name] = "0"
 os.environ.setdefault("PYTHONHASHSEED", "0")  # DET106
 os.environ.update({"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"})  # DET106
 os.environ.update(PYTHONHASHSEED="0")  # DET106

@@ -882,6 +882,12 @@ class Chosen(nn.Module):
         self.conv = nn.Conv2d(3, 8, 3)
         self.pool = POOLS[pool]((2, 2))  # DET501
         self.last = POOLS["last"]((2, 2))
+        self.asked = {"avg": nn.AdaptiveAvgPool2d, "last": nn.AvgPool2d}[pool]((2, 2))  # DET501
+        self.other = {"avg": nn.AdaptiveAvgPool2d, "last": nn.AvgPool2d}["last"]((2, 2))
+        asked = POOLS.get(pool)
+        self.got = asked((2, 2))  # DET501
+        other = POOLS.get("last")
+        self.kept = other((2, 2))
 
     def forward(self, x, size):
         x = F.interpolate(self.conv(x), size, mode=self.mode)  # DET501

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import folding
 from detlint.dataflow.arguments.environment import Environment
-from detlint.dataflow.calls import said
+from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import conditions, exclude
 from detlint.dataflow.randomness.seeding import is_guard
 from detlint.dataflow.slices import closure
@@ -401,6 +401,9 @@ class _Options:
         if op.code == "store_item":
             name = self._name(op.args[1])
             form = "environment" if self._environment.holds(op.args[0]) else "key"
+            for each, value in _listed(op.args[1]) if name is ... else ():
+                if self._is_asked(each):
+                    yield Setting(str(each), form, value or op.args[-1], op, op.node, written)
         elif op.code == "store_global":
             form = "variable"
         if self._is_asked(name) and not (form == "variable" and not self._is_unread(str(name))):
@@ -527,6 +530,24 @@ def entries(values: Values, op: Op) -> Iterator[Item]:
         yield from own_entries(values, op)
     elif op.code == "call" and "builtins.dict" in values.called(op):
         yield from keywords(values, op)
+
+
+_WRITTEN_OUT = ("dict", "list", "tuple")
+
+
+def _listed(key: Op) -> Iterator[tuple[object, Op | None]]:
+    """What a key is in the rounds of a loop over what is written out, and the value beside it:
+    ``for key, value in {"A": 0}.items(): …``."""
+    each = key.args[0] if key.code == "unpack" and key.name[0] == 0 else key
+    over = each.args[0] if each.code == "iter" else each
+    if over.code == "call" and word_of(over) in ("items", "keys"):
+        over = over.args[0].args[0]
+    held = over.values.bound_to(over)
+    for part in held.args if each.code == "iter" and held.code in _WRITTEN_OUT else ():
+        if part.code in ("entry", "tuple") and len(part.args) > 1:
+            yield part.args[0].constant, part.args[1]
+        elif held.code != "dict":
+            yield part.constant, None
 
 
 def merged_entries(values: Values, op: Op) -> list[Item]:

@@ -83,7 +83,7 @@ class Layers:
             way.is_read = True
             if rows.runs(str(use.name)):
                 yield use
-            elif use.name in rows.MOVES:
+            elif use.name in rows.MOVES or use.name == "get":
                 yield from use.calls
         elif use.code == "tuple" and not use.uses:
             return  # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)``

@@ -188,11 +188,10 @@ class Operators:
         for function in functions:
             own = ((call, self._meant(call.args[0])) for call in function.coded("call"))
             for call, names in (*own, *self._elsewhere(function)):
-                if call not in seen:
+                found = self._match(call, names) if call not in seen else None
+                if found is not None:
                     seen.add(call)
-                    found = self._match(call, names)
-                    if found is not None:
-                        yield found
+                    yield found
 
     def _elsewhere(self, function: Function) -> Iterator[tuple[Op, list[str]]]:
         """The calls, in other places, of what a function names and keeps, or a class's body
@@ -207,10 +206,11 @@ class Operators:
         yield from ((call, self._meant(call.args[0])) for call in self._makings(function))
 
     def _may_be_chosen(self, item: Op, value: Op) -> bool:
-        """Whether ``POOLS[kind]`` may be one of the values of the dict."""
-        if item.code != "item":
+        """Whether ``POOLS[kind]``, or ``POOLS.get(kind)``, may be one of the values of the dict."""
+        key = item.args[1] if item.code == "item" else item.given("key", 0) if _gets(item) else None
+        if key is None:
             return True
-        keys = self._choices.of(item.args[1])
+        keys = self._choices.of(key)
         held = [each.args[0].name for each in value.uses if each.code == "entry"]
         return ... in keys or not held or not keys.isdisjoint(held)
 
@@ -384,7 +384,8 @@ class Operators:
         node = found.call.call_node
         if "AdaptiveMax" in found.form and node.args and not found.base:
             decisive.append(_size(node.args[0]))
-        text = f"{_dotted(node.func)}({', '.join(filter(None, decisive))})"
+        name = _dotted(node.func) or found.form.rpartition(".")[2]
+        text = f"{name}({', '.join(filter(None, decisive))})"
         if found.base:
             base = found.base.removeprefix("torch.")
             text += f", made of {base},"
@@ -461,6 +462,11 @@ def _base_call(maker: Function) -> Op | None:
     return None
 
 
+def _gets(op: Op) -> bool:
+    """``POOLS.get(kind)``."""
+    return op.code == "call" and op.args[0].code == "attr" and op.args[0].name == "get"
+
+
 def _length(op: Op) -> int | None:
     if op.code not in ("tuple", "list") or any(each.code == "star" for each in op.args):
         return None
@@ -468,13 +474,13 @@ def _length(op: Op) -> int | None:
 
 
 def _dotted(node: ast.expr) -> str:
-    """``F.pad``, ``….median`` of what has no name."""
+    """``F.pad``, ``….median`` of what has no name, "" of what has none itself."""
     below = node
     while isinstance(below, ast.Attribute):
         below = below.value
     if isinstance(below, ast.Name) or ast.unparse(below) == "super()":
         return ast.unparse(node)
-    return f"….{node.attr}" if isinstance(node, ast.Attribute) else "it"
+    return f"….{node.attr}" if isinstance(node, ast.Attribute) else ""
 
 
 def _size(node: ast.expr) -> str:
