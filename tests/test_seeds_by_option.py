@@ -298,6 +298,7 @@ MISSING = "if not os.path.exists(folder):"
     ("test", "last", "is_found"),
     [
         (MISSING, "np.random.shuffle(x)", True),
+        (f"{MISSING[:-1]} or len(os.listdir(folder)) == 0:", "np.random.shuffle(x)", True),
         ("if x or not os.path.isdir(folder):", "np.random.shuffle(x)", False),
         ("if os.path.exists(folder):", "np.random.shuffle(x)", False),
         (MISSING, "pass", False),

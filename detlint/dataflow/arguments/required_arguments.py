@@ -14,7 +14,7 @@ from detlint.dataflow.arguments.options import option_of, values_by_default, val
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.path_conditions import Paths, deciding, tests
 from detlint.dataflow.randomness.idle_draws import always_runs
-from detlint.dataflow.slices import alternatives, closure, states_after
+from detlint.dataflow.slices import alternatives, behind, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import NO_FILE
 from detlint.index.scan import CALLED
@@ -243,20 +243,30 @@ class Needs:
 
 
 def _makes_what_is_missing(op: Op) -> bool:
-    """Whether an operation stands where a file or folder that is not there yet is made."""
-    return any(
-        region.kind in ("if", "else")
-        and region.head is not None
-        and _is_missing(region.head.args[0], holds=region.kind == "if")
-        and any(each.code == "call" and word_of(each) in _MAKING for each in region.ops())
-        for region in op.region.around()
-    )
+    """Whether an operation stands where a file or folder that is not there yet is made: under a
+    test that says so, or in its other branch, which makes something."""
+    for region in op.region.around():
+        if region.kind in ("if", "else") and region.head is not None:
+            asks = region.kind == "if"
+            if _is_missing(region.head.args[0], holds=asks) and (
+                asks
+                or any(each.code == "call" and word_of(each) in _MAKING for each in region.ops())
+            ):
+                return True
+    return False
 
 
 def _is_missing(test: Op, *, holds: bool) -> bool:
-    """``not os.path.exists(path)``."""
+    """``not os.path.exists(path)``, ``not os.path.exists(path) or len(os.listdir(path)) == 0``."""
     if test.code == "not":
         return _is_missing(test.args[0], holds=not holds)
+    if test.code == "boolean":
+        return (test.name == "Or") is holds and all(
+            _is_missing(each, holds=holds) for each in test.args
+        )
+    if test.code == "compare":
+        calls = (each for each in behind(test, most=_MOST) if each.code == "call")
+        return holds and any(word_of(each) == "listdir" for each in calls)
     return not holds and test.code == "call" and word_of(test) in _THERE
 
 
