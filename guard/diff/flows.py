@@ -91,7 +91,7 @@ def _first(origins: Iterable[Node]) -> Origins:
 
 
 def _asks_files(node: Node) -> bool:
-    """Whether it asks which files there are, or reads one under a lock."""
+    """Whether it asks if a file is there, or reads one under a lock."""
     if looks_for_files(node.statement):
         return True
     before = (each for each in node.within.nodes if each.order < node.order)
@@ -220,6 +220,7 @@ class Flows:
             effects = effects or node.branches or (node.is_last and node.within.differs)
         effects = effects or first.raised != second.raised
         if not effects:
+            self._escape(node)
             return
         node.is_tainted = True
         node.origins = self._of(node)
@@ -259,8 +260,13 @@ class Flows:
 
     def _escape(self, node: Node) -> None:
         root = node.within
-        if node.origins and node.is_last and root.above is None and root.differs:
-            self.escapes.append((node.order, root.role, node.origins))
+        if not node.is_last or root.above is not None:
+            return
+        origins = node.origins if root.differs else NOTHING
+        if not origins and root.role != "main" and self.traits(node).read & DRAWN:
+            origins = self._of_drawn_names(node, _DEEP - 1)  # another process knows none of them
+        if origins:
+            self.escapes.append((node.order, root.role, origins))
 
     def _changed(self, node: Node) -> list[tuple[Path, tuple[int, int]]]:
         """Paths whose values differ after it, and which it has made so in one of the runs."""
@@ -340,7 +346,8 @@ class Flows:
         # what it goes through was given by a call, in its first round
         found = self._of_results([e for e in round_that_called(node).below if e.differs])
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
-        found = found or self._from_elsewhere(node)
+        if not is_fresh(node.statement):
+            found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
@@ -405,7 +412,7 @@ class Flows:
         """What drew the names of files that are put in order as they are listed."""
         if "sorted" not in node.statement.calls:
             return NOTHING
-        return self._drawn_before(node, files=True)
+        return self._drawn_before(node, files=True) or self._drawn_before(node)
 
     def _drawn_before(self, node: Node, *, files: bool = False) -> Origins:
         """What drew a name last, where nothing of the program's binds it: a library does, or code

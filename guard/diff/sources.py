@@ -95,7 +95,7 @@ VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
 }
-_PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir", *LISTING}
+_PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
 _READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
 _LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
 DOES = {
@@ -188,7 +188,7 @@ def lists(statement: Statement) -> bool:
 
 
 def looks_for_files(statement: Statement) -> bool:
-    """Whether a statement asks which files there are."""
+    """Whether a statement asks whether a file is there."""
     return _calls(statement, _PRESENT)
 
 

@@ -87,6 +87,14 @@ CASES = {
         6,
         {3},
     ),
+    "folders that are drawn where others lie": (
+        (
+            "import tempfile\nroot = tempfile.mkdtemp()\nfor _ in range(6):\n"
+            "    tempfile.mkdtemp(dir=root)\na = sorted(os.listdir(root))"
+        ),
+        6,
+        {5},
+    ),
     "what is measured, whatever it is asked of": (
         "import resource\nn = os.urandom(4)\na = n, resource.getrusage(0)\nb = a",
         5,
