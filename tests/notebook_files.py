@@ -41,5 +41,5 @@ def shown(text: str, count: int | None = None) -> dict[str, object]:
 
 
 def executed(*counts: int | None) -> str:
-    """The JSON of a notebook whose cells were run at these times."""
-    return notebook(*(shown(f"x = {place}", count) for place, count in enumerate(counts)))
+    """The JSON of a notebook whose cells compute, and were run at these times."""
+    return notebook(*(shown(f"fit({place})", count) for place, count in enumerate(counts)))

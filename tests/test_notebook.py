@@ -280,9 +280,7 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
         pytest.param(
             (4, 5, 2), 3, "execution count [2] stands below [5]: the cells", id="gap and order"
         ),
-        pytest.param(
-            (1, 2, 2), 3, "execution count [2] stands below the same number: the cells", id="same"
-        ),
+        pytest.param((1, 2, 2), 3, "execution count [2] stands at two cells: the cells", id="same"),
         pytest.param(
             (1, 2, 5, 10),
             4,
@@ -305,9 +303,10 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
 )
 def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: str) -> None:
     (found,) = lint(executed(*counts), "DET208")
-    assert (found.cell, found.row, found.column, found.end_column) == (cell, 1, 1, 6)
+    assert (found.cell, found.row, found.column, found.end_column) == (cell, 1, 1, 7)
     assert found.message.startswith(says)
     assert ", so the saved results " in found.message
+    assert found.message.endswith("; restart the kernel, run all cells, and save")
     assert found.confidence is Confidence.CERTAIN
 
 
@@ -319,6 +318,76 @@ def test_cells_that_may_have_run_again_are_possible(counts: tuple[int | None, ..
     (found,) = lint(executed(*counts), "DET208", bar=Confidence.POSSIBLE)
     assert found.confidence is Confidence.POSSIBLE
     assert "is gone, or was run again" in found.message
+
+
+MOUNTED = "import os\nfrom google.colab import drive\ndrive.mount('/content/drive')"
+DRIVING = ("DATA = '/tmp/data'", "!unzip -q data.zip -d {DATA}", "!python train.py --data {DATA}")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param((MOUNTED, *DRIVING), id="a program runs"),
+        pytest.param((MOUNTED, *DRIVING[1:], "os.makedirs('/tmp/data')"), id="folders"),
+        pytest.param(("import numpy as np", "x = np.ones(3)\nprint(x.sum())"), id="one computes"),
+        pytest.param(
+            (
+                "import json",
+                "import matplotlib.pyplot as plt",
+                "def draw(path):\n    rows = json.load(open(path))\n"
+                "    plt.plot([row['epoch'] + 1 for row in rows], [row['loss'] for row in rows])",
+                "draw('a.json')",
+                "draw('b.json')",
+            ),
+            id="plots of what was saved",
+        ),
+        pytest.param(
+            (
+                "import re",
+                "log = 'loss 0.5'",
+                "found = re.search(r'loss ([.0-9]+)', log)",
+                "print({'loss': float(found.group(1))})",
+            ),
+            id="a log that was pasted",
+        ),
+        pytest.param(("%load_ext tensorboard", "%tensorboard --logdir runs"), id="TensorBoard"),
+        pytest.param(("import sys", "sys.path.append('src')", "print(sys.path)"), id="paths"),
+    ],
+)
+def test_cells_that_share_no_state_leave_the_order_possible(cells: tuple[str, ...]) -> None:
+    counts = range(len(cells), 0, -1)
+    document = notebook(*map(shown, cells, counts))
+    assert lint(document, "DET208") == []
+    (found,) = lint(document, "DET208", bar=Confidence.POSSIBLE)
+    assert found.confidence is Confidence.POSSIBLE
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param(
+            ("import numpy as np", "w = np.random.rand(4)", "x = np.random.rand(4)"), id="they draw"
+        ),
+        pytest.param(("from net import fit", "score = fit(3)", "print(score)"), id="a score"),
+        pytest.param(("from net import fit", "rate = 0.1", "fit(rate)"), id="an option"),
+        pytest.param(("rate = 0.1", "%run train.py", "print(score)"), id="what a magic runs"),
+        pytest.param(("seen = []", "seen.append(1)", "print(seen)"), id="a list that grows"),
+        pytest.param(("n = 1", "n = n + len(str(n))", "print(n)"), id="a number that grows"),
+        pytest.param(
+            ("import json", "rows = json.load(open('a'))", "json.dump(rows, open('b', 'w'))"),
+            id="data that are written",
+        ),
+        pytest.param(
+            ("def f(x):\n    return x.mean() / x.std()", "import torch", "print(f(3))"),
+            id="a function",
+        ),
+        pytest.param(("import torch", "x = torch.ones(3)", "y = (x"), id="no Python"),
+    ],
+)
+def test_cells_that_share_state_depend_on_the_order(cells: tuple[str, ...]) -> None:
+    document = notebook(*map(shown, cells, range(len(cells), 0, -1)))
+    (found,) = (each for each in lint(document, "DET208") if each.code == "DET208")
+    assert found.confidence is Confidence.CERTAIN
 
 
 # Suppressions
@@ -346,8 +415,8 @@ def test_comments_in_cells_suppress(cells: tuple[str, ...]) -> None:
 
 
 def test_a_comment_in_a_cell_suppresses_its_place_in_the_order() -> None:
-    comment = "# detlint: ignore[DET208] the server was restarted\nx = 1"
-    assert lint(notebook(shown("y = 1", 1), shown(comment, 7))) == []
+    comment = "# detlint: ignore[DET208] the server was restarted\nfit(1)"
+    assert lint(notebook(shown("fit(0)", 1), shown(comment, 7))) == []
 
 
 def test_switched_on_again_in_another_cell() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from detlint.finding import Edit
+    from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
 Scalar: TypeAlias = "str | int | float | bool | None"
@@ -106,6 +107,7 @@ class Document:
     """One source: its nodes in order, and where its comments lie.
 
     ``flavour`` says which library's configuration it is ("lightning"), "" if not known.
+    ``notebook``  whose cells it holds, if it is one
     """
 
     def __init__(
@@ -114,8 +116,10 @@ class Document:
         nodes: Iterable[Node],
         comments: Iterable[tuple[int, int]] = (),
         flavour: str = "",
+        notebook: Notebook | None = None,
     ) -> None:
         self.source = source
+        self.notebook = notebook
         whole = Text(0, len(source.text), source.text)
         self.nodes: list[Node] = [whole, *sorted(nodes, key=lambda each: each[:2])]
         self.comments = [Span(start, end, "comment") for start, end in sorted(comments)]

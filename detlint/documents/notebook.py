@@ -34,7 +34,8 @@ def read(source: Source) -> Document:
         for cell, start, end in notebook.cells
     ]
     text = Source(source.path, source.written, bom=source.bom, kind=NOTEBOOK)
-    return Document(text, [*cells, *variables(notebook), *_commands(notebook)])
+    nodes = [*cells, *variables(notebook), *_commands(notebook)]
+    return Document(text, nodes, notebook=notebook)
 
 
 def variables(notebook: Notebook) -> Iterator[Variable]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.cells import order_matters
 from detlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -25,13 +26,16 @@ class OutOfOrderExecution(Rule):
     Lowers the confidence:
     - no more numbers are missing than cells stand above: these may have run again, as a plot does
     - numbers are missing, and most cells have none: they were cleared
+    - no cell computes, trains or writes with what another cell holds: they set paths, download, run
+      programs by `!python train.py`, or show what is there
 
     Not reported:
     - a notebook that has saved nothing, and cells without text
     - as many missing numbers as cells without a number stand between
     - a first number that is not 1, if all others follow it: the cells ran in order
 
-    What to do: Restart the kernel and run all cells, or clear the results.
+    What to do: Restart the kernel, run all cells, and save the notebook. Or clear the results,
+    where it cannot be run as a whole.
     """
 
     code = "DET208"
@@ -53,11 +57,11 @@ class OutOfOrderExecution(Rule):
         latest = 0
         for cell, count in counted:
             if count <= latest:
-                above = "the same number" if count == latest else f"[{latest}]"
+                stands = "stands at two cells" if count == latest else f"stands below [{latest}]"
                 self._report(
                     cell,
-                    f"execution count [{count}] stands below {above}: the cells were not run from "
-                    "the first to the last, so the saved results come from another order",
+                    f"execution count [{count}] {stands}: the cells were not run from the first to "
+                    "the last, so the saved results come from another order",
                 )
                 return
             latest = count
@@ -72,19 +76,21 @@ class OutOfOrderExecution(Rule):
                 gap.cell,
                 f"execution count [{gap.cell.execution}] stands below [{gap.latest}]: a cell that "
                 "ran in between is gone, or was run again, so the saved results may rest on it",
-                Confidence.CERTAIN if wide and told else Confidence.POSSIBLE,
+                sure=bool(wide and told),
             )
 
-    def _report(self, cell: Cell, what: str, confidence: Confidence = Confidence.CERTAIN) -> None:
+    def _report(self, cell: Cell, what: str, *, sure: bool = True) -> None:
+        notebook = self.document.notebook
+        sure = sure and (notebook is None or order_matters(notebook))
         source = self.document.source
         lines = source.written[cell.start : cell.end].split("\n")
         first = next(line for line in lines if line.strip())
         start = cell.start + sum(len(line) + 1 for line in lines[: lines.index(first)])
         self.report(
             cell._replace(start=start, end=start + len(first.rstrip("\r"))),
-            what,
-            advice="restart the kernel and run all cells, or clear the results",
-            confidence=confidence,
+            f"{what}; restart the kernel, run all cells, and save",
+            advice="or clear the results, where the notebook cannot be run as a whole",
+            confidence=Confidence.CERTAIN if sure else Confidence.POSSIBLE,
         )
 
 

@@ -1,0 +1,172 @@
+"""Whether the order in which the cells of a notebook run decides what they give.
+
+It does where one computes with what another one makes, or several compute: they share generators
+and files as well. It does not where cells only set paths, have a shell run programs, or show what
+is there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.unit import UnparsedError, opened
+from detlint.models import names
+from detlint.models.cells import GIVEN, is_plain, only_drives
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.unit import Unit
+    from detlint.notebooks.notebook import Notebook
+
+_NAMED = ("free", "global")
+_CHANGING = ("augment", "change", "store_attr", "store_item")
+_MADE = frozenset(
+    (
+        *("attr", "boolean", "call", "change", "choice", "compare", "comprehension", "declared"),
+        *("dict", "enter", "entry", "item", "iter", "list", "not", "phi", "range", "set", "slice"),
+        *("star", "store_item", "tuple", "unary", "unpack"),
+    )
+)
+_TEXTS = frozenset(("format", "text"))
+
+
+def order_matters(notebook: Notebook) -> bool:
+    """Whether it does, for all that one can see: also where a cell does not parse."""
+    if notebook.broken:
+        return True
+    try:
+        return in_deep_stack(_Cells(notebook).depend)
+    except (UnparsedError, *REFUSALS):
+        return True
+
+
+class _Cells:
+    """The cells of a notebook by their numbers, and what flows between them."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._notebook = notebook
+        self._unit: Unit = opened(notebook)
+        self._starts = [start for _, start, _ in notebook.cells]
+        self._plain: dict[Op, bool] = {}
+
+    def depend(self) -> bool:
+        """Whether one depends on another. Raises UnparsedError."""
+        ops = list(self._ops())
+        if any(not op.function.is_complete for op in ops):
+            return True
+        if not all(only_drives(each.name) for each in self._notebook.magics):
+            return True  # `%run train.py` binds names of its own
+        computing = {self._cell(each) for each in ops if self._computes(each)}
+        return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared(ops))
+
+    def _ops(self) -> Iterator[Op]:
+        for function in self._unit.functions_at(each.start for each in self._unit.pieces):
+            for each in function.everything():
+                yield from each.ops
+
+    def _at(self, offset: int) -> int:
+        return bisect_right(self._starts, offset)
+
+    def _cell(self, op: Op) -> int:
+        row = getattr(op.node, "lineno", 0)
+        return self._at(self._unit.source.line_starts[row - 1]) if row else self._of(op.function)
+
+    def _of(self, function: Function) -> int:
+        row = getattr(function.node, "lineno", 1)
+        return self._at(self._unit.source.line_starts[row - 1])
+
+    def _shared(self, ops: list[Op]) -> Iterator[tuple[int, int]]:
+        """A cell, and another one that made what it reads."""
+        for op in ops:
+            here = self._cell(op)
+            makers = {self._cell(each) for each in op.args if each.code != "import"}
+            if op.code in _NAMED:
+                makers |= self._makers(str(op.name))
+            yield from ((here, each) for each in makers if each != here)
+
+    def _makers(self, name: str) -> set[int]:
+        """The cells that bind a name, but for imports."""
+        bound = self._unit.module.bindings.get(name, ())
+        pieces = (each for each in self._unit.pieces if name in (each.name, each.owner))
+        return {self._cell(each) for each in bound if each.code != "import"} | {
+            self._at(each.start) for each in pieces if each.kind
+        }
+
+    # What computes
+
+    def _computes(self, op: Op) -> bool:
+        """Whether an operation computes, keeps something, or changes what another cell made."""
+        if op.code == "call":
+            return not self._is_plain(op)
+        if op.code in _CHANGING and op.args and self._is_of_another(op.args[0], op):
+            return True
+        if op.code not in ("augment", "binary"):
+            return False
+        return not (any(map(_is_text, op.args)) or self._counts(op))
+
+    def _counts(self, op: Op) -> bool:
+        """``epoch + 1`` of what the same cell made."""
+        constant = any(each.constant is not ... for each in op.args)
+        return constant and not any(self._is_of_another(each, op) for each in op.args)
+
+    def _is_of_another(self, value: Op, op: Op) -> bool:
+        """Whether another cell made a value, unless that is of a library: ``sys.path``."""
+        first = value
+        while first.code in ("change", "store_item"):
+            first = first.args[0]
+        if any(map(is_plain, self._unit.values.qualified(first))):
+            return False
+        made = self._makers(str(value.name)) if value.code in _NAMED else {self._cell(value)}
+        return bool(made - {self._cell(op)})
+
+    def _is_plain(self, value: Op) -> bool:
+        """Whether a value comes of nothing that computes, nor do its methods."""
+        if value not in self._plain:
+            self._plain[value] = True  # of loops
+            self._plain[value] = self._seems_plain(value)
+        return self._plain[value]
+
+    def _seems_plain(self, value: Op) -> bool:
+        if value.code in ("const", *_TEXTS):
+            return True
+        if value.code == "call":
+            return self._calls_plainly(value)
+        if value.code in ("global", "import"):
+            bound = self._unit.module.bindings.get(str(value.name), ())
+            named = self._unit.values.qualified(value)
+            return any(map(is_plain, named)) or bool(bound and all(map(self._is_plain, bound)))
+        return value.code in _MADE and all(map(self._is_plain, value.args))
+
+    def _calls_plainly(self, call: Op) -> bool:
+        function, word = call.args[0], word_of(call)
+        if names.writes(word) or word == "dump":
+            return word == "savefig"
+        called = self._unit.values.called(call)
+        if "builtins.open" in called or word == "open":
+            return _reads(call)
+        if called:
+            return all(each.startswith(".") or is_plain(each) for each in called)
+        if function.code == "attr":
+            return self._is_plain(function.args[0])
+        return function.code == "global" and word in GIVEN
+
+
+def _is_text(op: Op) -> bool:
+    return (
+        isinstance(op.constant, str)
+        or op.code in _TEXTS
+        or (op.code == "binary" and any(map(_is_text, op.args)))
+    )
+
+
+def _reads(call: Op) -> bool:
+    """Whether a file, or a picture, is opened for reading."""
+    mode = call.given("mode", 1)
+    said = "r" if mode is None else mode.constant
+    return isinstance(said, str) and said.startswith("r")
