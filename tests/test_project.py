@@ -2995,6 +2995,62 @@ def test_what_sacred_runs_is_a_program(project: Project, lint: Lint) -> None:
     assert lint("--select", "DET304") == []
 
 
+SEEDED = 'ex.add_config({"seed": 42})'
+UNSEEDED = "`@ex.automain` seeds it with another number in each run"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (SEEDED, []),
+        ("ex.add_config(seed=1, lr=0.1)", []),
+        ('ex.add_config("config.yaml")', []),
+        ("@ex.config\ndef settings():\n    seed = 3\n", []),
+        ("ex.add_config({'lr': 0.1})", ["DET102"]),
+        ('ex.add_config("config.yaml", seed=None)', []),
+        ("ex.add_config(seed=None)", ["DET102"]),
+        ("@ex.config\ndef settings():\n    lr = 0.1\n", ["DET102"]),
+    ],
+)
+def test_sacred_seeds_before_it_runs_what_it_is_given(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, found: list[str]
+) -> None:
+    made = f"from sacred import Experiment\n\nex = Experiment()\n{line}\n"
+    train = SACRED.replace("from sacred import Experiment", "from made import ex")
+    train = train.replace("    ex = Experiment()\n", "")
+    project({"made.py": made, "train.py": train, "config.yaml": "seed: 42  # of sacred\n"})
+    main(["--output-format", "json", "--no-cache", "--select", "DET102", "."])
+    told = json.loads(capsys.readouterr().out)
+    assert [each["code"] for each in told] == found
+    assert all(UNSEEDED in each["message"] for each in told)
+
+
+def test_a_file_that_gives_sacred_no_seed_seeds_nothing(project: Project, lint: Lint) -> None:
+    train = SACRED.replace("Experiment()", 'Experiment()\n    ex.add_config("config.yaml")')
+    project({"train.py": train, "config.yaml": "lr: 0.1\n"})
+    assert lint("--select", "DET102") == ["train.py:10 DET102"]
+    project({"config.yaml": "lr: 0.1\nseed: 1\n"})
+    assert lint("--select", "DET102") == []
+
+
+def test_what_is_drawn_before_sacred_runs_is_told(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = SACRED.replace("Experiment()", f"Experiment()\n    {SEEDED}\n    x = torch.rand(9)")
+    project({"train.py": train})
+    main(["--output-format", "json", "--no-cache", "--select", "DET102", "."])
+    (told,) = json.loads(capsys.readouterr().out)
+    assert "before `@ex.automain` seeds it" in told["message"]
+    assert told["location"]["row"] == 7
+
+
+def test_what_sacred_runs_in_another_file_is_not_run_by_those_that_import_it(
+    project: Project, lint: Lint
+) -> None:
+    project({"train.py": SACRED, "show.py": f"from train import main\n\nprint(main)\n{MAIN}"})
+    assert lint("--select", "DET304") == ["train.py:11 DET304"]
+
+
 SPLIT = """
     from sklearn.model_selection import train_test_split
 
@@ -3035,6 +3091,52 @@ def test_a_draw_after_the_seed_of_the_program(
         if __name__ == "__main__":
             main()
     """
+    tools = "import numpy as np\ndef fix(seed):\n    np.random.seed(seed)\n"
+    project({"data.py": SPLIT, "tools.py": tools, "train.py": train})
+    rules = ["--select", "DET104", "--min-confidence", "possible"]
+    main(["--no-cache", "--output-format", "json", *rules, "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [each["confidence"] for each in found] == [confidence]
+
+
+COMMANDS = """
+    import numpy as np
+    from sacred import Experiment
+    from typer import Typer
+    from data import split
+    from tools import fix
+
+    app = Typer()
+    ex = Experiment()
+
+    {}
+"""
+RUN = 'if __name__ == "__main__":\n    app()\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("@ex.automain\ndef main():\n    fix(0); split(x)\n", "possible"),
+        ("@ex.automain\ndef main():\n    split(x); fix(0)\n", "likely"),
+        (f"@app.command()\ndef go():\n    fix(0); split(x)\n\n{RUN}", "possible"),
+        (f"@app.command()\ndef go():\n    split(x)\n\n{RUN}", "likely"),
+        (
+            "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
+            f"@app.command()\ndef show():\n    print(3)\n\n{RUN}",
+            "possible",
+        ),
+        (
+            "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
+            f"@app.command()\ndef test():\n    split(x)\n\n{RUN}",
+            "likely",
+        ),
+    ],
+)
+def test_a_seed_in_what_a_decorator_has_run(
+    project: Project, capsys: pytest.CaptureFixture[str], text: str, confidence: str
+) -> None:
+    train = COMMANDS.format(text.replace("\n", "\n    "))
     tools = "import numpy as np\ndef fix(seed):\n    np.random.seed(seed)\n"
     project({"data.py": SPLIT, "tools.py": tools, "train.py": train})
     rules = ["--select", "DET104", "--min-confidence", "possible"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.index.facts import (
+    IN_FILE,
     NEVER,
+    OF_EXPERIMENT,
     ONCE,
     UNSET,
     is_by_default,
@@ -16,6 +19,7 @@ from detlint.index.facts import (
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import IN_WORKERS, MAIN
+from detlint.models.experiments import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -221,6 +225,8 @@ class Conditions:
         asked = need, surely
         if is_never_met(need) or is_met_once(need):
             return False
+        if need == OF_EXPERIMENT:
+            return self._seeds_experiment
         if asked not in self._passed:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
             option = option_needed(need)
@@ -228,6 +234,19 @@ class Conditions:
                 bool(option) and self._may_be_set(option, need)
             ) or self._is_given(need, surely=surely)
         return self._passed[asked]
+
+    @cached_property
+    def _seeds_experiment(self) -> bool:
+        """Whether the configuration of its experiment may have a seed."""
+        told = [
+            fact.what
+            for path in self._paths
+            if "experiment_seeds" in self._index.kinds(path)
+            for _, fact in self._index.facts(path, "experiment_seeds")
+        ]
+        self.configured |= IN_FILE in told
+        in_files = IN_FILE in told and self._project.configures(SEED, OF_EXPERIMENT)
+        return in_files or any(each != IN_FILE for each in told)
 
     def passes(self, need: str) -> bool:
         """Whether a call that stands in the program's own file passes an argument."""

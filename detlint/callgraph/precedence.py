@@ -13,7 +13,7 @@ from detlint.dataflow.randomness.idle_draws import may_not_run
 from detlint.dataflow.unit import Unit
 from detlint.index.imports import Import
 from detlint.index.modules import Symbol
-from detlint.index.scan import MAIN
+from detlint.index.scan import MAIN, registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -171,7 +171,12 @@ class Precedence:
             elif op.code == "call" and (end := self._called(op, unit, passage, depth, sure=sure)):
                 passage.rows[path, part] = min(row, passage.rows[path, part])
                 return end
-        return None if last == _FOREVER else (path, last)
+        if last == _FOREVER:
+            commands = self._commands(unit, function)
+            alone = commands if len(commands) == 1 else []
+            ends = (self._passes(unit, each, passage, depth + 1) for each in alone)
+            return next(ends, None)
+        return path, last
 
     def _called(
         self, call: Op, unit: Unit, passage: Passage, depth: int, *, sure: bool
@@ -216,7 +221,17 @@ class Precedence:
                 if inner is None:
                     return met[0] and not met[1]
                 return self._goes(*inner, before, lines, depth + 1)
-        return None
+        commands = self._commands(unit, function)
+        told = {self._goes(unit, each, reached, lines, depth + 1) for each in commands} - {None}
+        return told == {True} if told else None
+
+    def _commands(self, unit: Unit, function: Function) -> list[Function]:
+        """The functions of the file that is run that its decorators have something else run, once
+        its statements are through: ``@app.command()``."""
+        if function.name or unit.source.path != self._start:
+            return []
+        named = sorted(registered(unit.source.text))
+        return [each for each in map(unit.defined, named) if each is not None]
 
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""

@@ -25,6 +25,7 @@ from detlint.index.facts import (
     TESTED,
     TRAINER,
     UNSEEN_NAMES,
+    UNSET,
     Fact,
     seed_needed,
 )
@@ -308,7 +309,8 @@ class Program:
 
     def seeds_before(self, library: str, path: str, row: int) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line."""
-        seeds = [(each.path, each.fact.row) for each in self.facts("seeds", library, runs=True)]
+        found = self.facts("seeds", library, runs=True)
+        seeds = [(each.path, each.fact.row) for each in found if each.fact.doubt != UNSET]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
     def drawn_before(

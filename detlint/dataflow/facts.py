@@ -22,7 +22,7 @@ from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.path_conditions import Paths
-from detlint.dataflow.randomness import samplers
+from detlint.dataflow.randomness import experiments, samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.randomness.idle_draws import doubt
 from detlint.dataflow.randomness.loaders import drawing, flag
@@ -33,6 +33,7 @@ from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import (
     DRAWING,
     EVERY,
+    OF_EXPERIMENT,
     REPAIRED,
     SEEDING,
     TENSORS,
@@ -85,12 +86,14 @@ _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
 
 class Found(NamedTuple):
-    """An operation that does something; ``text``: how the source says it, if not by the node."""
+    """An operation that does something; ``text``: how the source says it, if not by the node;
+    ``need``: what it needs besides."""
 
     op: Op
     what: str
     text: str | None = None
     node: ast.AST | None = None
+    need: str = ""
 
 
 def read_facts(
@@ -242,7 +245,8 @@ class _Reader:
             paths, needs = Paths(function), Needs(function)
             for found in self._found(kind, function):
                 if paths.may_run(found.op):
-                    yield self._fact(found, _told(needs, kind, found.op))
+                    told = (_told(needs, kind, found.op), found.need)
+                    yield self._fact(found, "\n".join(filter(None, told)))
 
     def _found(self, kind: str, function: Function) -> Iterator[Found]:
         """What a function does of a kind, as ``of_<kind>`` tells it of a call, or ``<kind>`` of all
@@ -282,7 +286,16 @@ class _Reader:
                 yield Found(op, EVERY)
         bases = self._training.bases(function.name) if function.name else ()
         if any(map(trainers.seeds, bases)):
-            yield Found(Op("class", [], "", _node(function), function.region, 0), EVERY)
+            yield Found(_whole(function), EVERY)
+        if decorator := experiments.runner(function):
+            for library in randomness.LIBRARIES:
+                yield Found(_whole(function), library, decorator, need=OF_EXPERIMENT)
+
+    @staticmethod
+    def experiment_seeds(function: Function) -> Iterator[Found]:
+        """Where the configuration of an experiment gets a seed."""
+        for op, how in experiments.seeds_given(function):
+            yield Found(op, how)
 
     def _is_trainer(self, base: Op) -> bool:
         return any(map(trainers.seeds, self._values.qualified(base)))
@@ -841,6 +854,11 @@ def _starts_workers(function: Function) -> bool:
     return any(op.uses for op in made) and all(
         use.code == "call" and use.given(_WORKER_START) is op for op in made for use in op.uses
     )
+
+
+def _whole(function: Function) -> Op:
+    """A function or class, as an operation."""
+    return Op("class", [], "", _node(function), function.region, 0)
 
 
 def _node(function: Function) -> ast.AST:

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.models import operators, randomness, training, varying
+from detlint.models import experiments, operators, randomness, training, varying
 from detlint.syntax.layout import layout_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ REPAIRED = "repaired"  # operators of torch that guard replaces: the text says w
 UNSEEN_NAMES = "?"  # of what an optimizer trains
 TENSORS = "tensors"  # which it trains, and no layers
 TRAINER = "trainer"  # the library of a trainer whose file imports none
+# The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
+# what facts say that a file may give that.
+OF_EXPERIMENT = json.dumps(["experiment", "seed", -1, ["None"], True, True, [], True, False])
+IN_FILE = "file"
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
 DRAWING = frozenset(
@@ -101,6 +105,11 @@ def seed_needed(needs: str) -> tuple[str, str]:
     return function, parameter
 
 
+def is_of_experiment(needs: str) -> bool:
+    """Whether something needs the seed of an experiment's configuration."""
+    return OF_EXPERIMENT in needs.splitlines()
+
+
 def option_needed(need: str) -> str:
     """The option of the program that a need is about; "" of an argument."""
     function, name, *_ = json.loads(need)
@@ -144,6 +153,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
         *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
         *("reproducibility(", "randomness(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
+        *(f".{each}\n" for each in sorted(experiments.RUNS)),
+    ),
+    "experiment_seeds": (
+        *(f".{experiments.ADDS}(", f".{experiments.SCOPE}\n", experiments.UPDATES),
     ),
     "draws": (
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),

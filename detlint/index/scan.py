@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
 from detlint.index.named import named_classes
+from detlint.models.experiments import AUTOMAIN
 from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
@@ -182,7 +183,9 @@ def outline(text: str) -> Outline:
             found[part].names.add(name.rpartition(":")[2])
     for part, uses in found.items():
         uses.own.discard(part.partition(".")[0])
-    found[""].own.update(_registered(layout))
+    run_here = _run_here(layout)
+    found[MAIN].own.update(run_here)
+    found[""].own.update(_registered(layout) - run_here)
     found[""].names.update(reader.only_offered(each.attributes for each in found.values()))
     for part in ("", MAIN) if any(map(text.__contains__, _COMMANDS)) else ():
         code = "\n".join(
@@ -212,6 +215,17 @@ def registered(text: str) -> set[str]:
 
 def _registered(layout: Layout) -> set[str]:
     return {each.name for each in layout.top if each.kind and _is_registered(layout, each)}
+
+
+def _run_here(layout: Layout) -> set[str]:
+    """Those that a decorator runs where the file is the program."""
+    if f".{AUTOMAIN}" not in layout.text:
+        return set()
+    return {each.name for each in layout.top if each.kind and _runs_here(layout, each)}
+
+
+def _runs_here(layout: Layout, block: Block) -> bool:
+    return any(each.rpartition(".")[2] == AUTOMAIN for each in _decorators(layout, block))
 
 
 def _quoted(layout: Layout) -> set[str]:
@@ -423,8 +437,12 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
 
 def _is_registered(layout: Layout, block: Block) -> bool:
     """Whether one of the decorators above a definition may hand it on."""
-    found = _DECORATOR.findall(layout.text, block.start, block.head)
-    return any(not _WRAPS.match(name) for name in found)
+    return any(not _WRAPS.match(name) for name in _decorators(layout, block))
+
+
+def _decorators(layout: Layout, block: Block) -> list[str]:
+    """What stands above a definition."""
+    return _DECORATOR.findall(layout.text, block.start, block.head)
 
 
 def _code(layout: Layout, start: int, end: int) -> str:

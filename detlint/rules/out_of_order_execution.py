@@ -24,8 +24,8 @@ class OutOfOrderExecution(Rule):
     - one finding for each notebook
 
     Lowers the confidence:
-    - no more numbers are missing than cells stand above: these may have run again, as a plot does
-    - numbers are missing, and most cells have none: they were cleared
+    - numbers are missing, but no more than cells stand above, which may have run again, as a plot
+      does; or most cells have no number, since they were cleared
     - no cell computes, trains or writes with what another cell holds: they set paths, download, run
       programs by `!python train.py`, or show what is there
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
 from detlint.dataflow.unit import Unit
-from detlint.index.facts import EVERY, HANDLES, IDLE, ON_CPU, ONCE, TESTED, UNSET
+from detlint.index.facts import (
+    EVERY,
+    HANDLES,
+    IDLE,
+    ON_CPU,
+    ONCE,
+    TESTED,
+    UNSET,
+    is_of_experiment,
+)
 from detlint.models.randomness import SAID
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -361,12 +370,15 @@ class UnseededGlobalRng(Rule):
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
         optional = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
-        if seed := next(optional, None):
+        seed = next(optional, None)
+        if seed is not None:
             unseeded = f"{draws} {_only(program, seed)}"
         advised, edits = advice(program, _SEEDED_BY[library]), enabling(program)
         if library == "tensorflow" and trains_in_sessions(program):
             of_graph = "tf.set_random_seed(seed)"  # before anything is put there
             advised, edits = f"call {of_graph} at the start of {program.title}", ()
+        if seed is not None and is_of_experiment(seed.fact.needs):
+            advised, edits = "give the experiment one: ex.add_config(seed=0)", ()
         return program.finding(cls, first, unseeded, advised, edits, confidence=sure)
 
     @classmethod
@@ -480,7 +492,9 @@ class UnseededGlobalRng(Rule):
 
 
 def _only(program: Program, seed: Located) -> str:
-    """How a message says that something seeds in some runs alone."""
+    """How a message says that something seeds in some runs alone, or an experiment without a seed."""
+    if is_of_experiment(seed.fact.needs):
+        return f"{program.shown(seed)} seeds it with another number in each run"
     if seed.fact.doubt == ON_CPU:
         return (
             f"{program.shown(seed)} seeds it only where the other branch does not run, which seeds "
