@@ -25,13 +25,15 @@ from sklearn.model_selection import train_test_split
 GLOBAL = "it draws from NumPy's global generator, which this file does not seed"
 SYSTEM = "it is seeded by the operating system, whatever else is seeded"
 MESSAGES = {
-    "KMeans(3)": f"KMeans() has no random_state: {GLOBAL}",
+    "KMeans(3)": f"KMeans() has no random_state: {GLOBAL}; pass random_state=seed",
     "train_test_split(x, random_state=None)": (
-        f"train_test_split() gets None as its random_state: {GLOBAL}"
+        f"train_test_split() gets None as its random_state: {GLOBAL}; pass random_state=seed"
     ),
-    "x.sample(frac=1)": f"sample(frac=…) has no random_state: {GLOBAL}",
-    "load_dataset('imdb').shuffle()": f"shuffle() has no seed: {GLOBAL}",
-    "load_dataset('c4', streaming=True).shuffle()": f"shuffle() has no seed: {SYSTEM}",
+    "x.sample(frac=1)": f"sample(frac=…) has no random_state: {GLOBAL}; pass random_state=seed",
+    "load_dataset('imdb').shuffle()": f"shuffle() has no seed: {GLOBAL}; pass seed=seed",
+    "load_dataset('c4', streaming=True).shuffle()": (
+        f"shuffle() has no seed: {SYSTEM}; pass seed=seed"
+    ),
 }
 SEEDING = [
     "np.random.seed(0)",
@@ -94,7 +96,7 @@ def test_an_estimator_that_gets_its_seed_later_is_silent(
 def test_seeding_numpy_does_not_seed_a_stream(findings: Callable[..., list[Finding]]) -> None:
     text = f"{IMPORTS}np.random.seed(0)\ny = load_dataset('c4', streaming=True).shuffle()\n"
     (found,) = findings(text, "DET104")
-    assert found.message == f"shuffle() has no seed: {SYSTEM}"
+    assert found.message == f"shuffle() has no seed: {SYSTEM}; pass seed=seed"
 
 
 ASIDE = """

@@ -334,8 +334,10 @@ DRIVING = ("DATA = '/tmp/data'", "!unzip -q data.zip -d {DATA}", "!python train.
             (
                 "import json",
                 "import matplotlib.pyplot as plt",
-                "def draw(path):\n    rows = json.load(open(path))\n"
-                "    plt.plot([row['epoch'] + 1 for row in rows], [row['loss'] for row in rows])",
+                (
+                    "def draw(path):\n    rows = json.load(open(path))\n"
+                    "    plt.plot([x['epoch'] + 1 for x in rows], [x['loss'] for x in rows])"
+                ),
                 "draw('a.json')",
                 "draw('b.json')",
             ),

@@ -2996,7 +2996,10 @@ def test_what_sacred_runs_is_a_program(project: Project, lint: Lint) -> None:
 
 
 SEEDED = 'ex.add_config({"seed": 42})'
-UNSEEDED = "`@ex.automain` seeds it with another number in each run"
+UNSEEDED = (
+    "`@ex.automain` seeds it with another number in each run; give the experiment one: "
+    "ex.add_config(seed=0)"
+)
 
 
 @pytest.mark.parametrize(
@@ -3122,13 +3125,17 @@ RUN = 'if __name__ == "__main__":\n    app()\n'
         (f"@app.command()\ndef go():\n    fix(0); split(x)\n\n{RUN}", "possible"),
         (f"@app.command()\ndef go():\n    split(x)\n\n{RUN}", "likely"),
         (
-            "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
-            f"@app.command()\ndef show():\n    print(3)\n\n{RUN}",
+            (
+                "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
+                f"@app.command()\ndef show():\n    print(3)\n\n{RUN}"
+            ),
             "possible",
         ),
         (
-            "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
-            f"@app.command()\ndef test():\n    split(x)\n\n{RUN}",
+            (
+                "@app.command()\ndef go():\n    fix(0); split(x)\n\n"
+                f"@app.command()\ndef test():\n    split(x)\n\n{RUN}"
+            ),
             "likely",
         ),
     ],

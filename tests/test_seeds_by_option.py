@@ -136,10 +136,19 @@ def test_a_script_or_configuration_may_set_the_option(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (IF, "`np.random.seed(args.seed)` seeds it only with --seed, which is off by default"),
+        (
+            IF,
+            (
+                "`np.random.seed(args.seed)` seeds it only with --seed, which is off by default; "
+                "give --seed a value by default"
+            ),
+        ),
         (
             "seeds.fix(args.seed)",
-            "`np.random.seed(seed)` (seeds.py:5) seeds it only with an option that is off",
+            (
+                "`np.random.seed(seed)` (seeds.py:5) seeds it only with an option that is off by "
+                "default; call np.random.seed(0) at the start of train.py"
+            ),
         ),
     ],
 )

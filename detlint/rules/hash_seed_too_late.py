@@ -14,6 +14,7 @@ from detlint.documents.training import is_tester, runs_tests
 from detlint.documents.variables import export, replaced, unseen_by
 from detlint.models import randomness
 from detlint.rule import Confidence, Example, Rule
+from detlint.sources.kinds import NOTEBOOK
 
 if TYPE_CHECKING:
     import ast
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _VARIABLE = "PYTHONHASHSEED"
 _EXPORT = "export it before Python starts"
 _KEEPS = "this process keeps its hashes"
+_IN_SHELL = f"start it as {_VARIABLE}=0 python ..."
+_OF_KERNEL = "set it before Jupyter starts"
 # Sets and hashes, but for keywords that end a word: ``reset(x)``, ``x.set(y)``.
 _HASHES = re.compile(
     r"(?<![\w.])(?:frozenset|hash|set)\(|(?:[=(,]|\b(?:in|return))\s*\{\s*[\w.\"']+\s*(?:,|for\b)"
@@ -116,7 +119,7 @@ class HashSeedTooLate(Rule):
     def doubted(cls, finding: Finding, program: Program) -> bool:
         """Where the program's files have nothing that hashes decide about."""
         texts = (program.source_of(each).text for each in program.paths)
-        return finding.message.endswith(_KEEPS) and not any(map(_HASHES.search, texts))
+        return _KEEPS in finding.message and not any(map(_HASHES.search, texts))
 
     def visit_Text(self, _node: Text) -> None:
         doubtful = all(runs_tests(launch) for _, launch in launches(self.document))
@@ -145,9 +148,11 @@ class HashSeedTooLate(Rule):
                             self._report(each.op.node)
 
     def _report(self, node: ast.AST | Variable) -> None:
+        notebook = self._read.source.kind == NOTEBOOK
         self.report(
             node,
-            f"{_VARIABLE} is set here after Python has read it: {_KEEPS}",
+            f"{_VARIABLE} is set here after Python has read it: {_KEEPS}; "
+            f"{_OF_KERNEL if notebook else _IN_SHELL}",
             advice="set it before Python starts, or start the program with python -m guard run",
         )
 

@@ -301,7 +301,7 @@ class MissingRandomState(Rule):
         lacks = f"has no {keyword}" if given is None else f"gets None as its {keyword}"
         self.report(
             call.node,
-            f"{function} {lacks}: it {how}",
+            f"{function} {lacks}: it {how}; pass {keyword}=seed",
             advice=f"pass the seed of the run: {keyword}=seed",
             edits=edits,
             safe=False,

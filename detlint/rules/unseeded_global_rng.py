@@ -358,7 +358,7 @@ class UnseededGlobalRng(Rule):
                 cls,
                 draw,
                 f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
-                f"{program.shown(seed)} seeds it",
+                f"{program.shown(seed)} seeds it; seed at the start of {program.title}",
                 f"seed at the start of {program.title}",
                 confidence=cls.confidence,
             )
@@ -370,16 +370,21 @@ class UnseededGlobalRng(Rule):
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
         optional = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
-        seed = next(optional, None)
-        if seed is not None:
-            unseeded = f"{draws} {_only(program, seed)}"
-        advised, edits = advice(program, _SEEDED_BY[library]), enabling(program)
+        call = _SEEDED_BY[library]
+        advised, edits = advice(program, call), enabling(program)
         if library == "tensorflow" and trains_in_sessions(program):
-            of_graph = "tf.set_random_seed(seed)"  # before anything is put there
-            advised, edits = f"call {of_graph} at the start of {program.title}", ()
-        if seed is not None and is_of_experiment(seed.fact.needs):
-            advised, edits = "give the experiment one: ex.add_config(seed=0)", ()
-        return program.finding(cls, first, unseeded, advised, edits, confidence=sure)
+            call = "tf.set_random_seed(seed)"  # before anything is put into the graph
+            advised, edits = f"call {call} at the start of {program.title}", ()
+        remedy = f"call {call.replace('(seed)', '(0)')} at the start of {program.title}"
+        if seed := next(optional, None):
+            unseeded = f"{draws} {_only(program, seed)}"
+            if is_of_experiment(seed.fact.needs):
+                experiment = seed.fact.text.removeprefix("@").rpartition(".")[0]
+                remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
+                advised = remedy
+            elif option := program.option_unset(seed):
+                remedy = f"give {option} a value by default"
+        return program.finding(cls, first, f"{unseeded}; {remedy}", advised, edits, confidence=sure)
 
     @classmethod
     def _any_draw(cls, program: Program, library: str) -> tuple[Located, str] | None:
