@@ -1,4 +1,4 @@
-"""JSON in the shape of ruff's, so that what reads ruff's output reads ours."""
+"""JSON in the shape of ruff's, so that what reads ruff's output reads ours, and more of each."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def _entry(finding: Finding, source: Source | None) -> dict[str, object]:
         "end_location": _location(finding.end_row, finding.end_column),
         "filename": finding.path if finding.path == "-" else os.path.abspath(finding.path),
         "fix": _fix(finding, source),
+        "help": finding.advice or None,
         "location": _location(finding.row, finding.column),
         "message": finding.message,
         "name": finding.name,

@@ -169,7 +169,7 @@ class MissingRandomState(Rule):
         cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """The same where no program is to be seen that could call what seeds in the file."""
-        aside = finding.message.endswith(_ASIDE.partition("{}()")[2])
+        aside = _ASIDE.partition("{}()")[2] in finding.message
         path = os.path.realpath(finding.path)
         left = aside and not any(path in each for each in programs)
         return left or super().doubted_by_all(finding, programs, linted)

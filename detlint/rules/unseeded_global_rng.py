@@ -126,7 +126,7 @@ class UnseededGlobalRng(Rule):
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default, or
-      `seed: null` in a configuration
+      `seed: null` in a configuration; or sacred, without a seed in the experiment's configuration
     - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - the same where a seed only runs as a file is made that is not there yet
@@ -295,7 +295,7 @@ class UnseededGlobalRng(Rule):
                 cls,
                 made,
                 f"{program.shown(made)} {draws}, and "
-                f"{_only(program, seeds[0]) if seeds else unseeded}",
+                f"{_only(program, seeds[0]) if seeds else unseeded}; {advised}",
                 advised,
                 confidence=cls.confidence,
             )
@@ -310,13 +310,14 @@ class UnseededGlobalRng(Rule):
             if first is None or any(map(holds, program.facts("seeds", library))):
                 continue
             worker = spawn.fact.what.rpartition(".")[2]
+            start = f"{_SEEDED_BY[library]} at the start of {worker}"
             yield program.finding(
                 cls,
                 spawn,
                 f"{program.shown(first[0])} {first[1]} from {_GENERATORS[library]} in processes "
                 f"that {program.shown(spawn)} starts, and {worker} seeds it nowhere: they do not "
-                "inherit the seed of the program",
-                f"call guard.enable(seed=0), or {_SEEDED_BY[library]}, at the start of {worker}",
+                f"inherit the seed of the program; call {start}",
+                f"call guard.enable(seed=0), or {start}",
                 confidence=cls.confidence,
             )
 
@@ -338,12 +339,14 @@ class UnseededGlobalRng(Rule):
     def _told_of_task(
         cls, program: Program, library: str, task: _Task, sure: Confidence
     ) -> Finding:
+        remedy = f"give each task a generator of its own, as {_OF_TASKS[library]}"
         return program.finding(
             cls,
             task.shared,
             f"{program.shown(task.draw)} draws from {_GENERATORS[library]} in "
-            + task.told.format(program.shown(task.shared)),
-            f"give each task a generator of its own, as {_OF_TASKS[library]}",
+            + task.told.format(program.shown(task.shared))
+            + f"; {remedy}",
+            remedy,
             confidence=sure,
         )
 
@@ -497,7 +500,7 @@ class UnseededGlobalRng(Rule):
 
 
 def _only(program: Program, seed: Located) -> str:
-    """How a message says that something seeds in some runs alone, or an experiment without a seed."""
+    """How a message says that something seeds in some runs alone, or with a number of each."""
     if is_of_experiment(seed.fact.needs):
         return f"{program.shown(seed)} seeds it with another number in each run"
     if seed.fact.doubt == ON_CPU:
