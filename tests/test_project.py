@@ -2995,8 +2995,8 @@ def test_what_sacred_runs_is_a_program(project: Project, lint: Lint) -> None:
     assert lint("--select", "DET304") == []
 
 
-SEEDED = 'ex.add_config({"seed": 42})'
-UNSEEDED = (
+WITH_SEED = 'ex.add_config({"seed": 42})'
+WITHOUT_SEED = (
     "`@ex.automain` seeds it with another number in each run; give the experiment one: "
     "ex.add_config(seed=0)"
 )
@@ -3005,7 +3005,7 @@ UNSEEDED = (
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (SEEDED, []),
+        (WITH_SEED, []),
         ("ex.add_config(seed=1, lr=0.1)", []),
         ('ex.add_config("config.yaml")', []),
         ("@ex.config\ndef settings():\n    seed = 3\n", []),
@@ -3025,7 +3025,7 @@ def test_sacred_seeds_before_it_runs_what_it_is_given(
     main(["--output-format", "json", "--no-cache", "--select", "DET102", "."])
     told = json.loads(capsys.readouterr().out)
     assert [each["code"] for each in told] == found
-    assert all(UNSEEDED in each["message"] for each in told)
+    assert all(WITHOUT_SEED in each["message"] for each in told)
 
 
 def test_a_file_that_gives_sacred_no_seed_seeds_nothing(project: Project, lint: Lint) -> None:
@@ -3039,7 +3039,7 @@ def test_a_file_that_gives_sacred_no_seed_seeds_nothing(project: Project, lint: 
 def test_what_is_drawn_before_sacred_runs_is_told(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    train = SACRED.replace("Experiment()", f"Experiment()\n    {SEEDED}\n    x = torch.rand(9)")
+    train = SACRED.replace("Experiment()", f"Experiment()\n    {WITH_SEED}\n    x = torch.rand(9)")
     project({"train.py": train})
     main(["--output-format", "json", "--no-cache", "--select", "DET102", "."])
     (told,) = json.loads(capsys.readouterr().out)

@@ -24,8 +24,8 @@ class OutOfOrderExecution(Rule):
     - one finding for each notebook
 
     Lowers the confidence:
-    - numbers are missing, but no more than cells stand above, which may have run again, as a plot
-      does; or most cells have no number, since they were cleared
+    - no more numbers are missing than cells stand above, which may have run again; or most cells
+      have none, since they were cleared
     - no cell computes, trains or writes with what another cell holds: they set paths, download, run
       programs by `!python train.py`, or show what is there
 

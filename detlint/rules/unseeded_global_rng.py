@@ -126,7 +126,8 @@ class UnseededGlobalRng(Rule):
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
     - the same where only an option seeds that is off by default, as `--seed` without a default, or
-      `seed: null` in a configuration; or sacred, without a seed in the experiment's configuration
+      `seed: null` in a configuration
+    - the same of an experiment of sacred whose configuration has no seed: it draws one in each run
     - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - the same where a seed only runs as a file is made that is not there yet
