@@ -19,6 +19,7 @@ from detlint.index.facts import (
     HASH_SEED,
     HIDING,
     NEVER,
+    ONCE,
     REPAIRED,
     SEEDING,
     TENSORS,
@@ -310,7 +311,8 @@ class Program:
     def seeds_before(self, library: str, path: str, row: int) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line."""
         found = self.facts("seeds", library, runs=True)
-        seeds = [(each.path, each.fact.row) for each in found if each.fact.doubt != UNSET]
+        sure = (each for each in found if each.fact.doubt not in (UNSET, ONCE))
+        seeds = [(each.path, each.fact.row) for each in sure]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
     def drawn_before(
