@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.lowering import BUDGET
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.models import names
 from detlint.models.cells import GIVEN, is_plain, only_drives
@@ -58,8 +59,8 @@ class _Cells:
     def depend(self) -> bool:
         """Whether one depends on another. Raises UnparsedError."""
         ops = list(self._ops())
-        if any(not op.function.is_complete for op in ops):
-            return True
+        if len(ops) > BUDGET:
+            return True  # a function may have been cut
         if not all(only_drives(each.name) for each in self._notebook.magics):
             return True  # `%run train.py` binds names of its own
         computing = {self._cell(each) for each in ops if self._computes(each)}
