@@ -117,6 +117,11 @@ class Session:
         self.recorder = recorder.Recorder(self, self.options, operators)
         for each in (constructions, calls, generators, optimizers):
             each.install(self.installed, self)
+        if self.options.held is not None:
+            from guard.recording.snapshots import Snapshot  # most recordings go without
+
+            self._snapshot = Snapshot(self.options.held)
+            self._snapshot.follow(self.installed)
         if operators is not None:
             operators.begin(self.recorder, self.number)
 
@@ -143,10 +148,6 @@ class Session:
 
     def training_begins(self) -> None:
         """A training step begins, whose forward has yet to run. Raises OSError."""
-        if self._snapshot is None and self.options.held is not None:
-            from guard.recording.snapshots import Snapshot  # most recordings go without
-
-            self._snapshot = Snapshot(self.options.held)
         rank, _ = _rank(is_child=self._is_child)
         if self._snapshot is not None and rank is not None:
             self._snapshot.take(self.number, self._path(rank))

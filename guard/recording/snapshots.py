@@ -24,11 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.digests.traits import attributes, of_slots
 from guard.digests.values import Digests
 from guard.observe.modes import plainly
+from guard.observe.patching import around
 from guard.observe.places import is_own, outward
 from guard.trace.statements import Held, Snapshots, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
 
 _MOST = 50_000  # values
 _SECONDS = 5.0
@@ -77,22 +79,130 @@ class Snapshot:
         self._trace = ""
         # Those of the last step: one that is kept has its variables still when it has returned.
         self._frames: list[FrameType] = []
+        self._checkpoints = Checkpoints()
+
+    def follow(self, stack: ExitStack) -> None:
+        """See what is saved and loaded, until the stack is closed."""
+        self._checkpoints.follow(stack)
 
     def take(self, number: int, trace: str) -> None:
         """A training step begins, whose forward has yet to run."""
+        self._checkpoints.end()
         self._frames = _own_frames()
         if self._taken is not None or (self._first is not None and number < self._at):
             return
-        now = held(self._frames)
+        walk = _Walk()
+        now = list(walk.run(self._frames, self._checkpoints.is_new))
         self._first = self._first or now
         if number >= self._at:
-            self._trace, self._taken = trace, Snapshots(self._first, now)
+            seen = self._checkpoints.states_of(walk.generators)
+            self._trace, self._taken = trace, Snapshots(self._first, now, [], *seen)
             write(trace, self._taken)
 
     def end(self) -> None:
         """The program has ended. Raises OSError."""
         if self._taken is not None:
             write(self._trace, self._taken._replace(last=held(self._frames)))
+
+
+_States = dict[int, dict[int, None]]
+
+
+class Checkpoints:
+    """What becomes of generators as a checkpoint is saved, and after one is loaded: a step may draw
+    from them before its forward, and by how much can hang on what else was lost."""
+
+    def __init__(self) -> None:
+        # digests of each generator, by its identity: as one is saved, and after one is loaded
+        self._states: tuple[_States, _States] = ({}, {})
+        self._kept: dict[int, Any] = {}  # so that no other object gets the identity of one
+        self._frames: list[FrameType] | None = None  # those that ran when one was saved last
+        self._known: set[int] = set()  # objects that there were then
+        self._left = _SECONDS
+        self._looks = False
+
+    def follow(self, stack: ExitStack) -> None:
+        """See what torch saves and loads, until the stack is closed."""
+        torch: Any = sys.modules["torch"]
+        stack.callback(self.end)
+
+        @around(stack, torch, "save")
+        def _(save: Callable[..., Any], *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            self._saved()
+            return save(*args, **options)
+
+        @around(stack, torch, "load")
+        def _(load: Callable[..., Any], *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            found = load(*args, **options)
+            self._begin()
+            return found
+
+    def _saved(self) -> None:
+        """A checkpoint is written: a run that is resumed from it begins with what there is."""
+        self._states[0].clear()
+        frames = _own_frames()
+        self._known = self._look(frames, self._states[0])
+        self._frames = frames
+
+    def _begin(self) -> None:
+        """A checkpoint was read: from here on, look at the generators before each statement."""
+        if not self._looks and sys.gettrace() is None:
+            self._looks = True
+            for each in _own_frames():
+                each.f_trace = self._happened
+            sys.settrace(self._called)
+
+    def end(self) -> None:
+        """The first step begins: what moves from here on is none of a checkpoint's."""
+        if self._looks:
+            self._looks = False
+            sys.settrace(None)
+            for each in _own_frames():
+                each.f_trace = None
+
+    def _called(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
+        del event, arg
+        is_followed = self._looks and is_own(frame.f_code.co_filename)
+        return self._happened if is_followed else None
+
+    def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
+        del event, arg
+        if self._looks:
+            self._look(_own_frames(), self._states[1], is_traced=True)
+            _ = frame.f_locals  # read last, since Python writes back what was read (bpo-30744)
+        return self._happened
+
+    def _look(
+        self, frames: list[FrameType], states: _States, *, is_traced: bool = False
+    ) -> set[int]:
+        """Note the states of all generators; identities of what there is."""
+        if self._left <= 0:
+            return set()
+        began, walk = time.monotonic(), _Walk(is_traced=is_traced)
+        deque(walk.run(frames), maxlen=0)
+        for value, found in walk.generators:
+            self._kept[id(value)] = value
+            states.setdefault(id(value), {})[found.digest] = None
+        self._left -= time.monotonic() - began
+        return walk.seen
+
+    def is_new(self, frame: FrameType, value: Any) -> bool:  # noqa: ANN401
+        """Whether a variable, of a call that was made after a checkpoint was written, holds what
+        was made after it as well: that is no state which the checkpoint could have."""
+        if self._frames is None or any(frame is each for each in self._frames):
+            return False
+        return type(value) in (*_NUMBERS, str, bytes) or id(value) not in self._known
+
+    def states_of(self, generators: list[tuple[Any, Held]]) -> list[list[Held]]:
+        """Of generators, those that were seen as one was saved, and after one was loaded."""
+        return [
+            [
+                found._replace(digest=digest)
+                for value, found in generators
+                for digest in states.get(id(value), ())
+            ]
+            for states in self._states
+        ]
 
 
 def held(frames: list[FrameType] | None = None) -> list[Held]:
@@ -109,16 +219,26 @@ def _own_frames() -> list[FrameType]:
 
 
 class _Walk:
-    """Breadth first: each object is told by its shortest path."""
+    """Breadth first: each object is told by its shortest path.
 
-    def __init__(self) -> None:
+    is_traced  whether a frame of these is being traced: Python writes its variables back then
+    """
+
+    def __init__(self, *, is_traced: bool = False) -> None:
         self._digests = Digests()
-        self._seen: set[int] = set()
+        self.seen: set[int] = set()
+        self.generators: list[tuple[Any, Held]] = []  # objects, and what is told of them
         self._next: deque[_Found] = deque()
+        self._is_traced = is_traced
 
-    def run(self, frames: list[FrameType]) -> Iterator[Held]:
-        """Leaves: numbers, texts, arrays, tensors, states of generators."""
-        self._next.extend(_roots(frames))
+    def run(
+        self, frames: list[FrameType], leaves_out: Callable[[FrameType, Any], bool] | None = None
+    ) -> Iterator[Held]:
+        """Leaves: numbers, texts, arrays, tensors, states of generators.
+
+        leaves_out  says of a variable of a frame whether it counts as nothing
+        """
+        self._next.extend(_roots(frames, leaves_out, is_traced=self._is_traced))
         end, count = time.monotonic() + _SECONDS, 0
         while self._next and count < _MOST and time.monotonic() < end:
             count += 1
@@ -132,10 +252,10 @@ class _Walk:
         value, kind = found.value, type(found.value)
         if kind in _NUMBERS or kind in (str, bytes):
             yield self._leaf(found)
-        elif isinstance(value, _CODE) or id(value) in self._seen:
+        elif isinstance(value, _CODE) or id(value) in self.seen:
             return
         else:
-            self._seen.add(id(value))
+            self.seen.add(id(value))
             if self._is_leaf(value):
                 yield self._leaf(found)
             else:
@@ -146,7 +266,10 @@ class _Walk:
         text = repr(value) if type(value) in (*_NUMBERS, str) else ""
         text = text if len(text) <= _LONGEST else ""
         digest, shape = self._digests.of(_at_hand(value)), _shape(value)
-        return _known(found).held._replace(digest=digest, text=text, shape=shape)
+        told = _known(found).held._replace(digest=digest, text=text, shape=shape)
+        if _is_generator(type(value)):
+            self.generators.append((value, told))
+        return told
 
     def _is_leaf(self, value: Any) -> bool:  # noqa: ANN401
         """Whether a value is told as a whole, since it is data."""
@@ -156,7 +279,7 @@ class _Walk:
             return True
         if kind in (list, tuple, deque, set, frozenset):
             return all(type(each) in (*_NUMBERS, str, bytes) for each in value)
-        if kind.__name__ in _GENERATORS and start in _FROM:
+        if _is_generator(kind):
             return True
         if start == "numpy" or kind.__module__ in _COMPUTED - {"builtins", "collections"}:
             return True
@@ -176,7 +299,7 @@ class _Walk:
             self._function(found)
         elif issubclass(kind, GeneratorType):
             if value.gi_frame is not None and is_own(value.gi_code.co_filename):
-                inner = _of_frame(value.gi_frame)
+                inner = _of_frame(value.gi_frame, is_traced=self._is_traced)
                 self._next.extend(e._replace(held=e.held._replace(path="")) for e in inner)
         elif issubclass(kind, type):
             if self._digests.is_own(value):
@@ -281,9 +404,12 @@ def _known(found: _Found) -> _Found:
 
 
 def _class_of(kind: type) -> str:
-    start = kind.__module__.partition(".")[0]
-    is_shared = kind.__name__ in _GENERATORS and start in _FROM  # torch and NumPy have one each
-    return f"{start}.{kind.__name__}" if is_shared else kind.__qualname__
+    start = kind.__module__.partition(".")[0]  # torch and NumPy have a Generator each
+    return f"{start}.{kind.__name__}" if _is_generator(kind) else kind.__qualname__
+
+
+def _is_generator(kind: type) -> bool:
+    return kind.__name__ in _GENERATORS and kind.__module__.partition(".")[0] in _FROM
 
 
 def _sets_an_optimizer(value: Any) -> bool:  # noqa: ANN401
@@ -317,11 +443,18 @@ def _shape(value: Any) -> list[int] | None:  # noqa: ANN401
     return list(value.shape) if isinstance(value, kinds) else None
 
 
-def _roots(frames: list[FrameType]) -> Iterator[_Found]:
+def _roots(
+    frames: list[FrameType],
+    leaves_out: Callable[[FrameType, Any], bool] | None,
+    *,
+    is_traced: bool,
+) -> Iterator[_Found]:
     """Variables of functions; those of the program's modules; attributes of its classes."""
     for frame in frames:
         if frame.f_code.co_name != "<module>":
-            yield from _of_frame(frame)
+            for each in _of_frame(frame, is_traced=is_traced):
+                if leaves_out is None or not leaves_out(frame, each.value):
+                    yield each
     for module in {id(each): each for each in list(sys.modules.values())}.values():
         inside = dict(vars(module)) if isinstance(module, ModuleType) else {}
         file = inside.get("__file__")
@@ -331,10 +464,11 @@ def _roots(frames: list[FrameType]) -> Iterator[_Found]:
                     yield _Found(value, Held(name, owner="<module>", file=file, name=name))
 
 
-def _of_frame(frame: FrameType) -> Iterator[_Found]:
+def _of_frame(frame: FrameType, *, is_traced: bool = False) -> Iterator[_Found]:
     code = frame.f_code
     variables = dict(frame.f_locals)
-    if sys.version_info < (3, 13) and code.co_flags & inspect.CO_OPTIMIZED:
+    is_copy = sys.version_info < (3, 13) and code.co_flags & inspect.CO_OPTIMIZED
+    if is_copy and not is_traced:
         frame.f_locals.clear()  # a copy that lives as long as the frame
     for name, value in variables.items():
         held = Held(name, owner=code.co_name, file=code.co_filename, name=name)

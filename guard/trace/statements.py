@@ -319,11 +319,17 @@ class Held(NamedTuple):
 
 
 class Snapshots(NamedTuple):
-    """What a process held as its first step began, as a later one did, and as it ended."""
+    """What a process held as its first step began, as a later one did, and as it ended.
+
+    saved   generators, as a checkpoint was written last before the later step
+    loaded  all states that they had between the reading of one and the first step
+    """
 
     first: Sequence[Held]
     later: Sequence[Held]
     last: Sequence[Held] = ()
+    saved: Sequence[Held] = ()
+    loaded: Sequence[Held] = ()
 
 
 def path_of(trace: str) -> str:

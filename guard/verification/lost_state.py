@@ -221,11 +221,14 @@ def lost(whole: Snapshots, resumed: Snapshots, again: Snapshots | None) -> list[
     """Things whose state moved up to a step of one run, and is not what a resumed one has there; of
     objects of a known role, what did not move as well.
 
-    What moves by itself is none: it is told by another run up to that step.
+    What moves by itself is none: it is told by another run up to that step. Nor is a generator that
+    had its state again before the first step drew from it.
 
     again  of another run up to that step, or None
     """
     first, now = _by_place(whole.first), _by_place(resumed.later)
+    saved = _by_place(whole.saved)
+    loaded = {(*_named(each), each.digest) for each in resumed.loaded}
     other = None if again is None else _by_place(again.later)
     known = {key[:3] for key in now}
     groups: dict[tuple[str, ...], list[tuple[Held, Held | None]]] = {}
@@ -234,7 +237,9 @@ def lost(whole: Snapshots, resumed: Snapshots, again: Snapshots | None) -> list[
         moved = before is None or before.digest != each.digest
         steady = other is None or (key in other and other[key].digest == each.digest)
         differs = found.digest != each.digest if found else key[:3] in known
-        if (moved or each.role) and steady and differs and not each.digest & OPAQUE and each.digest:
+        came_back = key in saved and (*key[:4], saved[key].digest) in loaded
+        counts = each.digest and not each.digest & OPAQUE and not came_back
+        if (moved or each.role) and steady and differs and counts:
             groups.setdefault(key[:3], []).append((each, found))
     return [_lost(pairs, first) for pairs in groups.values()]
 
@@ -278,16 +283,17 @@ def _by_place(found: Iterable[Held]) -> dict[_Key, Held]:
 def _numbered(found: Iterable[Held]) -> Iterator[tuple[_Key, Held]]:
     counted = Counter[tuple[str, ...]]()
     for each in found:
-        key = (each.file, each.owner, each.name, each.below)
+        key = _named(each)
         yield (*key, counted[key]), each
         counted[key] += 1
+
+
+def _named(held: Held) -> tuple[str, str, str, str]:
+    return held.file, held.owner, held.name, held.below
 
 
 def _lost(pairs: list[tuple[Held, Held | None]], first: dict[_Key, Held]) -> Lost:
     parts = tuple(Part(each.below, each.text, found.text if found else "") for each, found in pairs)
     begun = {(key[:4], each.digest) for key, each in first.items()}
-    anew = (
-        found is None or ((each.file, each.owner, each.name, each.below), found.digest) in begun
-        for each, found in pairs
-    )
+    anew = (found is None or (_named(each), found.digest) in begun for each, found in pairs)
     return Lost(pairs[0][0], parts, all(anew))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,6 +139,68 @@ def test_what_moves_and_does_not_come_back_is_lost(
     found = lost(whole, other, third)
     assert [each.name for each in found] == names
     assert all(each.is_anew is (each.parts[0].found == "0") for each in found)
+
+
+@pytest.mark.parametrize(
+    ("saved", "loaded", "names"),
+    [([6], [6, 7], []), ([6], [2, 3], ["n"]), ([], [6], ["n"]), ([6], [], ["n"])],
+    ids=["drawn from later", "never right", "nothing was saved", "nothing was loaded"],
+)
+def test_a_generator_that_was_right_before_the_first_draw_is_not_lost(
+    saved: list[int], loaded: list[int], names: list[str]
+) -> None:
+    role: Any = {"role": "generator"}
+    whole = Snapshots(of(("n", 0), **role), of(("n", 9), **role), [], of(*numbered(saved), **role))
+    loads = of(*numbered(loaded), **role)
+    resumed = Snapshots([], of(("n", 8), **role), [], [], loads)
+    assert [each.name for each in lost(whole, resumed, None)] == names
+
+
+def numbered(values: list[int]) -> list[tuple[str, Any]]:
+    return [("n", each) for each in values]
+
+
+def test_generators_are_looked_at_as_checkpoints_are_written_and_read(tmp_path: Path) -> None:
+    trace, path = str(tmp_path / "rank0.trace"), str(tmp_path / "last.pt")
+    stream, kept = random.Random(1), [0.5]
+
+    def step(taken: recording.Snapshot, number: int) -> None:
+        drawn = [stream.random() for _ in range(number + 1)]
+        taken.take(number, trace)
+        assert drawn
+
+    with ExitStack() as stack:
+        taken = recording.Snapshot(1)
+        taken.follow(stack)
+        step(taken, 0)
+        right = stream.getstate()
+        torch.save({"stream": right}, path)
+        step(taken, 1)
+    whole = statements.held_in(trace)
+    stream.seed(2)
+    before = sys.gettrace()
+    with ExitStack() as stack:
+        taken = recording.Snapshot(0)
+        taken.follow(stack)
+        sys.settrace(None)
+        state = torch.load(path, weights_only=False)["stream"]
+        stream.setstate(state)
+        step(taken, 0)
+        assert sys.gettrace() is None
+        sys.settrace(before)
+    resumed = statements.held_in(trace)
+    assert whole is not None
+    assert resumed is not None
+    (saved,) = (each.digest for each in whole.saved if each.name == "stream")
+    loaded = [each.digest for each in resumed.loaded if each.name == "stream"]
+    assert saved in loaded
+    assert not [each for each in whole.later if each.name == "drawn"]
+    assert [each.name for each in resumed.later if each.name in ("drawn", "kept")] == [
+        "drawn",
+        "kept",
+    ]
+    assert kept == [0.5]
+    assert not [each for each in lost(whole, resumed, None) if each.name == "stream"]
 
 
 def test_an_entry_that_did_not_come_back_is_lost() -> None:
@@ -410,7 +474,7 @@ def test_what_a_function_has_held_is_told_when_it_has_returned(tmp_path: Path) -
     taken.end()
     found = statements.held_in(trace)
     assert found is not None
-    first, later, last = ([e for e in held if e.name == "mean"] for held in found)
+    first, later, last = ([e for e in held if e.name == "mean"] for held in found[:3])
     assert [each[0].shape for each in (first, later, last)] == [[2]] * 3
     digests = [each[0].digest for each in (first, later, last)]
     assert digests[0] == digests[1] != digests[2]

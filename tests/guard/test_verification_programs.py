@@ -147,3 +147,78 @@ def test_an_object_that_did_not_get_its_state_back_is_named(
     assert named in found["cause"]["what"]
     (first, *_) = found["suspects"]
     assert path.read_text().splitlines()[first["line"] - 1].startswith(line)
+
+
+DRAWS_BY_A_QUEUE = """
+    import random
+    import sys
+    from collections import deque
+
+    import torch
+    from torch import nn
+
+
+    class Replay:
+        # Rows that come once more, a few steps later.
+
+        def __init__(self):
+            self.waiting = deque(maxlen=6)
+
+        def put(self, rows):
+            self.waiting.extend(rows[:2])
+
+        def due(self):
+            return [self.waiting.popleft() for _ in range(min(2, max(0, len(self.waiting) - 3)))]
+
+
+    def main(resume):
+        torch.manual_seed(2)
+        draws = random.Random(3)
+        data = torch.rand(200, 6, generator=torch.Generator().manual_seed(4))
+        model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+        replay, begin = Replay(), 0
+        if resume:
+            held = torch.load("last.pt", weights_only=False)
+            model.load_state_dict(held["model"])
+            optimizer.load_state_dict(held["optimizer"])
+            draws.setstate(held["draws"])
+            begin = held["step"]
+        for step in range(begin, 16):
+            old = replay.due()
+            rows = old + [draws.randrange(200) for _ in range(12 - len(old))]
+            loss = (model(data[rows]) - data[rows].prod(1, keepdim=True)).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            replay.put(rows)
+            parts = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save({**parts, "draws": draws.getstate(), "step": step + 1}, "last.pt")
+        print(f"loss {loss.item():.6f}")
+
+
+    if __name__ == "__main__":
+        main("--resume" in sys.argv)
+    """
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_generator_that_came_back_is_not_lost_by_how_much_a_step_draws(
+    is_kept: object, tmp_path: Path
+) -> None:
+    text = DRAWS_BY_A_QUEUE
+    if is_kept:
+        text = text.replace('"step": step', '"rows": list(replay.waiting), "step": step')
+        back = 'replay.waiting.extend(held["rows"])'
+        text = text.replace('begin = held["step"]', f'begin = held["step"]; {back}')
+    path = write(tmp_path / "train.py", text)
+    options = ("--resume-at", "9", "--resume-args", "--resume")
+    done = python("-m", "guard", "verify", "--json", *options, "train.py", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    if is_kept:
+        assert done.returncode == 0, done.stdout
+        return
+    assert found["cause"]["what"] == "Replay.waiting (deque) did not come back"
+    assert "random.Random" not in found["difference"]["why"]
+    lines = path.read_text().splitlines()
+    assert "self.waiting = deque" in lines[found["suspects"][0]["line"] - 1]
