@@ -124,8 +124,14 @@ def _of_object(kind: type) -> int:
         return HANDED
     if _is_shared(kind):
         return SHARED
-    by_hash = getattr(kind, "__hash__", None) is _BY_ADDRESS
+    by_hash = getattr(kind, "__hash__", None)
+    by_hash = by_hash is _BY_ADDRESS or _asks_address(by_hash)
     return OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
+
+
+def _asks_address(function: Any) -> bool:  # noqa: ANN401
+    """Whether it is a ``__hash__`` in Python that asks for ``id()``, as that of tensors does."""
+    return isinstance(function, FunctionType) and "id" in function.__code__.co_names
 
 
 def of_file(name: object) -> int:

@@ -175,15 +175,17 @@ class Checkpoints:
     def _look(
         self, frames: list[FrameType], states: _States, *, is_traced: bool = False
     ) -> set[int]:
-        """Note the states of all generators; identities of what there is."""
-        if self._left <= 0:
-            return set()
-        began, walk = time.monotonic(), _Walk(is_traced=is_traced)
-        deque(walk.run(frames), maxlen=0)
-        for value, found in walk.generators:
-            self._kept[id(value)] = value
-            states.setdefault(id(value), {})[found.digest] = None
-        self._left -= time.monotonic() - began
+        """Note the states of all generators, those that are known already if looking for more has
+        taken too long; identities of what there is."""
+        walk = _Walk(is_traced=is_traced)
+        if self._left > 0:
+            began = time.thread_time()
+            deque(walk.run(frames), maxlen=0)
+            self._left -= time.thread_time() - began
+        self._kept.update((id(value), value) for value, _ in walk.generators)
+        digests = Digests()
+        for number, value in self._kept.items():
+            states.setdefault(number, {})[digests.of(value)] = None
         return walk.seen
 
     def is_new(self, frame: FrameType, value: Any) -> bool:  # noqa: ANN401

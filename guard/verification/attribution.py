@@ -151,7 +151,9 @@ def _order(cause: Cause) -> tuple[str, ...]:
 
 def _what(difference: Difference) -> tuple[object, ...]:
     """Runs are stopped, so that how long they are and what came later says nothing; nor does
-    which group of an optimizer's it is."""
+    which group of an optimizer's it is, nor, of what one run alone does, which comes first."""
     event = difference.first or difference.second
     what = (event.kind, _GROUP.sub("", event.name)) if event else (difference.cause, "")
+    if difference.cause is Cause.CONTROL_FLOW:
+        what = (what[0], "")
     return difference.rank, difference.step, *what

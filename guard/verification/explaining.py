@@ -222,7 +222,8 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
         what = what or "the order of a set"
     line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
-    if what and held & OBJECTS and circumstance != HASHES.name:
+    is_open = circumstance != HASHES.name or not held & STRINGS
+    if what and held & OBJECTS and is_open:
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}", line)
     elif what and held & STRINGS:
         yield Origin(Source.STRING_HASH, f"{what} in {shown}", line)

@@ -23,7 +23,7 @@ from guard.verification.explaining import (
     origin_of,
 )
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
-from guard.verification.plan import recording
+from guard.verification.plan import HASHES, recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.statements import (
@@ -245,7 +245,12 @@ class _Asked:
         elif is_quick and not known:
             first, left = self.watched.processes[0], self._left - RUNS * (line is not None)
             reruns = Reruns(opened, difference, first, other, left)
-            self.attribution = attribute(reruns, opened.text, circumstance_of(begun))
+            found = attribute(reruns, opened.text, circumstance_of(begun))
+            shown = _shown(self.found, found.circumstance)
+            by_address = shown is not None and shown.source is Source.OBJECT_ADDRESS
+            if by_address and found.circumstance == HASHES.name:
+                found = replace(found, circumstance="")  # another seed, and so other addresses
+            self.attribution = found
         if line is not None and self.attribution.circumstance in ("", NONE):
             at = replace(difference, step=min(line.step, difference.step))
             self.bisection = bisect_line(opened, at, other, self._left, line.node.stands_at)

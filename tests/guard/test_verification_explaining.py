@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import statement_runs
+import torch
 from statement_runs import flows
 
 from guard.diff import (
@@ -25,7 +26,7 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import ASKED, OBJECTS, SETS, STRINGS, Traits
+from guard.digests.traits import ASKED, OBJECTS, SETS, STRINGS, Traits, traits_of
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
@@ -599,6 +600,46 @@ def test_a_line_that_hashes_objects_is_not_said_to_hash_strings() -> None:
     traits = Traits(OBJECTS, 0, tuple(OBJECTS for _ in statement.reads))
 
     assert suspect(node, traits).fits == Source.OBJECT_ADDRESS.value
+
+
+class _Keyed:
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class _Named(_Keyed):
+    name = "a"
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@pytest.mark.parametrize(
+    ("hashed", "circumstance", "source"),
+    [
+        (torch.nn.Parameter(torch.ones(2)), "", Source.OBJECT_ADDRESS),
+        (torch.nn.Parameter(torch.ones(2)), "hashes", Source.OBJECT_ADDRESS),
+        (_Keyed(), "hashes", Source.OBJECT_ADDRESS),
+        ([object(), "a"], "hashes", Source.STRING_HASH),
+        ([object(), "a"], "none", Source.OBJECT_ADDRESS),
+        ("a", "hashes", Source.STRING_HASH),
+    ],
+)
+def test_another_hash_seed_moves_objects_as_well(
+    hashed: object, circumstance: str, source: Source
+) -> None:
+    statement = statements("parts[hash(given) % 3].append(given)")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    bits = traits_of([hashed])
+    traits = Traits(bits, 0, tuple(bits for _ in statement.reads))
+
+    assert origin_of(node, traits, circumstance).source is source
+
+
+def test_a_hash_of_a_name_is_no_address() -> None:
+    assert not traits_of([_Named()]) & OBJECTS
+    assert traits_of([_Keyed()]) & OBJECTS
 
 
 def test_what_an_optimizer_is_given_is_followed(tmp_path: Path) -> None:
