@@ -22,6 +22,8 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.models.randomness import DRAWS_IN_QUERY, SELECTS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -35,12 +37,14 @@ SHARED = 32  # what other processes write as well: a store of torch.distributed,
 SHOWN = 16  # whose text has their address: the default of __repr__
 HANDED = 64  # a queue or a pipe, into which others put
 MEASURED = 128  # a file in which the system tells of itself
+DRAWING = 512  # a query of which the database draws: order by random()
 ASKED = 256  # what asked the system for random numbers, or the file of these
 FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
     **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
 }
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
+_LONGEST_QUERY = 10_000  # characters
 _LOOKED_AT = 8  # items of a container
 _DEEP = 3
 _SETS = (set, frozenset)
@@ -89,7 +93,7 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
         kind = type(value)
         holding = next((each for each in _CONTAINERS if issubclass(kind, each)), None)
         if issubclass(kind, _HASHED_AS_TEXT):
-            found |= STRINGS
+            found |= STRINGS | DRAWING * (kind is str and draws_in_query(value))
         elif holding is not None:
             found |= SETS if holding in _SETS else 0
             found |= traits_of(_first(value, holding), deep - 1) if deep else 0
@@ -132,6 +136,13 @@ def _of_object(kind: type) -> int:
 def _asks_address(function: Any) -> bool:  # noqa: ANN401
     """Whether it is a ``__hash__`` in Python that asks for ``id()``, as that of tensors does."""
     return isinstance(function, FunctionType) and "id" in function.__code__.co_names
+
+
+def draws_in_query(text: str) -> bool:
+    """Whether a text is a query in which the database draws."""
+    if len(text) > _LONGEST_QUERY:
+        return False
+    return bool(DRAWS_IN_QUERY.search(text) and SELECTS.search(text))
 
 
 def of_file(name: object) -> int:

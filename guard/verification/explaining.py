@@ -30,7 +30,17 @@ from guard.diff.sources import (
     told_by,
 )
 from guard.digests.generators import NAMES
-from guard.digests.traits import ASKED, HANDED, OBJECTS, SETS, SHARED, SHOWN, STRINGS
+from guard.digests.traits import (
+    ASKED,
+    DRAWING,
+    HANDED,
+    OBJECTS,
+    SETS,
+    SHARED,
+    SHOWN,
+    STRINGS,
+    draws_in_query,
+)
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
@@ -134,11 +144,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown, _line(statement, LISTING))
-    for name, line in calls:  # another one for the same arguments: the system has seeded it
-        if name.rpartition(".")[2] in UNSEEDED:
-            yield Origin(Source.ENTROPY, f"{name}() without a seed, or with None", line)
-    if traits.gave & ASKED:
-        yield Origin(Source.ENTROPY, f"{shown} asks for it")
+    yield from _of_entropy(statement, traits)
     for bits, source in OF_FILES.items():
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
@@ -147,6 +153,21 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+
+
+def _of_entropy(statement: Statement, traits: Traits) -> Iterator[Origin]:
+    """What the system has seeded, or a database draws by itself."""
+    shown = f"`{statement.text}`"
+    for name, line in zip(statement.calls, statement.lines, strict=True):
+        # another one for the same arguments: the system has seeded it
+        if name.rpartition(".")[2] in UNSEEDED:
+            yield Origin(Source.ENTROPY, f"{name}() without a seed, or with None", line)
+    texts = (each.value for each in parts_of(statement.text) if isinstance(each, ast.Constant))
+    drawn = any(isinstance(each, str) and draws_in_query(each) for each in texts)
+    if drawn or traits.read & DRAWING:
+        yield Origin(Source.ENTROPY, f"random() of a database, in the query of {shown}")
+    if traits.gave & ASKED:
+        yield Origin(Source.ENTROPY, f"{shown} asks for it")
 
 
 def _line(statement: Statement, names: Collection[str]) -> int:

@@ -38,7 +38,8 @@ REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
     "epochs in the place of seconds; of a file, from what it holds.",
     Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
-    "random.Random(seed); a UUID or the system's entropy is another one in each run.",
+    "random.Random(seed); a UUID or the system's entropy is another one in each run. A query with "
+    "random() draws in the database: order by a key, and draw with a generator of the program's.",
     Source.GENERATOR: f"{SEEDING} Or give what draws there a seed of its own.",
     Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
     "a thread: the system gives another one in each run.",

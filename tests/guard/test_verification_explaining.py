@@ -637,6 +637,27 @@ def test_another_hash_seed_moves_objects_as_well(
     assert origin_of(node, traits, circumstance).source is source
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "source"),
+    [
+        (
+            "a = base.all(query)",
+            "select n from t order by random() limit 2",
+            "ENTROPY",
+        ),
+        ("a = base.all(query)", "select n from t order by n limit 2", "NOT_SHOWN"),
+        ("a = base.all(query)", "order a random() walk", "NOT_SHOWN"),
+        ("a = read_sql('SELECT * FROM t ORDER BY RAND()', base)", "", "ENTROPY"),
+    ],
+)
+def test_what_a_database_draws_is_told_by_its_query(text: str, query: str, source: str) -> None:
+    statement = statements(text)[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+
+    assert origin_of(node, Traits(traits_of([query]))).source is Source[source]
+
+
 def test_a_hash_of_a_name_is_no_address() -> None:
     assert not traits_of([_Named()]) & OBJECTS
     assert traits_of([_Keyed()]) & OBJECTS
