@@ -153,7 +153,6 @@ def _what(difference: Difference) -> tuple[object, ...]:
     """Runs are stopped, so that how long they are and what came later says nothing; nor does
     which group of an optimizer's it is, nor, of what one run alone does, which comes first."""
     event = difference.first or difference.second
-    what = (event.kind, _GROUP.sub("", event.name)) if event else (difference.cause, "")
-    if difference.cause is Cause.CONTROL_FLOW:
-        what = (what[0], "")
+    name = event.name if event and difference.cause is not Cause.CONTROL_FLOW else ""
+    what = (event.kind, _GROUP.sub("", name)) if event else (difference.cause, "")
     return difference.rank, difference.step, *what
