@@ -435,3 +435,97 @@ def test_what_stands_in_for_something_that_all_calls_pass(
     (found,) = json.loads(capsys.readouterr().out)
     assert found["confidence"] == confidence
     assert found["message"].endswith(", where callers pass no `table`")
+
+
+NESTED = """
+import os
+
+import numpy as np
+
+
+def kept_by_part(d):
+    data = {"train": {"names": []}, "test": {"names": []}}
+    for name in os.listdir(d):  # DET203
+        data["train"]["names"].append(name)
+    others = {}
+    for name in os.listdir(d):  # DET203
+        others.setdefault("train", {}).setdefault(name[:3], []).append(name)
+    np.save("rows.npy", (data, others))
+
+
+def kept_by_part_and_looked_up(d, wanted):
+    data = {"train": {"names": []}}
+    for name in os.listdir(d):
+        data["train"]["names"].append(name)
+    return len(data["train"]["names"]), wanted in data["train"]["names"]
+
+
+def kept_by_name(d):
+    rows = {}
+    for name in os.listdir(d):
+        rows[name] = {"lines": []}
+        rows[name]["lines"].append(name)
+    lines = {}
+    for name in os.listdir(d):
+        lines[name] = []
+        lines[name].append(name)
+    return rows["a"], lines["a"]
+
+
+def kept_by_half_a_name(d):
+    rows = {}
+    for name in os.listdir(d):  # DET203
+        rows[name] = []
+        rows[name[:3]].append(name)
+    lines = {}
+    for name in os.listdir(d):  # DET203
+        lines[name] = []
+        lines[name].append(name)
+    return rows["a"], list(lines)
+
+
+class KeptByPart:
+    def __init__(self):
+        self.data = {"train": {"names": []}}
+
+    def fill(self, d):
+        for name in os.listdir(d):  # DET203
+            self.data["train"]["names"].append(name)
+"""
+SORTED_LATER = """
+import os
+
+
+def sorted_by_part(d):
+    data = {"train": {"names": []}, "names": []}
+    for name in os.listdir(d):
+        data["train"]["names"].append(name)
+    data["train"]["names"].sort()
+    for name in os.listdir(d):
+        data["names"].append(name)
+    data["names"] = sorted(data["names"])
+    return data
+
+
+def sorted_by_another_part(d):
+    data = {"train": {"names": []}, "names": []}
+    data["names"].sort()
+    for name in os.listdir(d):  # DET203
+        data["names"].append(name)
+    for name in os.listdir(d):  # DET203
+        data["train"]["names"].append(name)
+    data["train"]["others"].sort()
+    return data
+"""
+
+
+@pytest.mark.parametrize("narrowed", [True, False])
+@pytest.mark.parametrize("text", [NESTED, SORTED_LATER])
+def test_lists_in_dicts_in_a_dict_have_the_order_of_the_loop_unless_they_are_sorted(
+    findings: Callable[..., list[Finding]], text: str, *, narrowed: bool
+) -> None:
+    lines = text.lstrip("\n").splitlines()
+    marked = [row for row, line in enumerate(lines, 1) if line.endswith("# DET203")]
+    found = findings(text, "DET203", narrowed=narrowed)
+    assert [each.row for each in found] == marked != []
+    assert {each.confidence for each in found} == {Confidence.LIKELY}

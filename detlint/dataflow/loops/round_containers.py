@@ -154,9 +154,21 @@ class Containers(Judge):
         elif self._is_of_job(owner):
             return
         elif not self._is_apart(owner, values):
-            yield from self._of_groups(op, table, flow)
+            yield from self._of_groups(op, *self._outermost(owner, table, flow))
         elif not self._has_own_lists(table):
             yield from self._of_keys(table, flow)
+
+    def _outermost(self, owner: Op, table: Op, flow: Flow) -> tuple[Op, Flow]:
+        """``data["train"]["names"]``: the dict that holds the others, and what is followed of it;
+        not past a dict of one element, to which no other round adds."""
+        outer = _table(table)
+        while not (outer is None or self._is_of_element(owner) or self._is_of_element(table)):
+            owner, table, flow = table, outer, flow.held
+            outer = _table(table)
+        return table, flow
+
+    def _is_of_element(self, held: Op) -> bool:
+        return not self._round.elements.isdisjoint(held.args[1:])
 
     def _of_keys(self, table: Op, held: Flow) -> Iterator[Use]:
         """What is done with a dict to which rounds add a key each, but for looking keys up."""
@@ -172,6 +184,8 @@ class Containers(Judge):
 
     def _of_groups(self, op: Op, table: Op, flow: Flow) -> Iterator[Use]:
         """What is done with the lists or dicts in a dict, to which an operation adds."""
+        if self._is_sorted_later(op):
+            return
         holder = self._effects.holders.of(table)
         is_sorted = holder.sorted_at >= self._round.region.end
         if is_sorted and not self._grows(table):
@@ -184,6 +198,28 @@ class Containers(Judge):
             each.code in ("attr", "param") for each in holder.states
         ):
             yield from looped(op)
+
+    def _is_sorted_later(self, op: Op) -> bool:
+        """``groups["a"].sort()`` after a loop that adds to ``groups["a"]``, and to no other."""
+        group, end = self._group(op), self._round.region.end
+        if group is None or not end:
+            return False
+        changes = (x for code in ("change", "store_item") for x in op.function.coded(code))
+        return any(
+            each.place >= end and _sorts(each) and self._group(each) == group for each in changes
+        )
+
+    def _group(self, op: Op) -> tuple[object, ...] | None:
+        """``groups["a"]`` of an operation that changes or sets it: what that is looked up in, and
+        the keys; None where one is not written out."""
+        keys = [op.args[1]] if op.code == "store_item" else []
+        owner = op.args[0]
+        while owner.code == "item":
+            keys.append(owner.args[1])
+            owner = owner.args[0]
+        if any(each.code != "const" for each in keys):
+            return None
+        return self._effects.made(owner), *(each.name for each in keys)
 
     def _read_from(self, holder: Holder, flow: Flow) -> Use | None:
         """The first use of a container after the loop."""
@@ -204,7 +240,7 @@ class Containers(Judge):
         if owner.code != "item" or owner.args[1] not in self._round.elements:
             return False
         table = self._effects.made(owner.args[0])
-        makes = "collections.defaultdict" in self._values.called(table)
+        makes = "collections.defaultdict" in self._values.called(table) or _is_put(owner)
         return (makes or self._has_own_lists(table)) and not self._depends(values, table)
 
     def _is_of_job(self, owner: Op) -> bool:
@@ -495,6 +531,17 @@ class Containers(Judge):
         if op.code == "call" and op.args[0].code == "attr":
             return self._is_state(op.args[0].args[0], container)
         return bool(path_of(op)) and path_of(op) == path_of(container)
+
+
+def _sorts(op: Op) -> bool:
+    """``names.sort()``, ``groups["a"] = sorted(…)``."""
+    return op.name == "sort" if op.code == "change" else names.sorts(word_of(op.args[2]))
+
+
+def _is_put(held: Op) -> bool:
+    """``rows[name]``, after ``rows[name] = []``."""
+    table, key = held.args
+    return table.code == "store_item" and table.args[1] is key
 
 
 def _table(owner: Op) -> Op | None:
