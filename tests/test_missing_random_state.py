@@ -166,3 +166,12 @@ def test_a_query_whose_database_draws_is_found(
 ) -> None:
     told = findings(f"{imports}\n{line}\n", "DET104")
     assert [each.confidence.name.lower() for each in told] == [found] * bool(found)
+
+
+def test_a_table_to_which_a_column_was_assigned_is_still_one(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    draws = "rows['count'] = 1\ny = rows[rows['label'] == 0].sample(n)\n"
+    (found,) = findings(f"rows = table.groupby('patient').mean()\n{draws}", "DET104")
+    assert found.message.startswith("sample(…) has no random_state")
+    assert findings(f"rows = load()\n{draws}", "DET104") == []

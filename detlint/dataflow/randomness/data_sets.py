@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_written
-from detlint.dataflow.slices import SAME, alternatives, closure
+from detlint.dataflow.slices import alternatives, before, closure
 from detlint.models import loading
 from detlint.models.names import is_size
 
@@ -61,9 +61,7 @@ def _made_of(op: Op) -> Iterable[Op]:
         return op.args[:1]
     if op.code == "call":
         return op.args[0].args[:1] if op.args[0].code == "attr" else ()
-    if op.code in SAME:
-        return alternatives(op)
-    return _applied_by(op) if op.code == "param" else ()
+    return _applied_by(op) if op.code == "param" else before(op)
 
 
 def _applied_by(parameter: Op) -> Iterator[Op]:
