@@ -87,6 +87,12 @@ def roles(text: str) -> list[str]:
             id="each answer in a file",
         ),
         pytest.param("model.eval()\nloss.backward()\nHERE\n", [], id="training and evaluation"),
+        pytest.param(
+            "model.train(rows, labels)\nHERE\nmodel.predict(x)\n", [], id="training by own means"
+        ),
+        pytest.param(
+            "model.train(was)\nHERE\nmodel.predict(x)\n", ["inference"], id="a mode put back"
+        ),
     ],
 )
 def test_what_code_is_for(text: str, expected: list[str]) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import closure
 from detlint.models import roles as words
 from detlint.syntax.layout import layout_of, says_in_code
@@ -54,7 +55,7 @@ class Roles:
         """The parts of the file that ask a model for answers, or belong to one that does so. A
         data set is read by others: what it calls says nothing of these."""
         text = self._unit.text
-        if _trains(text) or not says_in_code(text, words.ANSWERS):
+        if _trains(self._unit) or not says_in_code(text, words.ANSWERS):
             return set()
         if any(map(_keeps_rows, self._stores())):
             return set()
@@ -143,12 +144,21 @@ def _draws(unit: Unit) -> bool:
     return only_draws(unit.text, lambda libraries: any(_imports(unit, libraries)))
 
 
-def _trains(text: str) -> bool:
-    return says_in_code(text, words.TRAINS)
+def _trains(unit: Unit) -> bool:
+    if says_in_code(unit.text, words.TRAINS):
+        return True
+    given = unit.ops_naming(words.TRAIN) if f".{words.TRAIN}(" in unit.text else ()
+    return any(word_of(call) == words.TRAIN and _takes_data(call) for call in given)
+
+
+def _takes_data(call: Op) -> bool:
+    """``model.train(rows, labels)``: what takes a mode alone, as a module of torch, trains
+    nothing."""
+    return len(call.args) > 2 and call.args[0].code == "attr"
 
 
 def _answers(unit: Unit) -> bool:
-    return not _trains(unit.text) and any(_imports(unit, words.ANSWERING))
+    return not _trains(unit) and any(_imports(unit, words.ANSWERING))
 
 
 _OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws, "inference": _answers}
