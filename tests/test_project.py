@@ -1865,6 +1865,9 @@ def test_a_configuration_that_chooses_the_attention_of_torch_is_left_to_its_swit
     ("uses", "matters"),
     [
         ("rows = sorted(rows); reset(rows); options.set(1)", False),
+        ("names = sorted(set(rows)); names = 'a' in {'a', 'b'}", False),
+        ("count = len(set(rows) - {'a'})", False),
+        ("names = list({'a', 'b'})", True),
         ("names = set(rows)", True),
         ("names = {'a', 'b'}", True),
         ("names = {each for each in rows}", True),
@@ -1881,6 +1884,8 @@ def test_a_hash_seed_that_comes_too_late_where_nothing_is_hashed(
     assert lint("--select", "DET106") == ["seeds.py:4 DET106"] * matters
     possible = lint("--select", "DET106", "--min-confidence", "possible")
     assert possible == ["seeds.py:4 DET106"]
+    project({"seeds.py": f"import names\n{seeds}", "names.py": "names = set(f(:\n"})
+    assert "seeds.py:5 DET106" in lint("--select", "DET106")
 
 
 def test_turning_determinism_on_clears_what_inductor_would_time(

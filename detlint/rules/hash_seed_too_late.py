@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.environment import Environment
 from detlint.dataflow.arguments.settings import options
+from detlint.dataflow.orders.hash_orders import depends_on_hashes
 from detlint.documents.entropy import entropy
 from detlint.documents.launches import launches, program
 from detlint.documents.training import is_tester, runs_tests
@@ -32,10 +32,6 @@ _EXPORT = "export it before Python starts"
 _KEEPS = "this process keeps its hashes"
 _IN_SHELL = f"start it as {_VARIABLE}=0 python ..."
 _OF_KERNEL = "set it before Jupyter starts"
-# Sets and hashes, but for keywords that end a word: ``reset(x)``, ``x.set(y)``.
-_HASHES = re.compile(
-    r"(?<![\w.])(?:frozenset|hash|set)\(|(?:[=(,]|\b(?:in|return))\s*\{\s*[\w.\"']+\s*(?:,|for\b)"
-)
 
 
 class HashSeedTooLate(Rule):
@@ -50,7 +46,8 @@ class HashSeedTooLate(Rule):
 
     Lowers the confidence:
     - all programs of a script are tests, benchmarks or servers by their names
-    - no file of the programs that set it has a set or calls `hash`: *possible*
+    - no file of the programs that set it calls `hash`, shows the order of a set, or gives others a
+      set: *possible*
 
     Not reported:
     - a file that starts itself anew with `os.exec…`
@@ -118,8 +115,8 @@ class HashSeedTooLate(Rule):
     @classmethod
     def doubted(cls, finding: Finding, program: Program) -> bool:
         """Where the program's files have nothing that hashes decide about."""
-        texts = (program.source_of(each).text for each in program.paths)
-        return _KEEPS in finding.message and not any(map(_HASHES.search, texts))
+        sources = (program.source_of(each) for each in program.paths)
+        return _KEEPS in finding.message and not any(map(depends_on_hashes, sources))
 
     def visit_Text(self, _node: Text) -> None:
         doubtful = all(runs_tests(launch) for _, launch in launches(self.document))

@@ -48,7 +48,7 @@ def leaving(sets: Sets, functions: Iterable[Function]) -> Iterator[tuple[ast.AST
 
 def _handed_on(sets: Sets, call: Op) -> Iterator[Op]:
     """The sets that a call gives a function of another file, as it seems."""
-    if sets.values.function_row(call) is not None:
+    if (sets.values.function_row(call) or sets.values.method_row(call)) is not None:
         return
     for name, value in call.arguments():
         handed = name not in ("*", "**") and sets.is_set(value) and _varies(sets.values, value)
