@@ -85,6 +85,7 @@ _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
 _PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.MULTILINE)
 _CALLED = re.compile(r"(?<![\w.])(\w+)[ \t]*\(")
 _DEFINES = re.compile(r"\n(?:async[ \t]+def|def|class)\b")
+_IMPORTS = re.compile(r"\n(?:import\b|from[ \t]+(\.?))")
 _QUOTES = ('"""', "'''")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
 _PLUGS = ("conftest.py", "setup.py")
@@ -152,11 +153,12 @@ def may_be_flat(path: str, text: str) -> bool:
 
 def may_be_flat_in_package(path: str, text: str) -> bool:
     """The same of a file of a package: one that takes the command line, say, or that defines
-    nothing which others may import."""
-    if os.path.basename(path) == "__init__.py":
+    nothing which others may import. A script can't import relatively, and without imports it
+    does nothing that varies."""
+    lines = f"\n{text}"
+    if os.path.basename(path) == "__init__.py" or set(_IMPORTS.findall(lines)) != {""}:
         return False
-    defines = _DEFINES.search(f"\n{text}") is not None
-    return may_start(path, text) or (not defines and may_be_flat(path, text))
+    return may_start(path, text) or (_DEFINES.search(lines) is None and may_be_flat(path, text))
 
 
 def are_flat(paths: Iterable[str]) -> bool:
