@@ -181,6 +181,7 @@ class Flows:
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
         self._drawers = [each for each in nodes if draws_name(each.statement)]
+        self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object
         self._fields = {e.statement.writes[0][0]: e for e in nodes if has_factory(e.statement)}
         self._branched: dict[object, Origins] = {}  # by frame
@@ -344,7 +345,8 @@ class Flows:
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         # what it goes through was given by a call, in its first round
-        found = self._of_results([e for e in round_that_called(node).below if e.differs])
+        found = self._on_a_signal(node)
+        found = found or self._of_results([e for e in round_that_called(node).below if e.differs])
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
         if not is_fresh(node.statement):
             found = found or self._from_elsewhere(node)
@@ -352,6 +354,16 @@ class Flows:
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         return found or frozenset((node,))
+
+    def _on_a_signal(self, node: Node) -> Origins:
+        """What handled a signal while a statement ran, in one run or both: it may have written what
+        that one is then seen to have made."""
+        for each in self._handlers:
+            for run in (0, 1):
+                ran, inner = node.ran_in(run), each.ran_in(run)
+                if ran and inner and ran.began <= inner.began <= (ran.ended or NEVER):
+                    return frozenset((each,))
+        return NOTHING
 
     def _of_pace(self, node: Node) -> Origins:
         """What decided how often a generator went on: what branched last, in what takes from it."""

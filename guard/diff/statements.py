@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from guard.diff.alignment import aligned
 from guard.observe.statements import LOOPS
+from guard.trace.statements import ON_A_SIGNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -191,6 +192,11 @@ class Node:
     def is_in_thread(self) -> bool:
         """Whether another thread than its process's first ran it, at a time of its own."""
         return ":" in self.within.role
+
+    @property
+    def is_on_a_signal(self) -> bool:
+        """Whether it ran as a signal came, within whatever ran then."""
+        return self.within.role.partition("#")[0].endswith(ON_A_SIGNAL)
 
     @property
     def draws(self) -> bool:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import threading
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from guard.observe.patching import around, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
+    from types import CodeType
 
 _UNITS = {"": 1e-9, "_ns": 1}
 
@@ -68,3 +72,25 @@ class Entropy:
             return asked(size)
 
         replace(stack, random, "_urandom", counted)
+
+
+class Signals:
+    """Of one process: what the program has installed to handle signals."""
+
+    def __init__(self) -> None:
+        self.handlers: set[CodeType] = set()
+
+    def follow(self, stack: ExitStack) -> None:
+        """Note it from here on, until the stack is closed."""
+
+        @around(stack, signal, "signal")
+        def _(install: Callable[..., Any], number: int, handler: Any) -> Any:  # noqa: ANN401
+            function = handler
+            while isinstance(function, partial):
+                function = function.func
+            function = getattr(function, "__func__", function)
+            if not isinstance(function, FunctionType):
+                function = type(function).__call__ if callable(function) else None
+            if isinstance(function, FunctionType):
+                self.handlers.add(function.__code__)
+            return install(number, handler)

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.digests.generators import NONE, look
 from guard.digests.traits import ASKED, MISSING, Traits, begins, traits_of, value_of
 from guard.digests.values import Digests
-from guard.observe.clocks import Clocks, Entropy
+from guard.observe.clocks import Clocks, Entropy, Signals
 from guard.observe.places import is_installed, is_library
 from guard.observe.statements import Files
-from guard.trace.statements import Stream
+from guard.trace.statements import ON_A_SIGNAL, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -302,6 +302,8 @@ class Tracer:
         self._threads = itertools.count(1)
         self.clocks = Clocks()
         self.entropy = Entropy()
+        self.signals = Signals()
+        self._handling: dict[CodeType, int] = {}  # as which threads
         self._undo = ExitStack()
 
     def begin(self, role: str | None = "main") -> None:
@@ -312,6 +314,7 @@ class Tracer:
         self.digests.names.follow(self._undo)
         self.clocks.follow(self._undo)
         self.entropy.follow(self._undo)
+        self.signals.follow(self._undo)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         threading.settrace(self._called)
@@ -353,6 +356,7 @@ class Tracer:
             self._traits.clear()
             self._local = threading.local()
             self._threads = itertools.count(1)
+            self._handling.clear()
             self.stream = Stream(self._folder, None)
 
     def _called(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
@@ -375,6 +379,7 @@ class Tracer:
             held = getattr(frame.f_trace, "__self__", None)
             if not isinstance(held, Frame) or held.epoch != self.epoch:
                 held = Frame(self, found, next(self._numbers))
+            self._interrupted(frame, held)
             held.enter(frame)
         except Exception as error:  # noqa: BLE001 - it is the program that matters
             self.fail(error)
@@ -399,6 +404,21 @@ class Tracer:
             self.stream.add(("t", found, name))
         return found
 
+    def _interrupted(self, frame: FrameType, held: Frame) -> None:
+        """What handles a signal runs within any statement, which has not called it: it counts as a
+        thread of its own."""
+        handling = getattr(self._local, "handler", None)
+        if frame.f_code not in self.signals.handlers or handling is not None:
+            return
+        around = self.thread(), self._local.stack
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+        number = self._handling.get(frame.f_code)
+        if number is None:
+            number = self._handling[frame.f_code] = next(self._threads)
+            self.stream.add(("t", number, f"{name}{ON_A_SIGNAL}"))
+        self._local.around, self._local.handler = around, held
+        self._local.number, self._local.stack = number, []
+
     @property
     def is_shared(self) -> bool:
         """Whether other threads run beside this one."""
@@ -416,6 +436,10 @@ class Tracer:
         stack: list[Frame] = getattr(self._local, "stack", [])
         while stack and stack.pop() is not frame:
             pass
+        if getattr(self._local, "handler", None) is frame:
+            self._local.number, self._local.stack = self._local.around
+            self._local.handler = None
+            return None
         if not stack:
             self.stream.flush()
             return None

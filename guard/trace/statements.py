@@ -148,6 +148,9 @@ class Call:
         return self.name.endswith("<lambda>")
 
 
+ON_A_SIGNAL = "() on a signal"  # the end of a role: what handles one, whatever runs then
+
+
 @dataclass(eq=False, slots=True)
 class Thread:
     """What one thread of one process called, from no other statement of the program's."""

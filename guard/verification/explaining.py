@@ -124,6 +124,8 @@ def _why(node: Node, traits: Traits) -> tuple[str, str]:
                 f"differs by what others have done by then: {name}() {DOES[source]}",
                 source.value,
             )
+    if node.is_on_a_signal:
+        return "runs when a signal comes: at another statement in each run", Source.CLOCK.value
     if node.draws and node.is_in_thread:
         return "draws at any time: it runs in a thread", FROM_A_THREAD
     does = "was decided otherwise" if node.branches else "gave something else"
@@ -195,6 +197,8 @@ def _moved(node: Node) -> list[str]:
 def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     """What other threads, processes and ranks do meanwhile."""
     statement, shown = node.statement, f"`{node.statement.text}`"
+    if node.is_on_a_signal:
+        yield Origin(Source.CLOCK, f"{shown} runs when a signal comes, whatever runs then")
     if traits.read & SHARED:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
     raised = {ran.raised for ran in (node.first, node.second) if ran is not None}

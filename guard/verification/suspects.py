@@ -389,6 +389,9 @@ def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Li
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:
     """What the clock decides; first what ends by it, where one run is shorter."""
+    for path, line, name in text.timers:
+        what = f"{name}() has a signal handled when a time is over, whatever runs then"
+        yield Line(_SURE, path, line, what, Source.CLOCK.value)
     for path, found in text.timed_conditions.items():
         for each in found:
             rank = _SURE + (cause is Cause.LENGTH and not each.ends)

@@ -33,6 +33,8 @@ _OF_SETS = {
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 
+_TIMERS = {"signal.setitimer": 1, "signal.alarm": 0}  # and which argument has the seconds
+
 
 class Text:
     """The program's own files, read once, the one that is started first."""
@@ -114,7 +116,18 @@ class Text:
         if self.threads or not _TIMED.isdisjoint(self._sources):
             return True
         waits = any(of_arguments(call) for call, _ in self._calls)
-        return waits or any(self.timed_conditions.values())
+        return waits or any(self.timed_conditions.values()) or any(self.timers)
+
+    @property
+    def timers(self) -> Iterator[tuple[str, int, str]]:
+        """Files, lines and calls that have a signal sent when a time is over."""
+        for path, tree in self.trees.items():
+            names = imported(tree)
+            for call, name in calls(tree):
+                at = _TIMERS.get(dotted(call, names))
+                seconds = call.args[at] if at is not None and at < len(call.args) else None
+                if seconds is not None and getattr(seconds, "value", None) != 0:  # 0 ends it
+                    yield path, call.lineno, name
 
     @cached_property
     def timed_conditions(self) -> dict[str, list[Timed]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
 import textwrap
 import threading
@@ -12,7 +14,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from statement_runs import flows, origins
+from statement_runs import flows, origins, run
 
 from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
@@ -24,7 +26,7 @@ from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.recording import tracer
 from guard.trace.statements import Call, Ran, Recording, Thread
-from guard.verification.explaining import origin_of
+from guard.verification.explaining import origin_of, suspect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1158,3 +1160,46 @@ def test_a_file_that_processes_share_tells_how_far_they_have_come(
     found.is_shared = True
     told = Source.READINESS if is_told else Source.NOT_SHOWN
     assert origin_of(node, found.traits(node)).source is told
+
+
+ON_A_SIGNAL = """\
+import signal, time
+class Alarm:
+    def __init__(self):
+        self.rings = False
+        signal.signal(signal.SIGUSR1, self.ring)
+    def ring(self, number, frame):
+        self.rings = True
+alarm = Alarm()
+seen = []
+for at in range(8):
+    time.sleep(0.1)
+    if alarm.rings:
+        seen.append(at)
+        alarm.rings = False
+found = sum(seen)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal")
+def test_what_handles_a_signal_is_the_origin_of_what_it_sets(tmp_path: Path) -> None:
+    program, before = tmp_path / "program.py", signal.getsignal(signal.SIGUSR1)
+    program.write_text(ON_A_SIGNAL, encoding="utf-8")
+    for number, seconds in enumerate((0.05, 0.55)):
+        send = partial(os.kill, os.getpid(), signal.SIGUSR1)
+        timer = threading.Timer(seconds, send)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        timer.start()
+        run(program, tmp_path / str(number))
+        timer.join()
+    signal.signal(signal.SIGUSR1, before)
+    found, _ = compare(*(str(tmp_path / str(number) / "trace") for number in (0, 1)))
+    last = [each for each in found.tainted if each.statement.line == 15][-1]
+
+    assert {each.statement.line for each in last.origins} == {7}
+    (origin,) = last.origins
+    assert origin.is_on_a_signal
+    assert origin_of(origin, found.traits(origin)).source is Source.CLOCK
+    assert suspect(origin, found.traits(origin)).fits == Source.CLOCK.value
+    called = [each.call.name for node in found.nodes for each in node.below]
+    assert "Alarm.ring" not in called

@@ -61,15 +61,29 @@ if time.monotonic() > end:
 """
 
 
+TIMER = """\
+import signal
+from signal import alarm as wake
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
+train()
+wake(2)
+signal.setitimer(signal.ITIMER_REAL, 0)
+wake(0)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "cause", "lines"),
     [
+        (TIMER, Cause.KERNEL, [4, 6]),
+        (TIMER, Cause.STATE, []),
         (HOGWILD, Cause.INITIALISATION, [3, 4]),
         (HOGWILD.replace(".share_memory()", ""), Cause.INITIALISATION, []),
         (CLOCK, Cause.OUTSIDE, [3]),
         (CLOCK, Cause.STATE, []),
     ],
-    ids=["shared", "not shared", "clock", "resumed"],
+    ids=["timer", "resumed with a timer", "shared", "not shared", "clock", "resumed"],
 )
 def test_lines_that_processes_or_the_clock_decide(
     text: str, cause: Cause, lines: list[int], tmp_path: Path
