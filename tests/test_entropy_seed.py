@@ -188,3 +188,87 @@ def test_functions_of_other_files_seed_with_what_they_are_given(
     project({"lib/__init__.py": "", "lib/folds.py": FOLDS, "use.py": USES.format(line)})
     assert len(places(capsys, "DET103")) == count
     assert len(places(capsys, "DET103", "use.py")) == count
+
+
+NAMED = """
+import hashlib
+import time
+import zlib
+from datetime import datetime
+
+import torch
+
+name = {}
+torch.manual_seed(zlib.crc32(name.encode()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ('f"run-{datetime.now():%Y%m%d-%H%M}"', 1),
+        ('datetime.now().strftime("%H%M")', 1),
+        ('time.strftime("%H%M")', 1),
+        ('"run-" + time.strftime("%H%M", time.localtime())', 1),
+        ('time.ctime().replace(" ", "")', 1),
+        ("str(time.gmtime().tm_hour)", 1),
+        ('time.strftime("%H%M", time.gmtime(0))', 0),
+        ("time.ctime(0)", 0),
+        ('f"run-{datetime(2020, 1, 1):%Y%m%d}"', 0),
+    ],
+)
+def test_a_time_as_text_that_a_seed_is_made_of_is_one_of_the_clock(
+    name: str, count: int, findings: Callable[..., list[Finding]]
+) -> None:
+    found = findings(NAMED.format(name), "DET103")
+    assert [each.message.count("comes from the clock") for each in found] == [1] * count
+
+
+def test_a_time_as_text_that_only_names_is_no_seed(findings: Callable[..., list[Finding]]) -> None:
+    text = NAMED.format('time.strftime("%H%M")').replace("zlib.crc32(name.encode())", "0")
+    assert findings(text + "open(name)\n", "DET103") == []
+
+
+RUN = """
+from datetime import datetime
+
+def name_of_run(prefix="run"):
+    return f"{prefix}-{datetime.now():%Y%m%d-%H%M}"
+"""
+TRAIN = """
+import zlib
+import torch
+from run import name_of_run
+
+def start(number):
+    torch.manual_seed(number)
+
+def main():
+    name = name_of_run()
+    open(name, "w").close()
+    {}
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("torch.manual_seed(zlib.crc32(name.encode()))", 1),
+        ("start(zlib.crc32(name.encode()))", 1),
+        ("seed = int(name[-4:]); start(seed)", 1),
+        ("torch.manual_seed(0)", 0),
+        ('print(name); start(zlib.crc32(b"run"))', 0),
+    ],
+)
+def test_another_file_seeds_with_what_a_function_takes_from_the_clock(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    count: int,
+) -> None:
+    project({"run.py": RUN, "train.py": TRAIN.format(line)})
+    assert len(places(capsys, "DET103")) == count
+    assert len(places(capsys, "DET103", "run.py")) == count
+    assert places(capsys, "DET103", "train.py") == []

@@ -290,7 +290,7 @@ ENTROPY = {
             "datetime.datetime.utcnow",
             "datetime.datetime.today",
             "datetime.date.today",
-            "pandas.Timestamp.now",
+            *(f"pandas.Timestamp.{name}" for name in ("now", "today", "utcnow")),
         ],
         "the clock",
     ),
@@ -314,6 +314,11 @@ ENTROPY = {
     ),
     **dict.fromkeys(TORCH_RESEEDING, "the operating system"),
     "builtins.id": "the address of an object",
+}
+# Functions that read the clock where they are given no time, with the place of that.
+CLOCKS_BY_DEFAULT = {
+    **dict.fromkeys(("time.asctime", "time.ctime", "time.gmtime", "time.localtime"), 0),
+    "time.strftime": 1,
 }
 # Draws that are no seeds, and those of which what they choose from tells.
 NOISE = frozenset(("betavariate", "gauss", "normal", "randn", "triangular"))

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.importers import Importers
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness import entropy
 from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
@@ -25,7 +26,7 @@ from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.randomness.entropy import Entropy
@@ -46,9 +47,11 @@ class EntropySeed(Rule):
     `hash()` of strings anew in each process, and an object's address differs as well.
 
     Reported:
-    - a seed taken from the clock, a process id, `os.urandom`, `secrets` or `uuid`
+    - a seed taken from the clock, also from a time as text, a process id, `os.urandom`, `secrets` or `uuid`
     - a seed drawn from a global generator that nothing has seeded, also for a function of another
       file that seeds with it
+    - what a function takes from the clock, the process or the system, where another file seeds with
+      that
     - calls that mean entropy: `random.seed()`, `torch.seed()`, `generator.seed()`
     - `np.random.seed = 0`, which seeds nothing
     - a seed made of `hash()` of a string, or of `id()`
@@ -86,6 +89,11 @@ class EntropySeed(Rule):
         "now(",
         "utcnow",
         "today()",
+        "time.strftime(",
+        "import strftime",
+        "localtime()",
+        "gmtime()",
+        "ctime()",
         "urandom",
         "getrandom",
         "getpid",
@@ -124,7 +132,7 @@ class EntropySeed(Rule):
     )
     mentions = (*MENTIONS, "seed", "SEED", "[training]")
     # Without one of these, a function of another file may still seed with a number.
-    needs = (*_SEEDS, "random.randint(", "randrange(", "getrandbits(")
+    needs = (*_SEEDS, "random.randint(", "randrange(", "getrandbits(", "strftime(", "now():%")
     crosses_files = True
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
@@ -230,6 +238,7 @@ class EntropySeed(Rule):
                     self._check(place)
         for place in elsewhere:
             self._check(place, _ELSEWHERE)
+        self._follow_out(functions)
         stores = (op for function in functions for op in function.coded("store_attr"))
         for each in filter(entropy.replaces_seeding, stores):
             self._report_replaced(each)
@@ -316,6 +325,49 @@ class EntropySeed(Rule):
             safe=False,
             confidence=Confidence.POSSIBLE if never else None,
         )
+
+    def _follow_out(self, functions: Sequence[Function]) -> None:
+        """What other files seed with, of what functions of this one give them."""
+        for function in (each for each in functions if each.outer is None and each.returns):
+            for call in function.coded("call"):
+                found = entropy.source(call, self._origins)
+                if found is None or found.library or self._told.holds(call.node, call):
+                    continue
+                if not entropy.is_returned(call):
+                    continue
+                if self.others is None:
+                    self.leave(call.node)
+                else:
+                    self._tell_out(found, Importers(self.unit, self.others).calls(function))
+
+    def _tell_out(self, found: Entropy, uses: Iterable[Op]) -> None:
+        pairs = ((use.function.unit, self._seeded_with(use, found)) for use in uses)
+        unit, place = next(((u, x) for u, x in pairs if x is not None), (self.unit, None))
+        if place is None:
+            return
+        node = found.call.call_node
+        self._told.add(node, found.call)
+        self.report(
+            node,
+            f"{place.subject} at {unit.path}:{place.node.lineno} comes from {found.what} "
+            f"(`{self._shown(node)}`), {_DIFFERS}",
+            advice=_ADVICE,
+            confidence=self.lowered(place.node, None, unit),
+            way=[(node, "given to other files here")],
+            there=[(place.node, "it seeds here")],
+            unit=unit,
+        )
+
+    def _seeded_with(self, use: Op, found: Entropy) -> Place | None:
+        """What is a seed and made of what a call of a function gives, in the one around it."""
+        function = use.function
+        opened = Origins(self.others.find) if self.others is not None else None
+        entropies = entropy.Entropies(Origins(), {use: found})
+        places = [*self._places.named([function])]
+        for call in function.coded("call"):
+            places += [*self._places.given(call), *self._places.handed(call, opened)]
+        of_it = (x for x in places if entropies.of(x.value) is found and not x.only_labels())
+        return min(of_it, key=Place.start, default=None)
 
     def _is_unseeded(self, found: Entropy, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""

@@ -13,7 +13,7 @@ from detlint.models import names, randomness
 from detlint.models.tables import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
@@ -26,6 +26,7 @@ _GENERATORS = {
     "numpy": "NumPy's global generator",
     "torch": "torch's global generator",
 }
+_CLOCK = "the clock"
 _HASH = "a string's hash, which Python salts in each process"
 _SYSTEM = "the operating system"
 _MOST = 400  # operations behind a value that are asked
@@ -54,10 +55,11 @@ class Entropy(NamedTuple):
 
 
 class Entropies:
-    """Answers for the values of one file."""
+    """Answers for the values of one file; ``given``: calls that give entropy of another file."""
 
-    def __init__(self, origins: Origins) -> None:
+    def __init__(self, origins: Origins, given: Mapping[Op, Entropy] | None = None) -> None:
         self.origins = origins
+        self._given = given or {}
         self._without: set[Step] = set()
         self._known: dict[Step, Entropy] = {}
 
@@ -71,7 +73,8 @@ class Entropies:
             if step in seen or step in self._without:
                 continue
             seen.add(step)
-            found = self._known.get(step) or source(step[0], self.origins)
+            found = self._known.get(step) or self._given.get(step[0])
+            found = found or source(step[0], self.origins)
             if found is not None:
                 self._known[value, ()] = found
                 return found
@@ -94,12 +97,19 @@ def source(op: Op, origins: Origins) -> Entropy | None:
         return Entropy(op, _SYSTEM)
     called = op.called
     what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
-    if what is not None:
-        return Entropy(op, what)
+    if what is not None or _reads_clock(op):
+        return Entropy(op, what or _CLOCK)
     if "builtins.hash" in called and len(op.args) > 1 and _is_text(op):
         return Entropy(op, _HASH)
     library = drawn_from(op)
     return Entropy(op, _GENERATORS[library], library) if library else None
+
+
+def _reads_clock(call: Op) -> bool:
+    """Whether a call writes or takes apart the time of now, as it is given no other one."""
+    places = (randomness.CLOCKS_BY_DEFAULT.get(each) for each in call.called)
+    given = len(list(call.arguments()))
+    return any(place is not None and given <= place for place in places)
 
 
 def reseeds_torch(call: Op, origins: Origins) -> bool:
@@ -235,13 +245,23 @@ def _of_attribute(op: Op) -> Iterator[Op]:
 
 def _is_source(call: Op) -> bool:
     called = call.called
-    return any(each in randomness.ENTROPY for each in called) or bool(drawn_from(call))
+    known = any(each in randomness.ENTROPY for each in called) or _reads_clock(call)
+    return known or bool(drawn_from(call))
+
+
+def _made_of(value: Op) -> Iterator[Op]:
+    return ahead([value], _WHOLE | {"attr", "call", "choice"}, _FEW)
+
+
+def is_returned(value: Op) -> bool:
+    """Whether the function around a value gives it to those who call that, however wrapped."""
+    return any(use.code == "return" for each in _made_of(value) for use in each.uses)
 
 
 def kept_as(value: Op) -> set[str]:
     """The attributes, variables of the module and functions that hand a value to other code."""
     found: set[str] = set()
-    for each in ahead([value], _WHOLE | {"attr", "call", "choice"}, _FEW):
+    for each in _made_of(value):
         for use in each.uses:
             if use.code in ("store_attr", "store_global") and use.args[-1] is each:
                 found.add(str(use.name))
