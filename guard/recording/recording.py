@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import process_group
@@ -115,6 +115,7 @@ def _forked() -> None:
         session.abandon()
         if process_group() is None:
             _wait_for_rank(session)
+            when_imported("torch", functools.partial(_note_training, session))
 
 
 def _wait_for_rank(session: Session) -> None:
@@ -134,6 +135,23 @@ def _watch_groups(session: Session) -> None:
         return result
 
 
+def _note_training(session: Session) -> None:
+    """Have a child note the line at which it first trains while nothing is recorded of it."""
+    from guard.observe.modes import follow_steps
+    from guard.observe.places import own
+
+    noted: list[bool] = []
+
+    def steps(*_: object) -> None:
+        place = own() if session.recorder is None and not noted else None
+        if place is not None:
+            noted.append(True)
+            with suppress(OSError), open(session.unrecorded, "a", encoding="utf-8") as file:
+                file.write(f"{place.filename}:{place.line}\n")
+
+    follow_steps(session.installed, steps)
+
+
 # Children that begin anew
 
 
@@ -146,5 +164,6 @@ def join(folder: str, options: Any, command: list[str]) -> None:  # noqa: ANN401
     _sessions.append(session)
     session.follow_statements()
     _wait_for_rank(session)
+    when_imported("torch", functools.partial(_note_training, session))
     util.Finalize(session, session.end, ("finished",), exitpriority=10)
     atexit.register(session.end, "finished")

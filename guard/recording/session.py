@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import process_group
 from guard.errors import GuardError
-from guard.trace import Header, TraceWriter
+from guard.trace import UNRECORDED, Header, TraceWriter
 
 if TYPE_CHECKING:
     from guard.recording.events import Events, Schema
@@ -87,6 +87,8 @@ class Session:
             os.makedirs(self.folder, exist_ok=True)
             rank, size = _environ("RANK", 0), _environ("WORLD_SIZE", 1)
             for name in os.listdir(self.folder):
+                if name == UNRECORDED and rank == 0:
+                    os.remove(self.unrecorded)
                 middle = name.removeprefix("rank").partition(".trace")[0]
                 if name.startswith("rank") and ".trace" in name and middle.isdecimal():
                     other = int(middle)
@@ -94,6 +96,11 @@ class Session:
                         os.remove(os.path.join(self.folder, name))
         except OSError as error:
             raise GuardError(f"cannot record in {self.folder!r}: {error.strerror}") from None
+
+    @property
+    def unrecorded(self) -> str:
+        """The file in which children that are no ranks note where they train."""
+        return os.path.join(self.folder, UNRECORDED)
 
     # Installing
 

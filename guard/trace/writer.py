@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from guard.trace.model import Label, Status, Step, StepKind
 
 
+# Beside the traces: where processes that have none trained, as lines "path:line".
+UNRECORDED = "unrecorded.txt"
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 

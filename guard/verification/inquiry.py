@@ -37,11 +37,18 @@ from guard.verification.statements import (
     never_written,
     settled,
 )
-from guard.verification.suspects import REMEDIES, Asked, advised, suspects, with_possibilities
+from guard.verification.suspects import (
+    REMEDIES,
+    Asked,
+    advised,
+    not_shown,
+    suspects,
+    with_possibilities,
+)
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from guard.diff import Difference
     from guard.verification.plan import Plan
@@ -66,6 +73,10 @@ _CUT_SHORT = "verify was interrupted: this is what was known by then, and no mor
 _CLOCKED = (
     "possibly the number of steps depends on the clock ({}): these runs did as many, and a faster "
     "or slower one may not"
+)
+_UNRECORDED = (
+    "processes that the program starts trained at {}, which was not compared: it shows only in "
+    "what they give back"
 )
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
@@ -98,10 +109,19 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
             return cut_short(opened, watch.so_far)
         comparison = verdict.comparison
         if comparison is None or comparison.difference is None or verdict.status == FAILED:
-            timed = _timed(opened.text) if verdict.status == IDENTICAL else ""
-            return with_notes(verdict, timed, *waits(watched), note, *opened.places)
+            told = unseen(opened.text, *watched.processes) if verdict.status == IDENTICAL else ()
+            return with_notes(verdict, *told, *waits(watched), note, *opened.places)
         verdict = explained(opened, watched, verdict, other)
         return with_notes(verdict, note, *opened.places)
+
+
+def unseen(text: Text, *processes: Process) -> Iterator[str]:
+    """What may differ in each run although some agree: by the program's text, and what it has done
+    that is not compared."""
+    for each in sorted({line for process in processes for line in process.unrecorded}):
+        yield _UNRECORDED.format(os.path.relpath(each))
+    yield _timed(text)
+    yield from not_shown(text.files)
 
 
 def _timed(text: Text) -> str:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from guard.diff import Cause, Comparer, Comparison, Difference, examine
 from guard.observe.places import Place
 from guard.trace import Event
-from guard.verification.inquiry import as_far, cut_short, failure_of, with_findings, with_notes
+from guard.verification.inquiry import (
+    as_far,
+    cut_short,
+    failure_of,
+    unseen,
+    with_findings,
+    with_notes,
+)
 from guard.verification.lost_state import left_apart, losses, with_losses
 from guard.verification.operators import Bisection
 from guard.verification.plan import recording
@@ -157,9 +164,9 @@ class _Resumption:
             verdict = with_findings(verdict, self._session.text, difference, Bisection(), entry)
         note = f"interrupted after {steps_done(self._at, expected)}, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
-        return with_notes(
-            verdict, note + (goes_on if start != expected else "and resumed at the next")
-        )
+        told = unseen(self._session.text, whole, after) if difference is None else ()
+        note += goes_on if start != expected else "and resumed at the next"
+        return with_notes(verdict, *told, note)
 
     @staticmethod
     def _resumed(whole: Process, after: Process, start: int) -> Comparison:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Comparer
 from guard.executors import stop
 from guard.program import text_of
-from guard.trace import Trace, TraceError, open_trace
+from guard.trace import UNRECORDED, Trace, TraceError, open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,6 +103,13 @@ class Process:
         """Why its recording ended before it did, which leaves the rest unknown; or None."""
         ends = [each.end for each in self.traces if each.end is not None]
         return next((each.message for each in ends if each.status == "failed"), None)
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The lines, as "path:line", at which processes trained that it started and that are no
+        ranks: nothing else is known of them."""
+        told = text_of(os.path.join(self.traces_folder, UNRECORDED))
+        return tuple(sorted(set(told.splitlines())))
 
     @property
     def waits(self) -> str:

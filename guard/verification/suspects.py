@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.process_settings import settings
 from detlint.dataflow.learning.saved_states import saved_states
-from guard.diff import Cause, Source, Suspect
+from guard.diff import Cause, Confidence, Source, Suspect
 from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
@@ -90,6 +90,14 @@ OF_CIRCUMSTANCES = {
 }
 _SECONDS = 120
 _MOST = 5  # suspects that are told
+# What gives another value or order in each run, on whatever machine, and no loader is.
+_VARYING = tuple(f"DET{each}" for each in (*range(101, 106), *range(203, 206), *range(401, 404)))
+_NOTED = 3  # findings that an answer of identical runs has
+_NOT_SHOWN = (
+    "{code} {place} showed in nothing that was compared, or came out the same in these runs: "
+    "{message}"
+)
+_MORE = "the linter has {} more like these: detlint --min-confidence possible"
 _LINES = 3  # lines of the text that are told
 _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
@@ -189,6 +197,25 @@ def suspects(
         codes = [each for each in codes if each not in _SHUFFLES]
     found = findings(files, codes)
     return rank(found, codes, difference, files, links)
+
+
+def not_shown(files: Sequence[str]) -> Iterator[str]:
+    """A sentence for each place of the program that may differ in each run, although its runs are
+    identical; the surest first."""
+    if not files:
+        return
+    try:
+        found = findings(files, _VARYING)
+    except GuardError as error:
+        yield str(error)
+        return
+    order = [each.value for each in Confidence]
+    found.sort(key=lambda each: order.index(each["confidence"]))
+    for each in found[:_NOTED]:
+        place = f"{os.path.relpath(each['filename'])}:{each['location']['row']}"
+        yield _NOT_SHOWN.format(code=each["code"], place=place, message=each["message"])
+    if len(found) > _NOTED:
+        yield _MORE.format(len(found) - _NOTED)
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:

@@ -55,6 +55,7 @@ def verify(
     def run(text: str, *options: str, asks: bool = False) -> tuple[int, Any]:
         if not asks:
             monkeypatch.setattr(inquiry, "suspects", lambda *_: ())
+            monkeypatch.setattr(inquiry, "not_shown", lambda *_: ())
         write(folder / "train.py", "from recording_stand_in import step\n" + text)
         status = command.main(["--json", *options, "train.py"])
         return status, json.loads(capsys.readouterr().out)
@@ -92,6 +93,35 @@ def test_runs_that_agree(verify: Verify, folder: Path) -> None:
         "interrupted": False,
     }
     assert os.listdir(folder) == ["train.py"]
+
+
+EXPORTED = """
+import random
+draws = random.Random()
+with open("weights.txt", "w") as file:
+    file.write(str(draws.random()))
+"""
+
+
+def test_what_no_comparison_shows_is_named_where_runs_agree(verify: Verify) -> None:
+    status, found = verify(f"{SAME}\n{EXPORTED}", "--runs", "2", asks=True)
+    assert (status, found["identical"]) == (0, True)
+    (told,) = (each for each in found["verify"]["notes"] if "DET" in each)
+    assert told.startswith("DET101 train.py:5 showed in nothing that was compared, or came out the")
+    assert told.endswith(": its seed comes from the operating system")
+
+
+@pytest.mark.parametrize("text", [SAME, f"{SAME}\n{EXPORTED}".replace("Random()", "Random(3)")])
+def test_a_clean_program_has_no_such_note(verify: Verify, text: str) -> None:
+    status, found = verify(text, "--runs", "2", asks=True)
+    assert (status, [x for x in found["verify"]["notes"] if "DET" in x]) == (0, [])
+
+
+def test_only_the_surest_places_are_named(verify: Verify) -> None:
+    status, found = verify(f"{SAME}\n{EXPORTED * 5}", "--runs", "2", asks=True)
+    told = [each for each in found["verify"]["notes"] if "DET101" in each or "more" in each]
+    assert (status, len(told)) == (0, 4)
+    assert told[-1] == "the linter has 2 more like these: detlint --min-confidence possible"
 
 
 def test_the_order_of_a_set_is_named(verify: Verify, folder: Path) -> None:

@@ -45,6 +45,48 @@ def test_a_program_that_is_deterministic(tmp_path: Path) -> None:
     assert done.stdout.startswith("Identical, bit for bit, ")
 
 
+FOLDS = """
+    import multiprocessing
+    import torch
+
+    def fit(seed):
+        torch.manual_seed(seed)
+        net = torch.nn.Linear(8, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(3):
+            loss = net(torch.randn(4, 8)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return loss.item()
+
+    def drawn(seed):
+        return torch.randn(1).item() + seed
+
+    if __name__ == "__main__":
+        torch.set_num_threads(1)
+        with multiprocessing.get_context("{method}").Pool(2) as pool:
+            print(pool.map({function}, [1, 2]))
+        fit(0)
+    """
+
+
+@pytest.mark.parametrize(
+    ("method", "function"), [("spawn", "fit"), ("fork", "fit"), ("fork", "drawn")]
+)
+def test_processes_that_train_and_are_not_compared_are_named(
+    tmp_path: Path, method: str, function: str
+) -> None:
+    text = FOLDS.format(method=method, function=function)
+    script = write(tmp_path / "train.py", text)
+    done = python("-m", "guard", "verify", "--json", "--runs", "2", script, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verify"]["steps"]) == (0, 3)
+    told = [each for each in found["verify"]["notes"] if each.startswith("processes that the")]
+    named = ["trained at train.py:12, which was not compared" in each for each in told]
+    assert named == [True] * (function == "fit")
+
+
 @pytest.mark.skipif(not hasattr(os, "confstr"), reason="glibc's malloc fills memory")
 def test_memory_that_nothing_has_written_is_traced_to_its_line(tmp_path: Path) -> None:
     script = write(tmp_path / "train.py", PROGRAM.format(maker="empty"))
