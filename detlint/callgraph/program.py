@@ -650,11 +650,12 @@ class Program:
     def varying(self) -> Located | None:
         """What may differ from run to run on a GPU of what it runs: rather what was seen to, and
         rather what visibly runs."""
-        hides = not HIDING.isdisjoint(self._holders)
+        hides, idles = not HIDING.isdisjoint(self._holders), "idles" in self._holders
         for anywhere in (False, True) if hides else (False,):
             for kind, what in self._varying_kinds:
-                for path, _, fact in self._each(kind, what, anywhere=anywhere):
-                    return Located(path, fact)
+                for path, part, fact in self._each(kind, what, anywhere=anywhere):
+                    if not (idles and self._reach.is_idle(self.path, path, part)):
+                        return Located(path, fact)
         return None
 
     @cached_property

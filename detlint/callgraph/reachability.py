@@ -15,7 +15,7 @@ from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
@@ -84,6 +84,12 @@ class Reachability:
         if part in ("", MAIN) or not self.runs(program, path, part):
             return False
         return not self._is_reached(self._calls, self._outside_starts, program, path, part)
+
+    def is_idle(self, program: str, path: str, part: str) -> bool:
+        """Whether a part runs, and only for objects of which all calls record no gradient."""
+        if part in ("", MAIN) or not self.runs(program, path, part):
+            return False
+        return not self._is_reached(self._calls, self._outside_idle, program, path, part)
 
     def _is_reached(
         self, graph: Graph, reached: Sequence[int], program: str, path: str, part: str
@@ -174,35 +180,54 @@ class Reachability:
 
     @cached_property
     def _running(self) -> list[int]:
-        return self._reached_without(())
+        return self._reached_without({})
 
-    def _reached_without(self, stops: Iterable[tuple[str, str]]) -> list[int]:
-        """What calls reach in each program by ways that lead through none of some parts."""
+    def _reached_without(self, stops: Mapping[tuple[str, str], int]) -> list[int]:
+        """What calls reach in each program by ways that lead through none of some parts, but in
+        the programs that each of these is given with."""
         limits = self._limits(self._calls)
-        for node in (self._calls.known(*each) for each in stops):
+        for part, programs in stops.items():
+            node = self._calls.known(*part)
             if node is not None:
-                limits[node] = 0
+                limits[node] &= programs
         return flood(self._calls, self._starts(self._calls), limits)
 
     @cached_property
     def _outside_workers(self) -> list[int]:
         return self._reached_without(
-            (path, part)
-            for path in self._files
-            for part in self._index.outline(path).uses
-            if part and self._is_for_workers(path, part)
+            {
+                (path, part): 0
+                for path in self._files
+                for part in self._index.outline(path).uses
+                if part and self._is_for_workers(path, part)
+            }
         )
 
     @cached_property
     def _outside_starts(self) -> list[int]:
-        starting: dict[Symbol, set[tuple[str, str]]] = {}  # what is started so, and where
-        for path in self._files:
-            for part, fact in self._index.facts(path, "worker_starts"):
-                for started in self._definitions.meant(path, fact.what) or ():
-                    starting.setdefault(started, set()).add((path, part))
         return self._reached_without(
-            each for each, at in starting.items() if at.issuperset(self.users(*each))
+            {each: 0 for each, others in self._told_of("worker_starts") if not others}
         )
+
+    @cached_property
+    def _outside_idle(self) -> list[int]:
+        found: dict[tuple[str, str], int] = {}
+        for each, others in self._told_of("idles"):
+            found[each] = 0
+            for path, _ in others:
+                found[each] |= self._within.get(path, 0)
+        return self._reached_without(found)
+
+    def _told_of(self, kind: str) -> Iterator[tuple[Symbol, set[tuple[str, str]]]]:
+        """The functions and classes that facts of a kind are about, and the parts of files that
+        name them beside these facts."""
+        told: dict[Symbol, set[tuple[str, str]]] = {}
+        for path in self._files:
+            for part, fact in self._index.facts(path, kind):
+                for each in self._definitions.meant(path, fact.what) or ():
+                    told.setdefault(each, set()).add((path, part))
+        for each, at in told.items():
+            yield each, set(self.users(*each)) - at
 
     @cached_property
     def _named(self) -> list[int]:

@@ -41,7 +41,7 @@ from detlint.index.facts import (
     VARIABLES,
     Fact,
 )
-from detlint.models import names, randomness, varying
+from detlint.models import layers, names, randomness, varying
 from detlint.models import settings as rows
 from detlint.models import training as trainers
 from detlint.models.completions import JOBLIB, is_context
@@ -434,6 +434,31 @@ class _Reader:
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
                     yield Found(op, kind, node=node)
+
+    def idles(self, function: Function) -> Iterator[Found]:
+        """Functions and classes of which a part of the file makes nothing that gets a gradient."""
+        if function.outer is not None:
+            return
+        named: dict[str, list[Op]] = {}
+        for each in function.everything():
+            for op in each.ops:
+                for name in self._values.qualified(op) if op.code in _NAMING and op.uses else ():
+                    named.setdefault(name, []).append(op)
+        for name, ops in named.items():
+            foreign = name.partition(".")[0] in varying.PLAIN
+            if not foreign and all(self._is_idle(op) and self._is_only_called(op) for op in ops):
+                yield Found(ops[0], name)
+
+    def _is_only_called(self, named: Op) -> bool:
+        """Whether nothing is done by methods with what a function or class makes that may compute
+        with it, but for calls of it."""
+        return all(
+            layers.keeps(str(use.name)) or layers.runs(str(use.name))
+            for made in named.calls
+            for value in self._gradients.layers.way(made).values
+            for use in value.uses
+            if use.code == "attr"
+        )
 
     def _is_idle(self, named: Op) -> bool:
         """Whether no layer that is made of a class gets a gradient."""

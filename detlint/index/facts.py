@@ -188,6 +188,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "optimizes": ("optim.", *_called(("Adam", "AdamW", "LBFGS", "RMSprop", "SGD"))),
     "layers": varying.WORDS,
+    # What makes objects of which all calls record no gradient.
+    "idles": ("no_grad", "inference_mode", "set_grad_enabled"),
     "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (
         *(".step(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),

@@ -75,6 +75,11 @@ def runs(method: str) -> bool:
     return not _RUNS.isdisjoint(words_of(method)[:1])
 
 
+def keeps(member: str) -> bool:
+    """Whether a member of a model computes nothing with an input."""
+    return member in MOVES or member in EVERY_PARAMETER
+
+
 def is_no_module(base: str) -> bool:
     """Whether a class is no module, by the name of a base."""
     parts = words_of(base)
