@@ -218,7 +218,8 @@ def test_fix_writes_what_it_promises_and_reports_it(leaky: Path) -> None:
 
 
 def test_what_a_fix_of_another_file_has_mended_is_not_reported(tmp_path: Path) -> None:
-    train = "import torch\nfrom data import batch\n\nbatch().sum().backward(); optimizer.step()\n"
+    train = "from data import batch\n\nbatch().cuda().sum().backward(); optimizer.step()\n"
+    train = f"import torch\n{train}"
     (tmp_path / "train.py").write_text(train)
     draws = "import torch\n\ndef batch():\n    return torch.rand(3)\n"
     (tmp_path / "data.py").write_text(draws)

@@ -79,7 +79,7 @@ class Definitions:
         that is done in any; else the last place."""
         found = [each for unit in self._units for each in unit.stores(name)] if name else []
         found += self._calls(SETTING.get(name, ()))
-        by = {each.function.word for each in found} - {""}
+        by = sorted({each.function.word for each in found} - {""})
         found += filter(_is_repeated, self._calls(by))
         at = next(filter(_is_repeated, found), found[-1] if found else None)
         return None if at is None else (at.function.unit.source.path, _line(at))

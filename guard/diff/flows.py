@@ -379,7 +379,8 @@ class Flows:
             if path[0] in node.within.call.names and above is not None:
                 yield above
             yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
-            yield from self._of_its_field(path)
+            if field := self._field_of(path):
+                yield field
 
     def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
         found = (self.written.last(key, until) for key in keys)
@@ -532,7 +533,8 @@ class Flows:
         if not found and above is not None and len(path) == 1:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before) or late
-        found = found or self._of_its_field(path) or self._of_its_maker(node, path)
+        field = self._field_of(path)
+        found = found or (frozenset((field,)) if field else self._of_its_maker(node, path))
         if found or above is None:
             return found
         own = self._of_its_object(above) if path[0] == "self" else NOTHING
@@ -559,10 +561,10 @@ class Flows:
             return NOTHING
         return made.origins or self.given(made) or frozenset((made,))
 
-    def _of_its_field(self, path: Path) -> Origins:
+    def _field_of(self, path: Path) -> Node | None:
         """Of an attribute that no statement has written, the field whose factory gives another one
         each time: code that a library makes has called it."""
-        return frozenset(filter(None, [self._fields.get(path[-1]) if len(path) > 1 else None]))
+        return self._fields.get(path[-1]) if len(path) > 1 else None
 
     def _passed_on(self, node: Node, above: Node) -> Origins:
         """What was given to a call and no statement wrote: of the one around it what it was given,

@@ -25,7 +25,7 @@ class Setting(NamedTuple):
 
 def settings(unit: Unit, items: Iterable[str]) -> Iterator[Setting]:
     """Those of some items of the environment."""
-    words = {each for item in items for each in setters_of(item)}
+    words = sorted({each for item in items for each in setters_of(item)})
     for function in unit.functions_holding(*words) if words else ():
         for op in (x for each in function.everything() for x in each.ops):
             name, values = _set(op)

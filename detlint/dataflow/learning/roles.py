@@ -71,7 +71,7 @@ class Roles:
         for name, called in calls.items():
             for other in called if not self._unit.defines("__getitem__", name) else ():
                 callers[other].add(name)
-        return set(closure(closure(asking, callers.__getitem__), calls.__getitem__))
+        return set(closure(closure(sorted(asking), callers.__getitem__), calls.__getitem__))
 
     def _stores(self) -> Iterator[Op]:
         for word in sorted({each.rpartition(".")[2] for each in words.STORES}):
