@@ -202,7 +202,7 @@ def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  
         whole = value
         value = _item(value, part[1:-1]) if part[0] == "[" else attribute(value, part)
         if value is MISSING:
-            return whole if _is_told_whole(whole) else MISSING
+            return whole if _is_told_whole(whole) or _is_shared(type(whole)) else MISSING
     return value
 
 

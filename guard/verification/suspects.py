@@ -61,7 +61,8 @@ REMEDIES = {
     "Between ranks, name the one to receive from: dist.recv(tensor, src=rank).",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
     "a timeout, and work.wait() after async_op=True, in the place of asking whether it is done by "
-    "then.",
+    "then. What processes count together, as in a multiprocessing.Value, is a race: compute it "
+    "from the step or the index.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import ASKED, OBJECTS, SETS, STRINGS, Traits, traits_of
+from guard.digests.traits import ASKED, MISSING, OBJECTS, SETS, STRINGS, Traits, traits_of, value_of
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
@@ -656,6 +657,18 @@ def test_what_a_database_draws_is_told_by_its_query(text: str, query: str, sourc
     node = Node(None, None, statement, Calling(call, call, "main", None), 0)
 
     assert origin_of(node, Traits(traits_of([query]))).source is Source[source]
+
+
+def test_a_value_that_processes_share_is_known_by_what_it_is_read_of() -> None:
+    served = multiprocessing.Value("l", 0)
+    found = value_of(("served", "value"), {"served": served}, {})
+    statement = statements("a = served.value / 5")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    origin = origin_of(node, Traits(traits_of([found])))
+
+    assert origin.source is Source.READINESS
+    assert value_of(("served", "value"), {"served": object()}, {}) is MISSING
 
 
 def test_a_hash_of_a_name_is_no_address() -> None:
