@@ -2741,6 +2741,14 @@ def test_a_main_block_in_a_string_or_a_loop_in_a_function_starts_nothing() -> No
     assert is_entrypoint("model.py", "if fast:\n    for x in data:\n        x.backward()\n")
 
 
+FITTED = """import keras
+from sklearn.{}
+
+def fit(model, x, y):
+    {}
+    model.fit({})
+
+fit(make(), *data)"""
 DERIVED = """import tensorflow
 from {}
 
@@ -2770,6 +2778,12 @@ Own().fit(x)"""
         ("import optax, tensorflow as tf\n\nstate.apply_gradients(grads)", False),
         ("import tensorflow\nfrom sklearn.svm import SVR\n\nrf = SVR()\nrf.fit(x, y)", False),
         ("import tensorflow\nfrom ours import SVR\n\nrf = SVR()\nrf.fit(x, y)", True),
+        (FITTED.format("linear_model import Ridge", "", "x, y"), False),
+        (FITTED.format("svm import SVC", "", "x, y, sample_weight=w"), False),
+        (FITTED.format("metrics import f1_score", "", "x, y"), True),
+        (FITTED.format("linear_model import Ridge", "", "x, y, epochs=3"), True),
+        (FITTED.format("linear_model import Ridge", "model.compile('adam')", "x, y"), True),
+        (FITTED.format("linear_model import Ridge", "model = keras.Model(a, b)", "x, y"), True),
         (DERIVED.format("skorch import NeuralNet as Net"), False),
         (DERIVED.format("ours import Net"), True),
     ],

@@ -37,6 +37,17 @@ STEPS = {
 }
 # Libraries whose models are no networks of TensorFlow.
 APART = words("catboost hdbscan imblearn lightgbm sklearn statsmodels umap xgboost")
+# Modules of scikit-learn with estimators that are fitted as a network is, and the same of others.
+_ESTIMATORS = ("catboost", "lightgbm", "xgboost")
+_OF_SKLEARN = words(
+    """discriminant_analysis dummy ensemble gaussian_process isotonic kernel_ridge linear_model
+    multiclass multioutput naive_bayes neighbors neural_network svm tree"""
+)
+# What Keras's ``fit`` takes and theirs do not.
+OF_KERAS_FIT = words(
+    """batch_size callbacks class_weight epochs initial_epoch nb_epoch shuffle steps_per_epoch
+    validation_data validation_split validation_steps"""
+)
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
 _SEEDING = (
@@ -216,6 +227,14 @@ def may_have_weights(name: str) -> bool:
     library, _, last = name.rpartition(".")
     own = library.partition(".")[0]
     return bool(own) and own not in _NO_LAYERS and last[:1].isupper() and is_layer(last)
+
+
+def is_estimator(name: str) -> bool:
+    """Whether a qualified name is that of an estimator, or of a module of such."""
+    library, _, rest = name.partition(".")
+    return library in _ESTIMATORS or (
+        library == "sklearn" and rest.partition(".")[0] in _OF_SKLEARN
+    )
 
 
 def is_no_network(name: str) -> bool:

@@ -37,6 +37,7 @@ class TfDeterminismNeverEnabled(Rule):
 
     Not reported:
     - Keras that runs on torch or JAX
+    - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
     - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
       `tf.compat.v1.Session` (DET102 asks for its seed)
 

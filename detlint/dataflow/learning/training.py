@@ -149,8 +149,25 @@ class Training:
         foreign = [each for each in classes if not each.startswith(".")]
         if foreign and all(each.partition(".")[0] in rows.APART for each in foreign):
             return None
+        if not classes and self._fits_estimators and not self._is_fit_of_keras(call):
+            return None
         words = (owner_written(call), *(each.rpartition(".")[2] for each in classes))
         return None if any(map(rows.is_no_network, words)) else "keras"
+
+    @cached_property
+    def _fits_estimators(self) -> bool:
+        """Whether the file imports classes of which objects are fitted and are no networks."""
+        found = [each for each in imports(self._unit.text) if not (each.typed or each.level)]
+        names = (f"{each.module}.{name}" for each in found for name in each.names or ("",))
+        return any(map(rows.is_estimator, names))
+
+    def _is_fit_of_keras(self, call: Op) -> bool:
+        """Whether a call is given what Keras's ``fit`` takes, or on what the file compiles."""
+        if any(keyword in rows.OF_KERAS_FIT for keyword, _ in call.arguments()):
+            return True
+        word = owner_written(call)
+        compiled = (each for read in self._unit.reads("attr", "compile") for each in read.calls)
+        return any(owner_written(each) == word for each in compiled)
 
     def _fitted(self, call: Op) -> list[str]:
         """The classes of what is fitted, of the file's own also the bases."""
