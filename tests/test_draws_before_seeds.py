@@ -109,7 +109,10 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
     ("line", "found"),
     [
         ("torch.randn(3); seeds.fix(0)", []),  # on one line, nothing is told
-        ("torch.randn(3)\n    seeds.fix(0)", ["train.py:12"]),
+        ("use(torch.randn(3))\n    seeds.fix(0)", ["train.py:12"]),
+        ("torch.randn(3)\n    seeds.fix(0)", []),  # nothing uses it
+        ("rows = torch.randn(3)\n    seeds.fix(0)", []),
+        ("rows = [1, 2]; np.random.shuffle(rows)\n    seeds.fix(0)", ["train.py:12"]),
         ("seeds.fix(0)\n    torch.randn(3)", []),
         ("model = net.Net()\n    torch.manual_seed(0)", ["net.py:10"]),
         ("model = net.build('net')\n    torch.manual_seed(0)", ["net.py:10"]),
@@ -225,4 +228,47 @@ if __name__ == "__main__":
     loss.backward(); optimizer.step()
 """
     project({"train.py": train})
+    assert told(capsys) == found
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("w = np.random.rand(3)\nnp.random.seed(0)\nsave(w)", ["train.py:8"]),
+        ("np.random.seed(0)\nw = np.random.rand(3)\nsave(w)", []),
+        ("w = np.random.rand(3)\nnp.random.seed(0)\nsave(np.random.rand(3))", []),
+        ("np.random.rand(3)\nnp.random.seed(0)\nsave(np.random.rand(3))", []),
+        ("w = torch.randn(3)\ntorch.manual_seed(0)\nsave(w)", ["train.py:8"]),
+        ("w = [1, 2]\nrandom.shuffle(w)\nrandom.seed(0)\nsave(w)", ["train.py:9"]),
+        ("w = rows.pick([1, 2])\nrows.reset(0)\nsave(w)", ["rows.py:5"]),
+        ("rows.reset(0)\nw = rows.pick([1, 2])\nsave(w)", []),
+        ("if FLAG:\n    w = np.random.rand(3)\nnp.random.seed(0)\nsave(w)", []),
+        ("def f():\n    return np.random.rand(3)\nnp.random.seed(0)\nsave(f())", []),
+        ("x = np.random.rand(9)\nnp.random.seed(0)\nsave(Ridge().fit(x, y))", ["train.py:8"]),
+    ],
+)
+def test_what_a_program_draws_before_the_seed_that_trains_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    train = f"""\
+import random
+import numpy as np
+import torch
+from sklearn.linear_model import Ridge
+import rows
+def save(values):
+    np.save("w.npy", values)
+{lines}
+"""
+    drawing = """\
+import random
+import numpy
+
+def pick(values):
+    return random.sample(values, 1)
+
+def reset(seed):
+    random.seed(seed)
+"""
+    project({"train.py": train, "rows.py": drawing})
     assert told(capsys) == found

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.randomness.idle_draws import may_not_run
+from detlint.dataflow.randomness.idle_draws import is_unused, may_not_run
+from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.unit import Unit
 from detlint.index.imports import Import
 from detlint.index.modules import Symbol
@@ -119,15 +120,24 @@ class Precedence:
     def is_passed(self, path: str, row: int, passage: Passage) -> bool:
         """Whether a line is passed for certain before the first of the lines is met: in a function
         that is gone through, or with its file, which the program imports; not in a function that
-        something has to call first."""
+        something has to call first. What a line draws for nothing is none to pass."""
         unit = self._unit(path)
         piece = unit.piece_at(unit.source.line_starts[row - 1])
         around = None if piece is None else unit.function(piece) if piece.kind else unit.module
         if piece is None or around is None or _waits(around, row):
             return False
+        if piece.kind != "class" and self._draws_for_nothing(around, row):
+            return False
         if piece.kind == "function":
             return row < passage.rows.get((path, around.name), 0)
         return self._loads_before(path, row, passage)
+
+    def _draws_for_nothing(self, around: Function, row: int) -> bool:
+        """Whether nothing takes what a line draws: once the generator is seeded, it is as if the
+        line had not been there."""
+        alone = around.unit.source.path == self._start
+        drawn = [op for op in around.ops if getattr(op.node, "lineno", 0) == row and drawn_from(op)]
+        return bool(drawn) and all(is_unused(each, alone=alone) for each in drawn)
 
     def _loads_before(self, path: str, row: int, passage: Passage) -> bool:
         """The same of a line that runs with its file."""

@@ -316,10 +316,10 @@ class Program:
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
     def drawn_before(
-        self, library: str, kinds: Iterable[str]
+        self, library: str, kinds: Iterable[str], among: Iterable[Located] | None = None
     ) -> tuple[Located, str, Located] | None:
-        """What it certainly draws before it seeds a library: such a draw, its kind, and the first
-        seed."""
+        """What it certainly draws before it seeds a library, ``among`` some draws if these alone
+        count: such a draw, its kind, and the first seed."""
         files = self._holders.get("seeds", ())
         seeds = [
             Located(path, fact)
@@ -334,7 +334,8 @@ class Program:
             parts = passage.parts
             for path in self.paths:
                 parts.setdefault(path, set()).update(self._parts_at_import(path, kind))
-            for each in self.facts(kind, library, within=parts):
+            drawn = self.facts(kind, library, within=parts) if among is None else among
+            for each in drawn:
                 # What is made to draw an order does when something goes through it.
                 waits = kind == "orders" and each.fact.text not in AT_ONCE
                 if waits or each.fact.doubt:

@@ -27,7 +27,7 @@ from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.layout import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
@@ -139,7 +139,8 @@ class UnseededGlobalRng(Rule):
       another library in a program that trains with torch
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded
-    - a draw that the program certainly gets to before it seeds, also one of a file that it imports
+    - a draw that the program certainly gets to before it seeds, also one of a file that it imports;
+      not one that nothing uses
     - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
       program that seeds or trains
     - another program that writes something, such as a file, if its own file draws
@@ -225,7 +226,7 @@ class UnseededGlobalRng(Rule):
             task = cls._drawn_in_tasks(program, library) if shares else None
             if trains and seeds():
                 yield from cls._unseeded_process(program, library)
-                yield from cls._drawn_too_soon(program, library)
+                yield from cls._drawn_too_soon(program, library, cls.confidence)
             else:
                 draws = cls._draws(program, library, trains=trains)
                 if task is not None:
@@ -274,13 +275,17 @@ class UnseededGlobalRng(Rule):
         if found is None and all_asked:
             found = (cls._unset if trains else cls._any_draw)(program, library)
             sure = Confidence.POSSIBLE
-        if found is None or (not trains and _seeds(program, library, settings, trains=False)):
+        if found is None:
             return
         if program.lacks(_MAY_SEED):
             sure = Confidence.POSSIBLE
         if sure == Confidence.POSSIBLE and not all_asked:
             return
-        yield cls._told(program, library, *found, sure)
+        if trains or not _seeds(program, library, settings, trains=False):
+            yield cls._told(program, library, *found, sure)
+        else:
+            own = list(cls._draws_of_tool(program, library))
+            yield from cls._drawn_too_soon(program, library, sure, own)
 
     @classmethod
     def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
@@ -352,9 +357,18 @@ class UnseededGlobalRng(Rule):
         )
 
     @classmethod
-    def _drawn_too_soon(cls, program: Program, library: str) -> Iterator[Finding]:
-        """What a program draws before it seeds."""
-        found = program.drawn_before(library, _DRAWING if library == "torch" else _DRAWING[:1])
+    def _drawn_too_soon(
+        cls,
+        program: Program,
+        library: str,
+        sure: Confidence,
+        among: Iterable[Located] | None = None,
+    ) -> Iterator[Finding]:
+        """What a program draws before it seeds; ``among`` what counts in one that trains
+        nothing."""
+        all_count = library == "torch" and among is None
+        kinds = _DRAWING if all_count else _DRAWING[:1]
+        found = program.drawn_before(library, kinds, among)
         if found is not None:
             draw, kind, seed = found
             verb = "draws first weights" if kind == "builds" else "draws"
@@ -364,7 +378,7 @@ class UnseededGlobalRng(Rule):
                 f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
                 f"{program.shown(seed)} seeds it; seed at the start of {program.title}",
                 f"seed at the start of {program.title}",
-                confidence=cls.confidence,
+                confidence=sure,
             )
 
     @classmethod

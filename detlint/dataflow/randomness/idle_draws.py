@@ -111,6 +111,19 @@ def is_idle(draw: Op) -> bool:
     return asked or pictured or _is_only_shown(draw) or _picks_any(draw)
 
 
+def is_unused(draw: Op, *, alone: bool) -> bool:
+    """Whether nothing takes what is drawn; ``alone``: nor would another file, of the variables of
+    this one. What is drawn in place is there all the same."""
+    if word_of(draw) == "shuffle" or draw.given("out") is not None:
+        return False
+    reads = draw.function.unit.reads
+    return all(
+        use.code == "drop"
+        or (alone and use.code == "store_global" and not any(reads("global", str(use.name))))
+        for use in draw.uses
+    )
+
+
 def _given(draw: Op) -> Iterator[str]:
     """What a draw is called, or what is made of it."""
     yield from nearest_names(draw)
