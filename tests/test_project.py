@@ -816,8 +816,11 @@ def test_a_trainer_that_is_not_made_seeds_nothing_that_does_not_train(
     trainer = "import transformers\n\nclass Own(transformers.Trainer):\n    pass\n"
     project({"pick.py": draws, "trainer.py": trainer})
     assert lint("--select", "DET102") == ["pick.py:5 DET102"]
-    project({"pick.py": f"{draws}    trainer.Own(a)\n"})
+    made = draws.replace("a = ", "trainer.Own(rows)\n    a = ")
+    project({"pick.py": f"{made}    print(a)\n"})
     assert lint("--select", "DET102") == []
+    project({"pick.py": f"{draws}    trainer.Own(a)\n"})  # seeds what is drawn after it
+    assert lint("--select", "DET102") == ["trainer.py:3 DET102"]
 
 
 PROBE = """import torch
