@@ -214,7 +214,7 @@ class Reachability:
         found: dict[tuple[str, str], int] = {}
         for each, others in self._told_of("idles"):
             found[each] = 0
-            for path, _ in others:
+            for path, _ in sorted(others):
                 found[each] |= self._within.get(path, 0)
         return self._reached_without(found)
 
