@@ -55,7 +55,7 @@ _TARGETS = re.compile(
 _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
 # Characters of functions that are kept as operations, each of which takes about ten.
-_ROOM = 4_000_000
+_ROOM = 2_500_000
 
 
 class UnparsedError(Exception):
