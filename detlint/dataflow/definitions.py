@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.lowering import LOOPS
 from detlint.models.training import SETTING
 from detlint.syntax.mentions import holds
 from detlint.syntax.parsing import REFUSALS, parsed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     Place = tuple[str, int]
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _CHANGES = ("change", "store_item")
 _OUTER = ("free", "global")
 _LATER = 3  # the rank of what changes it
@@ -137,9 +137,9 @@ def _of_field(function: Function, name: str) -> Iterator[Definition]:
 
 def _of_variable(function: Function, name: str) -> Iterator[Definition]:
     bound = function.bindings.get(name, ())
-    goes_on = any(each.code == "phi" and isinstance(each.node, _LOOPS) for each in bound)
+    goes_on = any(each.code == "phi" and isinstance(each.node, LOOPS) for each in bound)
     for _, op, node in (each for each in function.assigned if each[0] == name):
-        loops = [each for each in op.region.around() if isinstance(each.node, _LOOPS)]
+        loops = [each for each in op.region.around() if isinstance(each.node, LOOPS)]
         is_anew = bool(loops) and not goes_on and node is not loops[0].node
         yield Definition(0, getattr(node, "lineno", 0), is_anew)
     yield from (Definition(_LATER, _line(each)) for each in _changes(function, name))
@@ -168,7 +168,7 @@ def _line(op: Op) -> int:
 
 def _is_repeated(op: Op) -> bool:
     """Whether a loop runs it again and again, and not once for each module or parameter."""
-    loops = (each.node for each in op.region.around() if isinstance(each.node, _LOOPS))
+    loops = (each.node for each in op.region.around() if isinstance(each.node, LOOPS))
     heads = (getattr(each, "iter", None) for each in loops)
     return any(each is None or not _OF_MODULES.search(ast.unparse(each)) for each in heads)
 

@@ -23,7 +23,7 @@ _LONGEST_PATH = 20  # attributes of a chain whose value is followed by its writt
 
 _Env = dict[str, Op]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 class _OverBudget(Exception):  # noqa: N818 - control flow within this module
@@ -675,7 +675,7 @@ def _changed(loop: ast.stmt, known: dict[ast.stmt, set[str]]) -> set[str]:
         kind = type(each)
         if kind is ast.Constant or (kind is ast.Name and type(each.ctx) is ast.Load):  # type: ignore[attr-defined]
             continue  # half of all nodes
-        if kind in _LOOPS and each is not loop:
+        if kind in LOOPS and each is not loop:
             found |= _changed(each, known)  # type: ignore[arg-type]
             continue
         if isinstance(each, _FUNCTIONS):
