@@ -726,6 +726,22 @@ class Program:
             if one
         )
 
+    def hands_model_on(self) -> bool:
+        """Whether a model with layers is given to what trains, in a module that is not there."""
+        holders = self._holders.get("trainees", ())
+        for path, _, fact in self._standing("trainees", "", holders, anywhere=False):
+            trains, *given = fact.what.split()
+            if not self._project.defined(path, trains) and any(
+                each == UNSEEN_NAMES or self._draws_weights(path, each) for each in given
+            ):
+                return True
+        return False
+
+    def _draws_weights(self, path: str, name: str) -> bool:
+        """Whether a class of the project that a file names has layers of torch."""
+        parts = self._parts_from(*self._whole(self._project.defined(path, name)))
+        return any(self.facts("builds", "torch", within=parts))
+
     def _whole(self, found: Iterable[Symbol]) -> Iterator[Symbol]:
         """Functions, and classes with all their methods and those of their bases."""
         for symbol in found:

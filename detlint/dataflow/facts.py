@@ -383,6 +383,11 @@ class _Reader:
         """Calls that train."""
         return self._training.library(call) or None
 
+    def of_trainees(self, call: Op) -> str | None:
+        """Calls of what other files may have that trains, each with the name of that, and the
+        classes of what it is given."""
+        return " ".join(self._training.handed_to_training(call)) or None
+
     def steps(self, function: Function) -> Iterator[Found]:
         """What changes weights by their gradients: an optimizer's step, an update by hand."""
         for op in function.ops:

@@ -132,7 +132,8 @@ def _tests_models(name: str, text: str) -> bool:
     one that starts something and has nothing that pytest could run."""
     if not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}"):
         return True
-    return name not in _PLUGS and says_so(name, text) and not _RUN.search(f"\n{text}")
+    starts = name not in _PLUGS and (says_so(name, text) or _starts_at_the_top(text))
+    return starts and not _RUN.search(f"\n{text}")
 
 
 def is_entrypoint(path: str, text: str) -> bool:

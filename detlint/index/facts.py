@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.models import experiments, operators, randomness, training, varying
+from detlint.models import experiments, operators, randomness, roles, training, varying
 from detlint.syntax.layout import layout_of
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def _given(name: str) -> tuple[str, ...]:
     return f"{name}=", f"{name} ="
 
 
+_TRAINING = _called(roles.TRAINING_CALLS)
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
@@ -175,6 +176,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,
+        *_TRAINING,
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
     "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
@@ -186,6 +188,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
     ),
+    "trainees": _TRAINING,
     "optimizes": ("optim.", *_called(("Adam", "AdamW", "LBFGS", "RMSprop", "SGD"))),
     "layers": varying.WORDS,
     # What makes objects of which all calls record no gradient.
@@ -251,6 +254,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         for form in (*_given(name), f"'{name}'", f'"{name}"')
     ),
 }
+_PLAIN = frozenset(("eval(", *_TRAINING))
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 # Of these nobody reads the operations, which would tell code from what texts say.
@@ -291,8 +295,8 @@ def hints(text: str) -> dict[str, list[int]]:
         word = _WORDS[index]
         followed = _FOLLOWED.get(word)
         before = text[start - 1 : start]
-        # The name of the builtin, which no "model.eval(" is, nor "zero_grad(" torch's function.
-        if word == "eval(" and (
+        # Functions, which no "model.eval(" is, nor "zero_grad(" torch's.
+        if word in _PLAIN and (
             f"a{before}".replace(".", "_").isidentifier()
             or text[max(0, start - 4) : start] == "def "
         ):

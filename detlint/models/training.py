@@ -222,11 +222,16 @@ def may_train(name: str) -> bool:
     return bool(library) and library not in APART | OF_KERAS | OF_JAX
 
 
-def may_have_weights(name: str) -> bool:
-    """Whether a class of some library is a layer or a model with weights, by its name."""
+def may_be_model(name: str) -> bool:
+    """Whether a class is of a library that may have models of torch."""
     library, _, last = name.rpartition(".")
     own = library.partition(".")[0]
-    return bool(own) and own not in _NO_LAYERS and last[:1].isupper() and is_layer(last)
+    return bool(own) and own not in _NO_LAYERS and last[:1].isupper()
+
+
+def may_have_weights(name: str) -> bool:
+    """Whether such a class is a layer or a model with weights, by its name."""
+    return may_be_model(name) and is_layer(name.rpartition(".")[2])
 
 
 def is_estimator(name: str) -> bool:

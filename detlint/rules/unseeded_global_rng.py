@@ -446,7 +446,9 @@ class UnseededGlobalRng(Rule):
         """Whether it trains a network: ``.fit(`` of scikit-learn draws by itself."""
         if any(program.has("trains", library) for library in ("torch", "tensorflow", "jax")):
             return True
-        return program.imports("tensorflow", "keras") and program.has("trains", "keras")
+        if program.imports("tensorflow", "keras") and program.has("trains", "keras"):
+            return True
+        return program.hands_model_on()
 
     @classmethod
     def _draws(

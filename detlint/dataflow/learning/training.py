@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.origins import Origins, Place
-from detlint.index.facts import TRAINER
+from detlint.index.facts import TRAINER, UNSEEN_NAMES
 from detlint.index.imports import imports
 from detlint.models import training as rows
 from detlint.models.loading import hands_on
+from detlint.models.names import is_network
+from detlint.models.roles import TRAINING_CALLS
 from detlint.models.settings import is_trainer, is_trainer_cli
 from detlint.models.tf_data import plain_name
 
@@ -46,6 +48,17 @@ class Training:
             return None if run is not None and run.name is False else "torch"
         method = str(call.args[0].name) if call.args[0].code == "attr" else ""
         return self._library_of_method(call, method) if method else None
+
+    def handed_to_training(self, call: Op) -> list[str]:
+        """Of ``train(loader, model)``, a function that is imported, its name and the classes of
+        what it is given; UNSEEN_NAMES for one of a library that seems to be a model."""
+        named = [each for each in self._called(call) if rows.may_train(each)]
+        if word_of(call) not in TRAINING_CALLS or len(named) != 1:
+            return []
+        made = [each for _, value in call.arguments() for each in self.made(value)]
+        given = [name for each in made for name in each.names]
+        models = any(each.op.code == "call" and self.built(each.op) for each in made)
+        return [*named, *([UNSEEN_NAMES] if models else []), *given] if given else []
 
     def makes_command_line(self, call: Op) -> bool:
         """Whether it is Lightning's, or one derived from it in the file, which trains at once."""
@@ -245,13 +258,30 @@ class Training:
     def _may_have_weights(self, call: Op, names: list[str]) -> bool:
         """Whether it makes a layer of some library, as a part of a module, or a model that is
         trained."""
-        named = any(map(rows.may_have_weights, names)) if names else self._is_from_star(call)
-        if not named or rows.OF_TORCH.isdisjoint(self._all_imported):
+        if rows.OF_TORCH.isdisjoint(self._all_imported):
+            return False
+        if self._is_trained_model(call, names):
+            return True
+        if not (any(map(rows.may_have_weights, names)) if names else self._is_from_star(call)):
             return False
         kept = any(use.code == "store_attr" and use.args[0].is_self for use in call.uses)
         within = call.function.class_name if kept else ""
         return any(each.endswith("Module") for each in self.bases(within)) or any(
             use.code == "attr" and use.name == "parameters" for use in call.uses
+        )
+
+    @staticmethod
+    def _is_trained_model(call: Op, names: list[str]) -> bool:
+        """Whether it makes an object of some library that is given to what trains, under the name
+        of a model."""
+        handed = any(
+            use.code == "call" and use.args[0] is not call and word_of(use) in TRAINING_CALLS
+            for use in call.uses
+        )
+        return (
+            handed
+            and any(map(rows.may_be_model, names))
+            and any(is_network(each.rpartition(".")[2]) for each in call.function.names_of(call))
         )
 
     def _is_from_star(self, call: Op) -> bool:
