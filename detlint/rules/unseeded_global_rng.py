@@ -70,6 +70,7 @@ _EXAMPLE = re.compile(
     rf"|random_sample|sample)\([^()]*\({_SIZES}\s*,?\s*\))\s*\)"
 )
 _PICKS = re.compile(r"\b(?:shuffle|sample|choices?)\(")
+_REORDERS = re.compile(r"\b(?:shuffle|sample)\(")
 # A file of models that are made for checkpoints to fill.
 _FILLED = re.compile(r"\bclass\s[^:]*PreTrainedModel\s*[,)]")
 # What is not there may seed, if it is called so.
@@ -211,7 +212,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        if not (program.imports(*_NUMERIC) or program.makes_data()):
+        if not (program.imports(*_NUMERIC) or program.keeps()):
             return
         trains = cls._trains(program)
         sure = cls._sure(program, trains=trains)
@@ -485,7 +486,8 @@ class UnseededGlobalRng(Rule):
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
-            some = [each for each in some if _PICKS.search(each.fact.text)]
+            rows = _PICKS if program.makes_data() else _REORDERS
+            some = [each for each in some if rows.search(each.fact.text)]
         if len(some) == len(draws) or not program.tries_itself():
             yield from (each for each in some if not program.only_tries(each))
         yield from cls._drawn_elsewhere(program, library)
