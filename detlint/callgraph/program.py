@@ -18,6 +18,7 @@ from detlint.index.facts import (
     EVERY,
     HASH_SEED,
     HIDING,
+    IDLE,
     NEVER,
     ONCE,
     REPAIRED,
@@ -40,7 +41,14 @@ from detlint.sources.paths import relative
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from detlint.callgraph.precedence import Precedence
     from detlint.callgraph.project import Project
@@ -514,11 +522,19 @@ class Program:
             return NEVER
         return doubt
 
-    def asked_for(self, kind: str, what: str, often: Container[str]) -> Iterator[Located]:
+    def asked_for(
+        self, kind: str, what: str, often: Container[str], *, idle: bool = False
+    ) -> Iterator[Located]:
         """Sure facts of other files that its own file visibly leads to: first what it calls, last
-        what is used by what it uses, under no test."""
+        what is used by what it uses, under no test; ``idle``: also those on which nothing seems
+        to depend."""
         named, unsaid = self._named(kind), []
-        for each in self._sure(kind, what, named, named, partial(self._asks_for, often=often)):
+        known = (0, TESTED, IDLE) if idle else (0, TESTED)
+
+        def asks(each: Located) -> bool:
+            return each.fact.doubt in known and self._asks_for(each, often)
+
+        for each in self._sure(kind, what, named, named, asks):
             if each.fact.method in often:
                 unsaid.append(each)
             else:
@@ -527,7 +543,11 @@ class Program:
         holders = self._holders.get(kind, ())
         others = [each for each in self._near if each in holders and each != self.path]
         asked = partial(self._conditions.is_asked_for, often=often)
-        yield from self._sure(kind, what, others, None, lambda each: asked(*each))
+
+        def counts(each: Located) -> bool:
+            return each.fact.doubt in known and asked(*each)
+
+        yield from self._sure(kind, what, others, None, counts)
 
     @cached_property
     def _near(self) -> list[str]:
@@ -544,8 +564,7 @@ class Program:
         """Those that are asked for, if nothing but what its own file passes decides about them."""
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=False):
             located = Located(path, fact)
-            sure = fact.doubt in (0, TESTED) and asked(located)
-            sure = sure and (not fact.doubt or self._passes(fact))
+            sure = asked(located) and (fact.doubt != TESTED or self._passes(fact))
             if sure and not self._doubt(kind, path, part, fact, surely=True):
                 yield located
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.randomness import data_sets
@@ -76,8 +77,8 @@ class MissingRandomState(Rule):
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before, or none that has
       the file runs it
-    - the order that `shuffle` gives a list only shows in messages, or a file that queries a
-      database has nothing to do with learning
+    - rows that `sample` gives are only shown in figures, or the order that `shuffle` gives a
+      list in messages; or a file that queries a database has nothing to do with learning
 
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
@@ -235,7 +236,10 @@ class MissingRandomState(Rule):
         return f"{_SOURCES[source]}{_ASIDE.format(aside)}" if aside else ""
 
     def _is_only_shown(self, call: Op) -> bool:
-        """Whether a shuffle of one list gives an order that nothing but messages shows."""
+        """Whether rows are picked to be looked at, or a shuffle of one list gives an order that
+        nothing but messages shows."""
+        if word_of(call) == SAMPLE:
+            return call.is_dropped or End.FIGURE in ends_of(call, picks=True)
         if word_of(call) != "shuffle" or sum(name is None for name, _ in call.arguments()) != 1:
             return False
         orders = Orders(self.unit.across)

@@ -154,10 +154,10 @@ class UnseededGlobalRng(Rule):
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
       tries code: reported as *possible*
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
-      picked for a picture. Or an option turns it on that nothing sets, or a person by `input()`
+      drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`
 
     Not reported:
-    - programs without a numeric library that write no data for a model. Weights that constants
+    - programs without a numeric library that write nothing, or shuffle and sample nothing. Weights that constants
       or a whole checkpoint always overwrite. Draws that no call turns on
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
@@ -411,7 +411,8 @@ class UnseededGlobalRng(Rule):
         rather its own than one that it asks others for."""
         own = list(program.facts("draws", library, own=True))
         of_use = (each for each in own if each.fact.doubt < IDLE)
-        first = next(chain(of_use, own, cls._drawn_elsewhere(program, library)), None)
+        elsewhere = cls._drawn_elsewhere(program, library, idle=True)
+        first = next(chain(of_use, own, elsewhere), None)
         return None if first is None else (first, "draws")
 
     @classmethod
@@ -493,11 +494,13 @@ class UnseededGlobalRng(Rule):
         yield from cls._drawn_elsewhere(program, library)
 
     @staticmethod
-    def _drawn_elsewhere(program: Program, library: str) -> Iterator[Located]:
+    def _drawn_elsewhere(
+        program: Program, library: str, *, idle: bool = False
+    ) -> Iterator[Located]:
         """What functions of other files draw that it calls, and data sets and models that its own
-        file names, each time that they are asked."""
+        file names, each time that they are asked; ``idle``: also for nothing."""
         for kind in ("draws", "drops"):
-            for each in program.asked_for(kind, library, PER_BATCH):
+            for each in program.asked_for(kind, library, PER_BATCH, idle=idle):
                 tried = _EXAMPLE.fullmatch(each.fact.text) is not None
                 if not tried and not program.only_tries(each):
                     yield each

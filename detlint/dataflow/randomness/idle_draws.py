@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.settings import names_tested, tested
-from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides, is_beside
+from detlint.dataflow.ends import is_only_shown
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind
@@ -22,19 +22,10 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Op, Region
 
-_SAME = words(
-    """attr binary boolean choice comprehension declared free item iter list phi slice store_item
-    tuple unary unpack"""
-)
-_CONVERTING = frozenset(
-    f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
-)
 _PICKS = words("choice choices permutation randint randperm randrange sample")
-_RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
-_PLOTTING = frozenset(("ax", "axes", "axs", "fig", "plt", "pyplot", "vis", "visualizer", "viz"))
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _TRAINS = ("backward(", ".fit(")
-_MOST = 60  # what is made of one draw
+_MOST = 60  # what a test is made of
 
 
 def doubt(op: Op) -> int:
@@ -108,7 +99,8 @@ def is_idle(draw: Op) -> bool:
         return True
     asked = _is_asked_for(draw) or _is_commanded(draw)
     pictured = names.says_picture(name) and word_of(draw) in _PICKS and _is_no_result(draw)
-    return asked or pictured or _is_only_shown(draw) or _picks_any(draw)
+    picks = word_of(draw) in _PICKS
+    return asked or pictured or is_only_shown(draw, picks=picks) or _picks_any(draw)
 
 
 def is_unused(draw: Op, *, alone: bool) -> bool:
@@ -147,89 +139,10 @@ def _is_commanded(draw: Op) -> bool:
     return any("builtins.input" in each.called for each in behind(*heads, most=_MOST))
 
 
-def _is_only_shown(draw: Op) -> bool:
-    """Whether all that is made of a draw goes into texts, messages, pictures or pauses."""
-    pending, seen, shown = [draw], {draw}, False
-    picks = word_of(draw) in _PICKS
-    for value in pending:  # grows
-        for use in value.uses:
-            if use.code == "drop" and value is not draw:
-                continue
-            if _shows(use, value, picks=picks) or (use.code == "test" and _only_tells(use)):
-                shown = True
-                continue
-            further = _made(use, value, picks=picks)
-            if further is None or len(pending) > _MOST:
-                return False
-            pending += [each for each in further if each not in seen]
-            seen.update(further)
-    return shown
-
-
-def _shows(use: Op, value: Op, *, picks: bool) -> bool:
-    """``picks``: it is a number, or some of several things, which is shown for its own sake."""
-    if use.code != "call":  # `"run_%d" % draw`
-        texts = [each.name for each in use.args if each.code in ("const", "text")]
-        joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
-        return use.code == "format" or joins
-    called, word, owner = use.called, word_of(use), owner_word(use)
-    plots = picks and _plots(use)
-    if use.args[0] is value or plots:
-        return plots
-    if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
-        return True
-    if picks and names.is_log(called, owner, word):
-        return True
-    return word in ("format", "join") and use.args[0].code == "attr"
-
-
-def _only_tells(test: Op) -> bool:
-    """Whether a test decides no more than what is printed."""
-    sides = {each.region for each in test.function.ops if each.region.head is test}
-    statements = [each for side in sides for each in getattr(side.node, "body", ())]
-    statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
-    if not statements or any(side.kind not in ("if", "else") for side in sides):
-        return False
-    dropped = [each for side in sides for each in side.ops() if each.code == "drop"]
-    told = [each for each in dropped if _is_told(each.args[0])]
-    return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
-
-
 def _is_no_result(draw: Op) -> bool:
     """Whether what a function shows that draws pictures is no result of its program."""
     text = draw.function.unit.text
     return not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS)
-
-
-def _plots(call: Op) -> bool:
-    """``axes[0].imshow(image)``, ``visualize(image)``."""
-    owner = path_of(call.args[0]).partition(".")[0] or owner_written(call)
-    word = word_of(call)
-    return owner in _PLOTTING or word == "imshow" or names.says_picture(word)
-
-
-def _is_told(op: Op) -> bool:
-    if op.code != "call":
-        return False
-    return names.is_log(op.called, owner_word(op), word_of(op)) or _plots(op)
-
-
-def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
-    """What is made of a value; None where it goes out of sight, or decides something."""
-    if use.code in _SAME or use.code == "compare":
-        return [use]
-    if use.code == "store_global":
-        return list(use.function.unit.reads("global", str(use.name)))
-    if use.code != "call":
-        return None
-    values = use.values
-    taken = parameter_of(values.callee(use), use, value)
-    if taken is not None:
-        return [taken]
-    if use.is_dropped:  # it is called for what it does
-        return None
-    converts = not _CONVERTING.isdisjoint(values.called(use)) or _is_method_of(use, value)
-    return [use] if picks or converts else None
 
 
 def _picks_any(draw: Op) -> bool:
@@ -243,11 +156,6 @@ def _picks_any(draw: Op) -> bool:
         name = f"{given.args[0].name}.__getitem__"
         method = next((each for each in given.function.nested if each.name == name), None)
     return method is not None and not any(each.uses for each in [*method.params.values()][1:2])
-
-
-def _is_method_of(call: Op, value: Op) -> bool:
-    """``draw.item()``."""
-    return call.args[0] is value and value.code == "attr"
 
 
 def _conditional(op: Op) -> Iterator[Region]:

@@ -1,0 +1,175 @@
+"""What becomes of a value in the end: figures, messages and pauses, or what results are made of."""
+
+from __future__ import annotations
+
+import ast
+from enum import Flag, auto
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
+from detlint.dataflow.slices import closure, states_before
+from detlint.models import figures, names, randomness
+from detlint.models.containers import HOLDING
+from detlint.models.model import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from detlint.dataflow.ir import Op, Region
+
+_SAME = words(
+    """attr binary boolean choice comprehension declared free item iter list phi slice tuple unary
+    unpack"""
+)
+_CONVERTING = frozenset(
+    f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
+)
+_RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
+_GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
+_LEAVING = frozenset(("augment", "change", "return", "store_attr", "store_item", "yield"))
+_SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
+_MOST = 60  # what is made of one value
+
+
+class End(Flag):
+    """Where something that is made of a value goes.
+
+    FIGURE   a picture that a person looks at
+    MESSAGE  what is printed, logged or raised, a text, or the name of something
+    PAUSE    how long something waits, or a colour
+    ELSE     anything else, also what is out of sight: results may depend on it
+    """
+
+    FIGURE = auto()
+    MESSAGE = auto()
+    PAUSE = auto()
+    ELSE = auto()
+
+
+NOWHERE = End(0)
+
+
+def ends_of(value: Op, *, picks: bool) -> End:
+    """All that it goes to, of which ELSE comes alone. ``picks``: it is a number, or some of several
+    things, which is shown for its own sake; what is made of a noise may be a result."""
+    pending, seen, found = [value], {value}, NOWHERE
+    for each in pending:  # grows
+        for use in each.uses:
+            if use.code == "drop" and each is not value:
+                continue
+            end = _end(use, each, picks=picks)
+            further = [] if end else _made(use, each, picks=picks)
+            if further is None or len(pending) > _MOST:
+                return End.ELSE
+            found |= end
+            pending += [each for each in further if each not in seen]
+            seen.update(further)
+    return found
+
+
+def is_only_shown(value: Op, *, picks: bool) -> bool:
+    """Whether all that is made of a value goes into figures, messages, names or pauses."""
+    return ends_of(value, picks=picks) not in (NOWHERE, End.ELSE)
+
+
+def _end(use: Op, value: Op, *, picks: bool) -> End:
+    if use.code == "test":
+        return End.MESSAGE if _only_tells(use) else NOWHERE
+    if use.code != "call":  # `"run_%d" % draw`
+        texts = [each.name for each in use.args if each.code in ("const", "text")]
+        joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
+        return End.MESSAGE if use.code == "format" or joins else NOWHERE
+    if draws_figure(use):
+        return End.FIGURE
+    called, word, owner = use.called, word_of(use), owner_word(use)
+    if use.args[0] is value:
+        return NOWHERE
+    if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
+        return End.PAUSE
+    told = picks and names.is_log(called, owner, word)
+    joins = word in ("format", "join") and use.args[0].code == "attr"
+    return End.MESSAGE if told or joins else NOWHERE
+
+
+def draws_figure(call: Op) -> bool:
+    """``axes[0].imshow(image)``, ``visualize(image)``."""
+    made = closure([call], _made_by, _MOST)
+    if any(any(map(figures.draws, each.called)) for each in made if each.code == "call"):
+        return True
+    owner = path_of(call.args[0]).partition(".")[0] or owner_written(call)
+    if owner in figures.OWNERS or word_of(call) in figures.SHOWS:
+        return True
+    return any(map(names.says_picture, (word_of(call), owner_word(call))))
+
+
+def _made_by(op: Op) -> Sequence[Op]:
+    """What an object is got from, on which a method is called: ``plt.subplots()[1].scatter``."""
+    return op.args if op.code == "phi" else op.args[: op.code in _GETTING]
+
+
+def _only_tells(test: Op) -> bool:
+    """Whether a test decides no more than what is printed, or of how many things that is."""
+    sides = {each.region for each in test.function.ops if each.region.head is test}
+    statements = [each for side in sides for each in getattr(side.node, "body", ())]
+    statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
+    if not statements or any(side.kind not in ("if", "else") for side in sides):
+        return False
+    if all(isinstance(each, ast.Break) for each in statements):
+        return _only_shows(test.loop)
+    dropped = [each for side in sides for each in side.ops() if each.code == "drop"]
+    told = [each for each in dropped if _is_told(each.args[0])]
+    return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
+
+
+def _only_shows(loop: Region | None) -> bool:
+    """Whether the rounds of a loop do no more than to show things."""
+    ops = list(loop.ops()) if loop is not None else []
+    shown = all(_is_told(each.args[0]) for each in ops if each.code == "drop")
+    kept = (use for each in ops for use in each.uses if loop and not use.within(loop))
+    leaves = any(each.code in _LEAVING for each in ops)
+    return shown and not leaves and not any(use.uses for use in kept)
+
+
+def _is_told(op: Op) -> bool:
+    if op.code != "call":
+        return False
+    return names.is_log(op.called, owner_word(op), word_of(op)) or draws_figure(op)
+
+
+def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
+    """What is made of a value; None where it goes out of sight, or decides something."""
+    if use.code == "call":
+        return _made_by_call(use, value, picks=picks)
+    if use.code in ("change", "store_item"):
+        return _held(use, value)
+    if use.code == "store_global":
+        return list(use.function.unit.reads("global", str(use.name)))
+    return [use] if use.code in _SAME or use.code == "compare" else None
+
+
+def _made_by_call(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
+    values = use.values
+    taken = parameter_of(values.callee(use), use, value)
+    if taken is not None:
+        return [taken]
+    states = [each for each in use.uses if each.code == "change"]
+    if word_of(use) in HOLDING and use.args[0] is not value and states:
+        return _held(states[0], states[0].args[0])
+    if use.is_dropped:  # it is called for what it does
+        return None
+    called = values.called(use)
+    converts = not _CONVERTING.isdisjoint(called) or any(map(figures.COMPUTES, called))
+    return [use] if picks or converts or _is_method_of(use, value) else None
+
+
+def _held(state: Op, value: Op) -> list[Op] | None:
+    """The next state of a container, if nobody else holds that."""
+    if state.code == "change" and value is not state.args[0]:
+        return []  # what the method gives
+    made = closure([state], states_before)
+    return None if any(each.code in _SHARED for each in made) else [state]
+
+
+def _is_method_of(call: Op, value: Op) -> bool:
+    """``draw.item()``."""
+    return call.args[0] is value and value.code == "attr"
