@@ -58,6 +58,7 @@ _CONSTANTS: dict[type, Types] = {
     type(None): NONE,
 }
 _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
+_VERDICTS = frozenset(("compare", "not"))
 _MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
 # Methods that give what their object is, of which a loop may not know yet what that is.
 _STAYING = frozenset(("difference", "intersection", "replace", "symmetric_difference", "union"))
@@ -284,6 +285,18 @@ class Values:
     def elements(self, op: Op) -> Types:
         """What going through a value gives."""
         return elements(self.types(op))
+
+    def is_whole(self, op: Op) -> bool:
+        """Whether a value is a whole number for certain, or an array of such, also as a float:
+        ``float(a > b)``."""
+        if lattice.are_whole(self.types(op)):
+            return True
+        if op.code == "const":
+            return isinstance(op.name, float) and op.name.is_integer()
+        if op.code == "choice":
+            return all(map(self.is_whole, op.args[1:]))
+        made = op.args[1] if "builtins.float" in self.called(op) and op.args[1:] else None
+        return made is not None and (made.code in _VERDICTS or self.is_whole(made))
 
     def is_set(self, op: Op) -> bool:
         """Whether a value is a set, and nothing else."""

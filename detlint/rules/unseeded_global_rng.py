@@ -157,8 +157,8 @@ class UnseededGlobalRng(Rule):
       drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`
 
     Not reported:
-    - programs without a numeric library that write nothing, or shuffle and sample nothing. Weights that constants
-      or a whole checkpoint always overwrite. Draws that no call turns on
+    - programs without a numeric library that write nothing, or only pick numbers. Draws that no
+      call turns on. Weights that constants or a whole checkpoint always overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
 

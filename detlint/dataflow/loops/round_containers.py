@@ -12,7 +12,7 @@ from detlint.dataflow.calls import is_empty, path_of, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
-from detlint.dataflow.slices import closure, readers
+from detlint.dataflow.slices import closure, readers, states_before
 from detlint.models import files, names
 from detlint.models.containers import ADDING, COMMUTING, PICKING
 
@@ -317,13 +317,25 @@ class Containers(Judge):
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
-        before = self._orders.first(op, Flow(keyed=keyed, filled=True))
+        whole = not keyed and is_empty(self._effects.made(op)) and self._adds_whole(op)
+        before = self._orders.first(op, Flow(keyed=keyed, filled=True, whole=whole))
         if before is not None:
             yield Use(before.op, "looped over", before.assumed)
         elif keyed:
             yield from self._read_as_field(op)
         elif self._effects.escapes(op):
             yield Use(op, "looped over")
+
+    def _adds_whole(self, op: Op) -> bool:
+        """Whether a list gets whole numbers, of which the sum is the same in any order: now, and
+        before the loop."""
+        return all(
+            each.code in ("list", "phi")
+            or (each is not op and each.within(self._round.region))
+            or (each.name == "append" and self._values.is_whole(each.args[1].args[1]))
+            for each in closure([op], states_before)
+            if each.code != "call"
+        )
 
     def _read_as_field(self, op: Op) -> Iterator[Use]:
         """What the methods of a class do with a dict that the loop fills in an attribute."""
@@ -391,7 +403,7 @@ class Containers(Judge):
         ):
             yield from numbered(op)
         elif key not in self._round.own:
-            if self._adds_whole(value):
+            if value.code == "augment" and self._adds_in_any_order(value):
                 return
             if value in self._round.own and not (
                 self._round.is_unique_match(op) or self._is_searched(key, op)
@@ -480,14 +492,6 @@ class Containers(Judge):
             value.code == "augment"
             and key not in self._round.elements
             and lattice.may_be(self._values.types(value.args[1]), "list", "str", "float")
-        )
-
-    def _adds_whole(self, value: Op) -> bool:
-        """``counts[0] += 1``, in any order."""
-        return (
-            value.code == "augment"
-            and value.name in ("Add", "Sub")
-            and lattice.are_whole(self._values.types(value.args[1]))
         )
 
     def _only_told(self, container: Op) -> bool:

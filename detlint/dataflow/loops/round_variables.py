@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.loops.rounds import Judge, looped, numbered, place_of
+from detlint.dataflow.loops.rounds import OF_BITS, Judge, looped, numbered, place_of
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.slices import closure, readers
 from detlint.models import names
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _MADE = frozenset(("augment", "comprehension", "iter"))
 # Operators that give the same in any order: of numbers, masks and sets.
-_OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 
 
 class Variables(Judge):
@@ -165,7 +164,7 @@ class Variables(Judge):
                     return value.args[2].code == "const"
         if value.code != "binary":
             return False
-        bits = value.name in _OF_BITS and any(map(self._round.is_joint, value.args))
+        bits = value.name in OF_BITS and any(map(self._round.is_joint, value.args))
         return bits or self._values.is_set(value)
 
     def _is_extreme(self) -> bool:
@@ -188,12 +187,6 @@ class Variables(Judge):
         if self._adds_in_any_order(value):
             return
         yield Use(value, "looped over", assumed=self._seems_whole(value))
-
-    def _adds_in_any_order(self, value: Op) -> bool:
-        """Whether an ``+=`` or the like gives the same in any order."""
-        if value.name in _OF_BITS or self._values.is_set(value):
-            return True
-        return lattice.are_whole(self._values.types(value.args[1]))
 
     def _seems_whole(self, value: Op) -> bool:
         """Whether what an ``+=`` adds to is a whole number, and what it adds may be one."""

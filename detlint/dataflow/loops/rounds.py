@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
 
+OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
 # What takes the next of something that was there before.
 _TAKES = frozenset(["pop", "popleft", "popitem", "readline", "get_nowait"])
@@ -294,6 +295,13 @@ class Judge:
         self._orders = round_.orders
         self._effects = round_.effects
         self._values = round_.values
+
+    def _adds_in_any_order(self, value: Op) -> bool:
+        """Whether an ``+=`` or the like, as ``counts[0] += 1``, gives the same in any order."""
+        if value.name in OF_BITS:
+            return not lattice.may_be(self._values.types(value.args[1]), "dict")
+        adds = value.name in ("Add", "Sub", "Mult") and self._values.is_whole(value.args[1])
+        return adds or self._values.is_set(value)
 
 
 def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:

@@ -166,7 +166,7 @@ class GivenOrders:
         yield from self._joined(call, flow)
 
     def _if_adds(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if self._adds_floats(value):
+        if self._adds_floats(value) and not flow.whole:
             told = self._orders.is_told(call)  # people are, of what the last bits hardly show in
             yield Use(call, "added up as floats", assumed=told)
 

@@ -547,7 +547,8 @@ class Orders:
             else:
                 yield from self.follow(made, Flow(keyed=True))
         else:
-            after = list(self.follow(made, Flow(text=flow.text)))
+            whole = flow.whole and _numbers_of(made.args[0]) is head
+            after = list(self.follow(made, Flow(text=flow.text, whole=whole)))
             if numbered and not after:
                 yield Use(made, "numbered")
             yield from after
@@ -884,6 +885,11 @@ def depends(made: Op, head: Op) -> bool:
     collected = made.args[: 2 if made.name == "dict" else 1]
     parts = closure(collected, lambda op: op.args if op.within(head.region) else ())
     return any(each is head or each.code in ("function", "await") for each in parts)
+
+
+def _numbers_of(value: Op) -> Op:
+    """``x`` of ``float(x)``."""
+    return value.args[1] if "builtins.float" in value.called and value.args[1:] else value
 
 
 def _takes_end(use: Op) -> bool:

@@ -66,6 +66,7 @@ class Flow(NamedTuple):
     grouped   how many containers hold lists or dicts in the order: by key, or one after the other
     columns   a table whose columns have it
     rows      the containers that hold it are sequences, which have no keys
+    whole     its elements are whole numbers, which add up to the same in any order
     table     a table of polars, or one of its columns, whose rows have it
     """
 
@@ -77,6 +78,7 @@ class Flow(NamedTuple):
     columns: bool = False
     rows: bool = False
     table: bool = False
+    whole: bool = False
 
     @property
     def inner(self) -> Flow:
