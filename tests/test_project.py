@@ -600,6 +600,8 @@ def test_a_main_block_beside_nothing_that_pytest_could_run_is_a_program() -> Non
     trains = "import torch\nfor x in loader:\n    loss.backward()\n    optimizer.step()\n"
     assert is_entrypoint("test_model.py", trains)
     assert not is_entrypoint("test_model.py", f"{trains}assert loss < 1\n")
+    assert is_entrypoint("test_model.py", "from a import train\ntrain(model, loader)\n")
+    assert not is_entrypoint("test_model.py", '"""\ntrain(model)\n"""\n')
     assert not is_entrypoint("test_model.py", text.replace("return", "assert"))
     assert not is_entrypoint("conftest.py", text)
 
@@ -872,9 +874,24 @@ def test_what_writes_data_for_a_model_and_picks_of_it_needs_no_numeric_library(
     assert lint("--select", "DET102") == ["prepare.py:5 DET102"]
     project({"prepare.py": writes.format(f"random.seed(0); {shuffles}", "train")})
     assert lint("--select", "DET102") == []
-    project({"prepare.py": writes.format(shuffles, "servers")})
-    assert lint("--select", "DET102") == []
+    picks = "rows = [random.choice(rows)]"
+    project({"prepare.py": writes.format(picks, "train")})
+    assert lint("--select", "DET102") == ["prepare.py:5 DET102"]
     project({"prepare.py": writes.format("port = random.randint(1, 9)", "train")})
+    assert lint("--select", "DET102") == []
+
+
+def test_what_shuffles_what_it_writes_needs_no_numeric_library(
+    project: Project, lint: Lint
+) -> None:
+    writes = "import pickle\nfrom random import choice, seed, shuffle\n\nrows = load()\n{}\n{}\n"
+    dumps = "pickle.dump(rows[:9], open('kept', 'wb'))"
+    project({"take.py": writes.format("shuffle(rows)", dumps)})
+    assert lint("--select", "DET102") == ["take.py:5 DET102"]
+    for line in ("seed(0); shuffle(rows)", "row = choice(rows)"):
+        project({"take.py": writes.format(line, dumps)})
+        assert lint("--select", "DET102") == []
+    project({"take.py": writes.format("shuffle(rows)", "save(rows)")})
     assert lint("--select", "DET102") == []
 
 
@@ -2383,7 +2400,9 @@ def test_a_draw_that_is_shown_may_be_used_as_well(project: Project, lint: Lint, 
         "row = random.randint(0, 9)\nprint(row)\nself.row = row",
         "row = random.randint(0, 9)\nprint(row)\ndef f():\n    return row",
         "rows = random.sample(all, 9)\nprint(rows)\nfor x in rows:\n    f(x)",
-        "plt.imshow(random.random())\nplt.savefig(random.random())",
+        "plt.imshow(random.random())\nsave(random.random())",
+        "rows = [random.random()]\nplt.imshow(rows[0])\nsave(rows)",
+        "noise = f(random.random())\nplt.imshow(noise)",
     ],
 )
 def test_what_is_more_than_shown(project: Project, lint: Lint, line: str) -> None:

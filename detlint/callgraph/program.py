@@ -433,6 +433,10 @@ class Program:
         """Whether it writes something, as the program's own file says."""
         return roles.keeps(self.source.text)
 
+    def writes_rows(self) -> bool:
+        """Whether it writes rows or files, as the program's own file says."""
+        return roles.writes_rows(self.source.text)
+
     def makes_data(self) -> bool:
         """Whether it writes data for a model, as the program's own file says."""
         return roles.makes_data(self.source.text)

@@ -170,6 +170,11 @@ def keeps(text: str) -> bool:
     return any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
 
 
+def writes_rows(text: str) -> bool:
+    """Whether a program writes rows, or whatever it opens a file for."""
+    return says_in_code(text, (*rows.OF_ROWS, *rows.MODES_OF_WRITING)) and keeps(text)
+
+
 def makes_data(text: str) -> bool:
     """Whether a program writes data for a model: rows, of which it says what they are for."""
     return (

@@ -60,6 +60,7 @@ _STARTS = re.compile(
     r"(?:[\w.]+(?:\([^()\n]*\))?\.parse(?:_known)?_args\(|(?:main|run|train|fit)(?:_\w+)?\("
     r"|\w+\.train_\w+\()"
 )
+_FITS = re.compile(r"\n(?:\w[\w, ]*=[ \t]*)?(?:train|fit)(?:_\w+)?\(")
 # A call that is a statement of its own, and what may hold one outside of functions.
 _OWN_LINE = re.compile(r"\n(\w+)\(")
 _BLOCK = re.compile(r"\n(?:for|while|if|with)\b[^\n]*(?:\n(?:[ \t][^\n]*)?)+")
@@ -132,7 +133,7 @@ def _tests_models(name: str, text: str) -> bool:
     one that starts something and has nothing that pytest could run."""
     if not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}"):
         return True
-    starts = name not in _PLUGS and (says_so(name, text) or _starts_at_the_top(text))
+    starts = name not in _PLUGS and (says_so(name, text) or _is_at_the_top(_FITS, text))
     return starts and not _RUN.search(f"\n{text}")
 
 
@@ -210,6 +211,16 @@ def _starts_at_the_top(text: str) -> bool:
     if rounds is None or called is None or layout.at(called.start()) is not None:
         return False
     return any(block.start <= rounds.start() <= called.start() < block.end for block in layout.top)
+
+
+def _is_at_the_top(wanted: re.Pattern[str], text: str) -> bool:
+    """Whether a line outside of functions begins with what is wanted, and no text does."""
+    found = [each.start() for each in wanted.finditer(f"\n{text}")]
+    if not found:
+        return False
+    from detlint.syntax.layout import layout_of
+
+    return any(layout_of(text).at(each) is None for each in found)
 
 
 def _calls_its_own(text: str) -> bool:

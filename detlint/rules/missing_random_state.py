@@ -77,8 +77,8 @@ class MissingRandomState(Rule):
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before, or none that has
       the file runs it
-    - rows that `sample` gives are only shown in figures, or the order that `shuffle` gives a
-      list in messages; or a file that queries a database has nothing to do with learning
+    - what `sample` picks only shows in figures, a shuffled list in messages, or a file with a
+      query has nothing to do with learning
 
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
@@ -239,7 +239,7 @@ class MissingRandomState(Rule):
         """Whether rows are picked to be looked at, or a shuffle of one list gives an order that
         nothing but messages shows."""
         if word_of(call) == SAMPLE:
-            return call.is_dropped or End.FIGURE in ends_of(call, picks=True)
+            return End.FIGURE in ends_of(call, picks=True)
         if word_of(call) != "shuffle" or sum(name is None for name, _ in call.arguments()) != 1:
             return False
         orders = Orders(self.unit.across)

@@ -157,7 +157,7 @@ class UnseededGlobalRng(Rule):
       drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`
 
     Not reported:
-    - programs without a numeric library that write nothing, or only pick numbers. Draws that no
+    - programs without a numeric library that write no rows, or only pick numbers. Draws that no
       call turns on. Weights that constants or a whole checkpoint always overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call, where torch is seeded
@@ -212,7 +212,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        if not (program.imports(*_NUMERIC) or program.keeps()):
+        if not (program.imports(*_NUMERIC) or program.writes_rows()):
             return
         trains = cls._trains(program)
         sure = cls._sure(program, trains=trains)

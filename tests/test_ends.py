@@ -1,0 +1,152 @@
+"""Where values end: what is only drawn or counted is no result."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+from detlint.dataflow.ends import NOWHERE, End, ends_of
+from detlint.dataflow.unit import Unit
+from detlint.sources.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+IMPORTS = """\
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "end"),
+    [
+        ("x = np.random.rand(3)", NOWHERE),
+        ("plt.plot(np.random.rand(3))", End.FIGURE),
+        ("ax.scatter(1 + np.random.rand(3) * 0.1, v)", End.FIGURE),
+        ("left, (a1, a2) = plt.subplots(2)\na2.bar(x, np.random.rand(3))", End.FIGURE),
+        ("places = []\nplaces.append(np.random.rand(3))\nplt.plot(places[0], v)", End.FIGURE),
+        ("places = {}\nplaces['a'] = np.random.rand(3)\nplt.plot(places['a'], v)", End.FIGURE),
+        ("x = np.clip(np.random.rand(3), 0, 1)\nsns.stripplot(x=x, y=y)", End.FIGURE),
+        ("def show(x):\n    plt.plot(x)\nshow(np.random.rand(3))", End.FIGURE),
+        ("x = np.random.rand(3)\nplt.plot(x)\nplt.title(f'{x}')", End.FIGURE | End.MESSAGE),
+        ("time.sleep(np.random.rand())", End.ELSE),  # of which nothing says what that is
+        ("import time\ntime.sleep(np.random.rand())", End.PAUSE),
+        ("print(np.random.rand(3))", End.ELSE),  # noise that is printed is a result
+        ("x = np.random.rand(3)\nplt.plot(x)\nnp.save('x.npy', x)", End.ELSE),
+        ("plt.plot(model(np.random.rand(3)))", End.ELSE),
+        ("def f(places):\n    places.append(np.random.rand(3))\n    plt.plot(places)", End.ELSE),
+        ("class A:\n    def f(self):\n        self.x = np.random.rand(3)", End.ELSE),
+        ("x = np.random.rand(3)\nplt.plot(x)\ny = sns.load_dataset('a').assign(x=x)", End.ELSE),
+    ],
+)
+def test_where_a_draw_ends(lines: str, end: End) -> None:
+    unit = Unit(Source("a.py", f"{IMPORTS}{lines}\n"))
+    calls = (op for piece in unit.ops_naming("rand") for op in (piece,) if op.code == "call")
+    draw = next(op for op in calls if "numpy.random.rand" in op.called)
+    assert ends_of(draw, picks=False) == end
+
+
+def told(capsys: pytest.CaptureFixture[str], rule: str) -> list[str]:
+    """The confidences of a rule's findings."""
+    options = ["--no-cache", "--output-format", "json", "--min-confidence", "possible"]
+    main([*options, "--select", rule, "."])
+    return [each["confidence"] for each in json.loads(capsys.readouterr().out)]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("plt.scatter(1 + np.random.rand(3) * 0.1, v)", "possible"),
+        ("np.savetxt('v', 1 + np.random.rand(3) * 0.1)", "likely"),
+        ("plt.scatter(1 + np.random.rand(3), v); np.savetxt('v', np.random.rand(3))", "likely"),
+    ],
+)
+def test_a_draw_that_is_only_drawn_in_a_figure(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, found: str
+) -> None:
+    project({"bars.py": f"{IMPORTS}v = np.loadtxt('v')\n{line}\nnp.savetxt('w', v)\n"})
+    assert told(capsys, "DET102") == [found]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("frame.sample(9).plot.scatter('x', 'y')", "possible"),
+        ("for i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])", "possible"),
+        (
+            "for i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])\n"
+            "    if i == 2:\n        break",
+            "possible",
+        ),
+        (
+            "n = 0\nfor i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])\n"
+            "    n += row['x']\n    if i == 2:\n        break\nprint(n)",
+            "likely",
+        ),
+        ("print(frame.sample(9)['x'].mean())", "likely"),
+        ("part = frame.sample(9)\nplt.plot(part['x'])\npart.to_csv('part.csv')", "likely"),
+        ("model.fit(sns.load_dataset('iris').sample(frac=1))", "likely"),
+    ],
+)
+def test_rows_that_are_picked_to_be_shown(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: str
+) -> None:
+    text = f"import pandas as pd\n{IMPORTS}frame = pd.read_csv('a.csv')\n{lines}\n"
+    project({"look.py": f"{text}frame.to_csv('b.csv')\n"})
+    assert told(capsys, "DET104") == [found]
+
+
+COUNTING = """\
+def rate(values):
+    values = [float(v) for v in values]
+    return sum(values) / len(values)
+
+
+def main(names: set[str], size, flags: dict[str, float], key):
+    found, totals, won = dict(), dict(a=0), []
+    for name in names:
+        {}
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "shows"),
+    [
+        ("found.setdefault('a', []).append(name)", "found['a']", True),
+        ("totals['a'] |= size(name)", "totals", False),
+        ("totals['a'] += len(name)", "totals", False),
+        ("totals['a'] += flags[name]", "totals", True),
+        ("totals['a'] -= float(size(name) > 3)", "totals", False),
+    ],
+)
+def test_what_whole_numbers_add_up_to(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, given: str, *, shows: bool
+) -> None:
+    project({"count.py": COUNTING.format(line, given)})
+    assert bool(told(capsys, "DET204")) is shows
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "shows"),
+    [
+        ("won.append(float(size(name) > 3))", "rate(won), len(won)", False),
+        ("won.append(1.0 if size(name) else 0.0)", "rate(won), len(won)", False),
+        ("won.append(float(size(name) > 3))", "won", True),
+        ("won.append(float(flags[name]))", "rate(won), len(won)", True),
+        ("won.append(name)", "rate(won), len(won)", True),
+    ],
+)
+def test_a_list_of_verdicts_that_is_only_added_up(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, given: str, *, shows: bool
+) -> None:
+    project({"count.py": COUNTING.format(line, given)})
+    assert bool(told(capsys, "DET204")) is shows
