@@ -23,6 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
 """
+ROWS = "for i, row in frame.sample(frac=1).iterrows():\n"
 
 
 @pytest.mark.parametrize(
@@ -80,15 +81,13 @@ def test_a_draw_that_is_only_drawn_in_a_figure(
     ("lines", "found"),
     [
         ("frame.sample(9).plot.scatter('x', 'y')", "possible"),
-        ("for i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])", "possible"),
+        (f"{ROWS}    display(row['x'])", "possible"),
         (
-            "for i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])\n"
-            "    if i == 2:\n        break",
+            f"{ROWS}    display(row['x'])\n    if i == 2:\n        break",
             "possible",
         ),
         (
-            "n = 0\nfor i, row in frame.sample(frac=1).iterrows():\n    display(row['x'])\n"
-            "    n += row['x']\n    if i == 2:\n        break\nprint(n)",
+            f"n = 0\n{ROWS}    display(i)\n    n += row['x']\n    if i == 2: break\nprint(n)",
             "likely",
         ),
         ("print(frame.sample(9)['x'].mean())", "likely"),

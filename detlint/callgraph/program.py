@@ -755,15 +755,31 @@ class Program:
         for path, _, fact in self._standing("trainees", "", holders, anywhere=False):
             trains, *given = fact.what.split()
             if not self._project.defined(path, trains) and any(
-                each == UNSEEN_NAMES or self._draws_weights(path, each) for each in given
+                self._is_model(path, each) for each in given
             ):
                 return True
         return False
 
-    def _draws_weights(self, path: str, name: str) -> bool:
-        """Whether a class of the project that a file names has layers of torch."""
-        parts = self._parts_from(*self._whole(self._project.defined(path, name)))
-        return any(self.facts("builds", "torch", within=parts))
+    def _is_model(self, path: str, marked: str) -> bool:
+        """Whether a class that a file names has layers of torch: one of the project, or else one
+        with a mark."""
+        name = marked.removesuffix(UNSEEN_NAMES)
+        found = self._project.defined(path, name)
+        if not found:
+            return marked != name
+        return any(self.facts("builds", "torch", within=self._parts_from(*self._whole(found))))
+
+    def is_of_project(self, located: Located) -> bool:
+        """Whether what a fact calls is of the project, so that what it does is known."""
+        word = located.fact.text.partition("(")[0].rpartition(".")[2]
+        uses = self._index.outline(located.path).uses
+        part = self._index.part_at(located.path, located.fact.row)
+        names = uses[part].origins if part in uses else ()
+        return any(
+            self._project.defined(located.path, each.replace(":", "."))
+            for each in names
+            if each.endswith((f":{word}", f".{word}")) and not each.startswith(":")
+        )
 
     def _whole(self, found: Iterable[Symbol]) -> Iterator[Symbol]:
         """Functions, and classes with all their methods and those of their bases."""

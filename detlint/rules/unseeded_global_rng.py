@@ -476,7 +476,8 @@ class UnseededGlobalRng(Rule):
                 yield each, "draws"
         if library == "torch":
             unseen = program.facts("builds", UNSEEN)
-            yield from ((each, "seems to draw first weights") for each in unseen)
+            seem = filterfalse(program.is_of_project, unseen)
+            yield from ((each, "seems to draw first weights") for each in seem)
 
     @classmethod
     def _draws_of_tool(cls, program: Program, library: str) -> Iterator[Located]:

@@ -51,14 +51,14 @@ class Training:
 
     def handed_to_training(self, call: Op) -> list[str]:
         """Of ``train(loader, model)``, a function that is imported, its name and the classes of
-        what it is given; UNSEEN_NAMES for one of a library that seems to be a model."""
+        what it is given, with a mark behind those that seem to be models."""
         named = [each for each in self._called(call) if rows.may_train(each)]
         if word_of(call) not in TRAINING_CALLS or len(named) != 1:
             return []
-        made = [each for _, value in call.arguments() for each in self.made(value)]
-        given = [name for each in made for name in each.names]
-        models = any(each.op.code == "call" and self.built(each.op) for each in made)
-        return [*named, *([UNSEEN_NAMES] if models else []), *given] if given else []
+        for each in (x for _, value in call.arguments() for x in self.made(value)):
+            is_model = each.op.code == "call" and self.built(each.op)
+            named += [f"{name}{UNSEEN_NAMES if is_model else ''}" for name in each.names]
+        return named if len(named) > 1 else []
 
     def makes_command_line(self, call: Op) -> bool:
         """Whether it is Lightning's, or one derived from it in the file, which trains at once."""

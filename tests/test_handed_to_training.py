@@ -1,0 +1,72 @@
+"""Programs that give a model to a function that trains and is not there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+CODES = """\
+import torch
+from torch import nn
+
+
+class Codes(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.conv = nn.Conv2d(1, size, 3)
+
+
+class Plain:
+    def __init__(self, size):
+        self.size = size
+"""
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    """Where draws are told, and whether these only seem to be such."""
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    return [(place_of(each), each["message"].partition("`")[2].partition("(")[0]) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("from codes import Codes\nmodel = Codes(32)", [("run.py:1", "nn.Conv2d")]),
+        ("model = nn.Linear(3, 1)", [("run.py:4", "nn.Linear")]),
+        ("torch.manual_seed(0)\nmodel = nn.Linear(3, 1)", []),
+        ("from codes import Codes\ntorch.manual_seed(0)\nmodel = Codes(32)", []),
+        ("from absent import Snail\nmodel = Snail(3)", [("run.py:5", "Snail")]),
+        ("from absent import Snail\ndata = Snail(3)", []),
+        ("from codes import Codes, Plain\nmodel = Plain(32)", []),
+        ("from sklearn.svm import SVC\nmodel = SVC()", []),
+    ],
+)
+def test_what_is_given_to_a_training_that_is_not_there(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[tuple[str, str]]
+) -> None:
+    text = "import torch\nfrom torch import nn\nfrom video import train\n{}\n"
+    given = "data" if lines.startswith("from absent import Snail\ndata") else "model"
+    project({"run.py": f"{text.format(lines)}train({given}, epochs=9)\n", "codes.py": CODES})
+    assert told(capsys) == found
+
+
+def test_a_training_that_is_there_and_does_not_train(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = "from codes import Codes\nfrom video import train\ntrain(Codes(3))\n"
+    project({"run.py": run, "codes.py": CODES, "video.py": "def train(model):\n    print(model)\n"})
+    assert told(capsys) == []
+    project({"run.py": run.replace("video", "absent")})
+    assert told(capsys) == [("run.py:1", "nn.Conv2d")]
