@@ -148,6 +148,19 @@ def test_the_fix_keeps_the_code_running(
     assert fixed == HEADER + after + "\n"
 
 
+def test_listings_that_show_together_are_one_finding(
+    findings: Callable[..., list[Finding]], engine: Callable[..., Engine]
+) -> None:
+    both = "names = glob.glob('a*') + glob.glob('b*')\nfirst = names[0]\n"
+    assert [each.row for each in findings(HEADER + both, "DET203")] == [HEADER.count("\n") + 1]
+    fixed = fix(Source("a.py", HEADER + both), engine("DET203").lint, unsafe=False).source.text
+    assert "sorted(glob.glob('a*')) + sorted(glob.glob('b*'))" in fixed
+    apart = "first = glob.glob('a*')[0] + glob.glob('b*')[0]\n"
+    assert len(findings(HEADER + apart, "DET203")) == 2
+    below = "names = glob.glob('a*')\nnames += glob.glob('b*')\nfirst = names[0]\n"
+    assert len(findings(HEADER + below, "DET203")) == 2
+
+
 def test_a_listing_is_judged_in_its_own_function(
     findings: Callable[..., list[Finding]],
 ) -> None:

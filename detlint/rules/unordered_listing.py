@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.learning.roles import are_shards, are_sources
@@ -149,13 +150,16 @@ class UnorderedListing(Rule):
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()
+        groups: dict[tuple[object, ...], list[tuple[Found, Confidence]]] = {}
         for found in self._listings.near(offsets):
             place = self.unit.span(found.op.node)
             sure = self._confidence(found)
             may_rise = self.others is None and rests_on_others(_uses_of(found))
             if place not in told and (may_rise or self.wants(sure)):
                 told.add(place)
-                self._tell(found, sure)
+                groups.setdefault(_shown_by(found), []).append((found, sure))
+        for group in groups.values():
+            self._tell([found for found, _ in group], max(sure for _, sure in group))
         for op in self._listings.left:
             if self.unit.span(op.node) not in told:
                 self.leave(op.node)
@@ -170,7 +174,9 @@ class UnorderedListing(Rule):
             return Confidence.POSSIBLE
         return self.lowered(found.op.node)
 
-    def _tell(self, found: Found, sure: Confidence) -> None:
+    def _tell(self, group: Sequence[Found], sure: Confidence) -> None:
+        """One finding of listings in one line that show together: ``list(a) + list(b)``."""
+        found, fixes = group[0], [self._fix(each) for each in group]
         if found.listing.walk:
             self._tell_walk(found, sure)
             return
@@ -179,7 +185,7 @@ class UnorderedListing(Rule):
             f"{found.listing.name}() lists in the file system's order, and here "
             f"{_said(found.op, _most_telling(found.uses))}{_if_missing(found.op)}",
             advice=_advice(found.uses, _SORT),
-            edits=self._fix(found),
+            edits=tuple(chain.from_iterable(fixes)) if all(fixes) else (),
             confidence=sure,
         )
 
@@ -270,6 +276,13 @@ class UnorderedListing(Rule):
 def _if_missing(op: Op) -> str:
     missing = fallback(op)
     return f"{_STANDS_IN}{missing.subject}`" if missing is not None and missing.optional else ""
+
+
+def _shown_by(found: Found) -> tuple[object, ...]:
+    """What tells listings apart: their lines, and where their orders show."""
+    if found.listing.walk:
+        return (found.op,)
+    return found.listing.name, getattr(found.op.node, "lineno", 0), *(x.op for x in found.uses)
 
 
 def _uses_of(found: Found) -> list[Use]:
