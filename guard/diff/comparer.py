@@ -260,6 +260,7 @@ def examine(
         kinds=tuple(kind for kind in KINDS if kind in kinds),
         differing=shown.differing_steps if shown else 0,
         changes=comparer.changes,
+        has_gpu=any(e.header.has_gpu for walk in comparer.walks.values() for e in walk.pair.traces),
         limits=tuple(_limits(comparer, names, kinds)),
         totals=dict(sum((each for _, each in counts), Counter[str]())),
         timeline=draw(shown, parting.mismatch if parting else None) if shown else None,

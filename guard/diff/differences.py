@@ -28,6 +28,7 @@ class Source(Enum):
     COLLECTION = "when the garbage collector runs"
     UNWRITTEN_MEMORY = "memory that nothing has written"
     PROGRAM = "what another program gives"
+    LEFT = "a file that an earlier run had left"
     KERNEL = "a kernel that adds or writes in no fixed order"
     GENERATOR = "a generator that is not seeded alike"
     STATE = "state that a resumed run did not get back"
@@ -200,6 +201,7 @@ class Comparison:
     kinds: tuple[str, ...] = ()
     differing: int = 0  # how many steps differ, from the first on (of the rank that differs first)
     changes: tuple[Change, ...] = ()  # what of environment, seed and command is not the same
+    has_gpu: bool = True  # whether one of the runs had a GPU, or that is not known
     limits: tuple[str, ...] = ()  # what was not compared, or could not be; sentences
     # how many events of each kind stand in the steps after the first difference
     totals: dict[str, int] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from guard.diff.sources import (
     counts,
     draws_file,
     draws_name,
+    file_names,
     fills,
     has_factory,
     is_begun,
@@ -30,12 +31,14 @@ from guard.diff.sources import (
     locks,
     looks_for_files,
     measures,
+    opens_file,
     reads_file,
     waits,
+    writes_file,
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import ASKED, DRAWN, SHARED, Traits
+from guard.digests.traits import ASKED, DRAWN, SHARED, STRINGS, TURNS, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -171,7 +174,7 @@ class Flows:
         self.nodes = nodes
         self._traits = traits or {}
         self.ends: Mapping[int, int] = {}  # when each step of the first run ended
-        self.is_shared = False  # whether several processes work on the same files
+        self.is_of_ranks = False  # whether they are those of one rank of several
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -180,6 +183,7 @@ class Flows:
         self.escapes: list[tuple[int, str, Origins]] = []
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
+        self._writers = [each for each in nodes if writes_file(each.statement)]
         self._drawers = [each for each in nodes if draws_name(each.statement)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object
@@ -195,8 +199,14 @@ class Flows:
     def traits(self, node: Node) -> Traits:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._traits.get((node.file, node.statement.line), Traits())
-        is_shared = self.is_shared and _asks_files(node)
-        return found._replace(read=found.read | SHARED) if is_shared else found
+        also = SHARED * self._asks_others(node) | TURNS * self._states.is_of_others(node)
+        return found._replace(read=found.read | also)
+
+    def _asks_others(self, node: Node) -> bool:
+        """Whether it asks for a file that other processes may have written."""
+        if not _asks_files(node):
+            return False
+        return self.is_of_ranks or any(each.process != node.process for each in self._writers)
 
     def step_of(self, node: Node) -> int:
         """The step in which a statement ran, or the last."""
@@ -351,9 +361,40 @@ class Flows:
         if not is_fresh(node.statement):
             found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
+        found = found or self._of_file(node)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         return found or frozenset((node,))
+
+    def _of_file(self, node: Node) -> Origins:
+        """What a file was written with that a statement reads: nothing else leads from one to the
+        other."""
+        for each in self.wrote(node):
+            each.origins = each.origins or self.behind(each)
+            if each.origins:
+                return each.origins
+        return NOTHING
+
+    def wrote(self, node: Node) -> Iterator[Node]:
+        """Statements that wrote into a file which a statement reads, as its name shows; the last
+        first."""
+        is_read = reads_file(node.statement) or any(self._handles(node))
+        names = set(self._file_names(node)) if is_read else set()
+        if names:
+            before = (each for each in reversed(self._writers) if each.order < node.order)
+            yield from (each for each in before if not names.isdisjoint(self._file_names(each)))
+
+    def _handles(self, node: Node) -> Iterator[Node]:
+        """What opened the files that a statement reads from, or writes to."""
+        made = (self._maker(node, path) for path in node.statement.reads)
+        yield from (e for e in made if e is not None and e is not node and opens_file(e.statement))
+
+    def _file_names(self, node: Node) -> Iterator[object]:
+        """What may name a file: constants, and the digests of texts and paths."""
+        for each in (node, *self._handles(node)):
+            yield from file_names(each.statement)
+            pairs = zip(each.ran.reads, self.traits(each).paths, strict=False)
+            yield from (digest for digest, bits in pairs if digest & 1 and bits & STRINGS)
 
     def _on_a_signal(self, node: Node) -> Origins:
         """What handled a signal while a statement ran, in one run or both: it may have written what

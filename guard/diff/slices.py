@@ -154,6 +154,7 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
         moved = (each for nodes in flows.moves.values() for each in nodes)
         yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)
     yield from flows.makers(node)
+    yield from flows.wrote(node)
     if node.within.above is not None:
         yield node.within.above
 
@@ -177,8 +178,7 @@ def compare(
     }
     flows = Flows(nodes, traits)
     flows.ends = ones.ends
-    processes = {each.role.partition(":")[0] for each in ones.threads}
-    flows.is_shared = rank is not None or len(processes) > 1
+    flows.is_of_ranks = rank is not None
     return flows, list(dict.fromkeys(notes))
 
 

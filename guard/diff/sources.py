@@ -6,12 +6,15 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from detlint.models.files import WRITERS
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
 from guard.diff import Source
 from guard.digests.traits import ASKED, MEASURED, of_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.observe.statements import Statement
 
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
@@ -95,23 +98,17 @@ VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
 }
+_MODE = 3  # characters that say how a file is opened, at most
 _PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
 _READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
-_LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
-DOES = {
-    Source.CLOCK: "reads the clock",
-    Source.LOAD: "measures the machine",
-    Source.DRAWN_NAME: "draws a name that is another one in each run",
-    Source.ENTROPY: "draws from the operating system",
-    Source.PROCESS: "is another number in each run",
-    Source.OBJECT_ADDRESS: "is another value in each run",
-    Source.STRING_HASH: "gives another value in each process for strings",
-    Source.COLLECTION: "has objects freed that nothing holds",
-    Source.THREAD_ORDER: "gives first what is done first",
-    Source.READINESS: "tells what another thread or process has done by then",
-    Source.PROGRAM: "runs another program, whose results no seed of this one fixes",
-    Source.UNWRITTEN_MEMORY: "gives memory that nothing has written",
+_WRITING = {  # by the last part of a call's name, or the last two where one says little
+    *(each.rpartition(".")[2] for each in WRITERS),
+    *("write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "tofile"),
+    *("savez_compressed", "to_csv", "to_parquet", "to_pickle", "to_json", "touch", "mkdir"),
+    *("makedirs", "rename", "unlink", "rmtree", "copyfile", "copytree", "os.replace", "os.remove"),
+    *("shutil.copy", "shutil.copy2", "shutil.move", "os.link", "os.symlink"),
 }
+_LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
 _SEEDING = {
     *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
     *("set_rng_state", "setstate", "set_state"),
@@ -195,6 +192,33 @@ def looks_for_files(statement: Statement) -> bool:
 def reads_file(statement: Statement) -> bool:
     """Whether a statement reads what is in a file."""
     return _calls(statement, _READING)
+
+
+def writes_file(statement: Statement) -> bool:
+    """Whether a statement writes into a file, or makes, moves or removes one."""
+    two = (".".join(each.split(".")[-2:]) for each in statement.calls)
+    return _calls(statement, _WRITING) or not _WRITING.isdisjoint(two) or _opens(statement, "wax+")
+
+
+def opens_file(statement: Statement) -> bool:
+    """Whether a statement gives a file to read from or to write to."""
+    return _calls(statement, {"open"})
+
+
+def _opens(statement: Statement, modes: str) -> bool:
+    """Whether a statement opens a file in one of some modes."""
+    if not opens_file(statement):
+        return False
+    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
+    given = (part for call in calls for part in (*call.args, *(e.value for e in call.keywords)))
+    texts = (each.value for each in given if isinstance(each, ast.Constant))
+    return any(isinstance(e, str) and len(e) <= _MODE and {*e} & {*modes} for e in texts)
+
+
+def file_names(statement: Statement) -> Iterator[str]:
+    """Constants of a statement that may name a file, or the end of a name."""
+    texts = (each.value for each in parts_of(statement.text) if isinstance(each, ast.Constant))
+    yield from (each for each in texts if isinstance(each, str) and ("." in each or "/" in each))
 
 
 def locks(statement: Statement) -> bool:

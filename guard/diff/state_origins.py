@@ -11,13 +11,13 @@ waits sees it now and then.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from guard.diff.sources import seeds
-from guard.diff.statements import NEVER, NOTHING, differ
+from guard.diff.statements import NEVER, NOTHING, differ, family
 from guard.digests.generators import NAMES
 
 if TYPE_CHECKING:
@@ -79,17 +79,22 @@ class StateOrigins:
         self._agreed: dict[object, list[tuple[int, int]]] = {}
         self._times = Counter[tuple[str, int]]()
         self._seen = Counter[tuple[str, int, int]]()  # moving a state, by its number
+        # those that processes beside the first drew from, of each run: (number, kind of process)
+        self._met = defaultdict[tuple[int, str], tuple[set[int], set[int]]](lambda: (set(), set()))
         for node in nodes:
             for run in (0, 1):
                 if node.ran_in(run) is not None:
                     self._times[node.key] += 1
                     self._seen.update((*node.key, at) for at in _moved(node, run))
+                    process = node.process
+                    for at, state in _drawn_from(node, run) if process != "main" else ():
+                        self._met[at, family(process)][run].add(state)
         threads = {each.within.role for each in nodes if ":" in each.within.role}
         self._shared = {each.partition(":")[0] for each in threads}
 
     def _may(self, node: Node, at: int) -> bool:
         """Whether a statement draws, by how often it has seen a state move."""
-        if _process(node) not in self._shared:
+        if node.process not in self._shared:
             return True
         key = (*node.key, at)
         return self._seen[key] >= _NEARLY * self._times[node.key]
@@ -99,7 +104,7 @@ class StateOrigins:
         ran = node.ran_in(run)
         if ran is not None:
             for at in (each for each in _moved(node, run) if self._may(node, each)):
-                self._drawers[run].setdefault((at, _process(node)), _Drawn()).add(node, ran)
+                self._drawers[run].setdefault((at, node.process), _Drawn()).add(node, ran)
 
     def is_moved(self, node: Node) -> bool:
         """Whether it has left a state differently than it found it."""
@@ -116,6 +121,16 @@ class StateOrigins:
                 self.moves.setdefault(name, []).append(node)
                 moved = True
         return moved
+
+    def is_of_others(self, node: Node) -> bool:
+        """Whether it draws beside others in a process of several, from states that are another one
+        for it, and of which both runs have met some: not what these began with differs, but which
+        process was given which task."""
+        first, second = node.first, node.second
+        if first is None or second is None or node.process == "main":
+            return False
+        met = (self._met[at, family(node.process)] for at, _ in _drawn_from(node, 0))
+        return any(one & other for one, other in met)
 
     def of(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
@@ -136,7 +151,7 @@ class StateOrigins:
 
     def _of_state(self, node: Node, at: int) -> Origins:
         """Why a generator's state differs before a statement that draws from it."""
-        key = (at, _process(node))
+        key = (at, node.process)
         drawn = [self._drawers[run].get(key, _Drawn()) for run in (0, 1)]
         ends = [each.until(node.ran_in(run)) for run, each in enumerate(drawn)]
         same = self._same(key, at, ends)
@@ -179,7 +194,7 @@ class StateOrigins:
 
     def _intruder(self, node: Node, at: int) -> Origins:
         """A statement of a thread's that drew while this one did."""
-        key = (at, _process(node))
+        key = (at, node.process)
         for run, ran in enumerate((node.first, node.second)):
             if ran is None or key not in self._drawers[run]:
                 continue
@@ -195,8 +210,12 @@ def _is_seeded(node: Node, at: int) -> bool:
     return seeds(node.statement, NAMES[at]) and ran.before[at] != ran.after[at]
 
 
-def _process(node: Node) -> str:
-    return node.within.role.partition(":")[0]
+def _drawn_from(node: Node, run: int) -> Iterator[tuple[int, int]]:
+    """The states that it draws from, with their numbers; but for torch's threads."""
+    ran = node.ran_in(run)
+    if ran is not None:
+        moved = (at for at in _moved(node, run) if NAMES[at] != "threads")
+        yield from ((at, ran.before[at]) for at in moved)
 
 
 def _agrees_after(node: Node, at: int) -> bool:

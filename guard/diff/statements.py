@@ -30,6 +30,11 @@ _LOOPS = [each.__name__ for each in LOOPS]
 _NUMBER = re.compile(r"-\d+")  # of a process among those of a pool
 
 
+def family(role: str) -> str:
+    """A role without the number of the process: of a pool, any may be given a task."""
+    return _NUMBER.sub("", role)
+
+
 def calls_of(
     ones: list[Thread], others: list[Thread]
 ) -> Iterator[tuple[Call | None, Call | None, str]]:
@@ -40,7 +45,7 @@ def calls_of(
     families: dict[str, tuple[list[tuple[Call, str]], list[tuple[Call, str]]]] = {}
     for role in dict.fromkeys(each.role for each in (*ones, *others)):
         groups = ([e for e in ones if e.role == role], [e for e in others if e.role == role])
-        left = families.setdefault(_NUMBER.sub("", role), ([], []))
+        left = families.setdefault(family(role), ([], []))
         for number, pair in enumerate(_side_by_side(*groups)):
             name = f"{role}#{number}" if number else role
             calls = [each.calls if each else [] for each in pair]
@@ -187,6 +192,11 @@ class Node:
     def key(self) -> tuple[str, int]:
         """Where it stands."""
         return self.file, self.statement.line
+
+    @property
+    def process(self) -> str:
+        """The role of its process: "main" for the program's own."""
+        return self.within.role.partition(":")[0]
 
     @property
     def is_in_thread(self) -> bool:

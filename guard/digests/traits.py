@@ -38,6 +38,7 @@ SHOWN = 16  # whose text has their address: the default of __repr__
 HANDED = 64  # a queue or a pipe, into which others put
 MEASURED = 128  # a file in which the system tells of itself
 DRAWING = 512  # a query of which the database draws: order by random()
+TURNS = 1024  # a generator that comes through the same states, and meets them with other tasks
 ASKED = 256  # what asked the system for random numbers, or the file of these
 FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),

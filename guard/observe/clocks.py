@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from functools import partial
@@ -17,12 +18,15 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from guard.observe.patching import around, replace
+from guard.observe.places import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
-    from types import CodeType
+    from types import CodeType, FrameType
 
+# What asks for keys, by which processes know each other, and for the first states of modules.
+_KEYS = ("multiprocessing.connection", "multiprocessing.process", "importlib._bootstrap")
 _UNITS = {"": 1e-9, "_ns": 1}
 
 
@@ -68,10 +72,25 @@ class Entropy:
 
         @around(stack, os, "urandom")
         def counted(asked: Callable[[int], bytes], size: int) -> bytes:
-            self._local.taken = self.taken + 1
+            if not _is_a_key():
+                self._local.taken = self.taken + 1
             return asked(size)
 
         replace(stack, random, "_urandom", counted)
+
+
+def _is_a_key() -> bool:
+    """Whether a library asks for what becomes no value of the program's: processes that connect
+    draw keys, a module that is being imported a first state, and some name their files."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - no other way
+    while frame is not None and not is_own(frame.f_code.co_filename):
+        name = str(frame.f_globals.get("__name__"))
+        above = frame.f_back
+        is_named = name == "uuid" and above and not is_own(above.f_code.co_filename)
+        if is_named or name.startswith(_KEYS):
+            return True
+        frame = above
+    return False
 
 
 class Signals:

@@ -134,6 +134,13 @@ class Header:
     options: dict[str, Any] = field(default_factory=dict)  # of the recording
     version: int = 1
 
+    @property
+    def has_gpu(self) -> bool:
+        """Whether there was a GPU of NVIDIA's or AMD's, or that is not known."""
+        items: dict[str, Any] = self.environment.get("items") or {}
+        is_amd = str(items.get("gpu: cuda")).startswith("rocm")
+        return not items or is_amd or "gpu: devices" in items
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON has it."""
         return asdict(self)

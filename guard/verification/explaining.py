@@ -18,12 +18,10 @@ from guard.diff import Cause, Suspect
 from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
 from guard.diff.sources import (
-    DOES,
     FILE_TIMES,
     LISTING,
     OF_FILES,
     UNSEEDED,
-    VALUES,
     of_arguments,
     parts_of,
     source_of,
@@ -39,6 +37,7 @@ from guard.digests.traits import (
     SHARED,
     SHOWN,
     STRINGS,
+    TURNS,
     draws_in_query,
 )
 from guard.observe.statements import path_of
@@ -77,7 +76,6 @@ _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
-_OF_OTHERS = (Source.READINESS, Source.THREAD_ORDER)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "all that is known of what it reads agrees"
@@ -103,33 +101,19 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
 
 
 def suspect(node: Node, traits: Traits) -> Suspect:
-    """A statement as a line that is to blame, and why by what it calls."""
+    """A statement as a line that is to blame, and why by what it reads."""
     statement = node.statement
     text = statement.text
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    what, fits = _why(node, traits)
-    return Suspect("", f"`{shown}` {what}", node.file, line_of(node, traits), fits)
-
-
-def _why(node: Node, traits: Traits) -> tuple[str, str]:
-    sources = [(source_of(name), name, 0) for name in node.statement.calls]
-    for by_name, name, _ in sorted(sources, key=_surest):
-        source = by_name
-        if source in _BY_ITS_VALUES:
-            source = next((each.source for each in _of_hashes(node, traits, "")), source)
-        if source in VALUES or source is Source.PROGRAM:
-            return f"differs between the runs: {name}() {DOES[source]}", source.value
-        if source in _OF_OTHERS:
-            return (
-                f"differs by what others have done by then: {name}() {DOES[source]}",
-                source.value,
-            )
-    if node.is_on_a_signal:
-        return "runs when a signal comes: at another statement in each run", Source.CLOCK.value
-    if node.draws and node.is_in_thread:
-        return "draws at any time: it runs in a thread", FROM_A_THREAD
+    found = origin_of(node, traits)
     does = "was decided otherwise" if node.branches else "gave something else"
-    return f"{does} in each run", RAN
+    message, fits = f"`{shown}` {does} in each run", found.source.value
+    if found.source is Source.NOT_SHOWN:
+        return Suspect("", message, node.file, statement.line, RAN)
+    if found.source is Source.THREAD_ORDER and node.draws:
+        fits = FROM_A_THREAD
+    what = found.what.replace(f"`{text}`", "it")
+    return Suspect("", f"{message}: {what}", node.file, found.line or statement.line, fits)
 
 
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
@@ -207,6 +191,8 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     waits = statement.kind in ("AsyncFor", "AsyncWith")
     if waits or any(isinstance(each, ast.Await) for each in parts_of(statement.text)):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
+    if traits.read & TURNS:
+        yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     grows = _grows(node)
@@ -366,6 +352,8 @@ class Known(NamedTuple):
     circumstance  that makes the difference alone, "none", or ""
     suspects      lines, the likeliest first
     shown         of the line that was found by running, or None
+    left          files that the other run read as an earlier one had left them
+    is_left       whether runs that both had these agreed
     """
 
     difference: Difference
@@ -373,6 +361,8 @@ class Known(NamedTuple):
     circumstance: str
     suspects: tuple[Suspect, ...]
     shown: Shown | None
+    left: tuple[str, ...] = ()
+    is_left: bool = False
 
 
 def explanation(known: Known) -> Explanation:
@@ -383,6 +373,7 @@ def explanation(known: Known) -> Explanation:
         or _of_operator(known)
         or _of_circumstance(known)
         or _of_differing(known)
+        or _of_left(known)
         or _of_text(known)
         or Explanation(Source.NOT_SHOWN, Confidence.POSSIBLE)
     )
@@ -413,7 +404,13 @@ def _of_statements(known: Known) -> Explanation | None:
     told = Explanation(shown.source, Confidence.CERTAIN, shown.what, shown.slice)
     if shown.source is Source.NOT_SHOWN:
         other = _of_operator(known) or _of_circumstance(known) or _of_line(known)
-        other = other or _of_slice(known, shown.slice) or _of_globals(known)
+        other = (
+            other
+            or _of_left(known)
+            or _of_signal(known)
+            or _of_slice(known, shown.slice)
+            or _of_globals(known)
+        )
         if other is None:
             return told._replace(confidence=Confidence.POSSIBLE)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
@@ -421,6 +418,14 @@ def _of_statements(known: Known) -> Explanation | None:
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
     sure = shown.is_whole and agrees
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
+
+
+def _of_left(known: Known) -> Explanation | None:
+    """A file that one of the runs alone had found."""
+    if not known.left:
+        return None
+    sure = Confidence.LIKELY if known.is_left else Confidence.POSSIBLE
+    return Explanation(Source.LEFT, sure, ", ".join(known.left))
 
 
 def _of_line(known: Known) -> Explanation | None:
@@ -432,6 +437,12 @@ def _of_line(known: Known) -> Explanation | None:
     if (first.file, first.line) != (begun.file, begun.line):
         return None
     return found._replace(confidence=Confidence.LIKELY)
+
+
+def _of_signal(known: Known) -> Explanation | None:
+    """What sends a signal, where it is told before the line."""
+    is_first = known.suspects and known.suspects[0].fits == Source.CLOCK.value
+    return _of_text(known) if is_first else None
 
 
 def _of_slice(known: Known, links: tuple[Link, ...]) -> Explanation | None:

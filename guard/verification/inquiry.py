@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from guard.diff import Difference
+    from guard.verification.left_files import Left
     from guard.verification.plan import Plan
     from guard.verification.runs import Process
     from guard.verification.sessions import Session
@@ -64,6 +65,7 @@ _SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules besi
 # What is said of recordings that we have ended ourselves.
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
+_FILES = 3  # that an earlier run left, and that are told
 _QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
@@ -238,6 +240,10 @@ class _Asked:
     bisection: Bisection = field(default_factory=Bisection)
     attribution: Attribution = field(default_factory=Attribution)
     found: Entry = field(default_factory=Entry)
+    # files that the other run read as an earlier one had left them; and whether that makes the
+    # difference: further runs, which had them all, agreed with each other and not with the first
+    left: tuple[Left, ...] = ()
+    is_tried: bool = False
 
     @property
     def runs(self) -> int:
@@ -274,6 +280,10 @@ class _Asked:
         if line is not None and self.attribution.circumstance in ("", NONE):
             at = replace(difference, step=min(line.step, difference.step))
             self.bisection = bisect_line(opened, at, other, self._left, line.node.stands_at)
+        self.left = opened.left_to(self.watched.processes[other].number)
+        if self.left and self.found.came_again is False and self.attribution.circumstance == NONE:
+            self.attribution = replace(self.attribution, circumstance="")
+            self.is_tried = True
 
     def _line_that_tells_nothing(self, shown: Shown | None) -> Begun | None:
         """The line, where it reads nothing which is known to differ: its operators are asked. Of
@@ -310,10 +320,12 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
         circumstance=attribution.circumstance,
     )
     difference = replace(difference, advice=asked.advice)
+    found = replace(found, left=asked.left[:_FILES], is_left=asked.is_tried)
     verdict = with_findings(verdict, opened.text, difference, bisection, found)
     shared = "" if opened.isolated else _SHARED
     note = _CUT_SHORT if verdict.interrupted else ""
-    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, shared, note)
+    left = (each.note for each in found.left)
+    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, *left, shared, note)
     return with_notes(verdict, *notes)
 
 
@@ -350,13 +362,15 @@ def with_findings(
     refined = replace(refined, place=found.entered or refined.place)
     files = () if verdict.interrupted else text.files  # the linter takes seconds
     try:
-        by_rules = suspects(refined, files, found.origin.slice if found.origin else ())
+        links = found.origin.slice if found.origin else ()
+        by_rules = suspects(refined, files, links, has_gpu=comparison.has_gpu)
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))
-    lines = led_by(found, others)
+    lines = (*(each.suspect for each in found.left if found.is_left), *led_by(found, others, text))
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
-    known = Known(refined, shown, verdict.circumstance, lines, begun)
+    left = tuple(each.name for each in found.left)
+    known = Known(refined, shown, verdict.circumstance, lines, begun, left, found.is_left)
     cause = explanation(known)
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:

@@ -21,6 +21,7 @@ from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
+from guard.verification.left_files import Left, journal_of, left_to
 from guard.verification.plan import LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended
@@ -166,6 +167,13 @@ class Session:
         """How many runs have been started."""
         return len(self._started)
 
+    def left_to(self, other: int) -> tuple[Left, ...]:
+        """What a run read as another one had left it, and the first run did not."""
+        processes = self._started
+        first = left_to(processes[0], processes)
+        found = left_to(processes[other], processes)
+        return tuple(each for path, each in sorted(found.items()) if path not in first)
+
     def start(
         self,
         varied: Mapping[str, int],
@@ -238,6 +246,7 @@ class Session:
             "parent": os.getpid() if self._executor.is_local else 0,
             "turn": os.path.join(folder, "turn"),
             "waiting": os.path.join(folder, "waiting"),
+            "journal": journal_of(folder),
             "own": [folder, *([place] if place else [])],
             "leaves": leaves,
         }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Link, Source, examine
 from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values, slice_of
-from guard.diff.sources import varies
+from guard.diff.sources import is_begun, is_clock, varies
 from guard.observe.places import Place
 from guard.verification.attribution import NONE
-from guard.verification.explaining import line_of, origin_of, suspect
+from guard.verification.explaining import RAN, line_of, origin_of, suspect
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY, recording
 from guard.verification.runs import rerun
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from guard.diff.slices import Found
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
+    from guard.verification.left_files import Left
     from guard.verification.lost_state import Loss
     from guard.verification.operators import Bisection
     from guard.verification.runs import Process
@@ -71,6 +72,11 @@ class Entry:
     decided: Decided | None = None  # another cause than it seemed to have, as its line shows
     # the first statement, what its values are made of, and the slice from it
     origin: Begun | None = None
+    # whether the difference came again with statements recorded; None where that was not seen
+    came_again: bool | None = None
+    # files that an earlier run had left, and whether running showed that these make it
+    left: tuple[Left, ...] = ()
+    is_left: bool = False
     losses: tuple[Loss, ...] = ()  # of a resumed run: what it did not get back
 
 
@@ -93,7 +99,7 @@ def entry(
     budget  runs that there may be
     """
     found = _entry(session, difference, other, bisection)
-    if found.note != _AGAIN or budget < 2 * RUNS:
+    if found.came_again is not False or budget < 2 * RUNS:
         return found
     return replace(_entry(session, difference, other + 1, bisection), runs=2 * RUNS)
 
@@ -108,7 +114,7 @@ def _entry(session: Session, difference: Difference, other: int, bisection: Bise
         return Entry(runs=RUNS)
     seen = examine(ran[0].traces, ran[1].traces).difference
     if seen is None:
-        return Entry(runs=RUNS, note=_AGAIN)
+        return Entry(runs=RUNS, note=_AGAIN, came_again=False)
     if seen.step == difference.step:
         seen = replace(seen, cause=difference.cause)
     if (culprit := bisection.culprit) is not None:
@@ -144,13 +150,16 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
 def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
     was not followed may have been given something else. What only waits comes later than what takes
-    what came first, and last what is the same in the end."""
+    what came first, a clock that is begun later than where it is read, and last what is the same in
+    the end."""
+    is_read = any(is_clock(e.statement) and not is_begun(e.statement) for e in found.origins)
 
     def late(node: Node) -> tuple[bool, bool, bool]:
         source = origin_of(node, flows.traits(node)).source
         only_waits = source is Source.READINESS and not flows.binds(node)
         is_same = node.within.role != "main" and flows.comes_to_the_same(node)
-        return is_same, source is Source.NOT_SHOWN, only_waits
+        is_late = only_waits or (is_read and is_begun(node.statement))
+        return is_same, source is Source.NOT_SHOWN, is_late
 
     return found._replace(origins=tuple(sorted(found.origins, key=late)))
 
@@ -199,14 +208,18 @@ def _lines(node: Node) -> tuple[str, range]:
     return os.path.realpath(node.file), range(node.statement.line, node.statement.last + 1)
 
 
-def led_by(entry: Entry, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
+def led_by(entry: Entry, others: Sequence[Suspect], text: Text) -> tuple[Suspect, ...]:
     """The lines found by running first, in the words of the linter where it has some for them.
 
     Where it has none for the first, but for what made what that uses (a loader with in_order=False
-    is gone through), it is told before.
+    is gone through), it is told before. So is what sends a signal, where the line reads nothing
+    that is known to differ: the signal may have come just then.
     """
     known = {_at(each): each for each in reversed(others)}
     first = [_worded(each, known.get(_at(each))) for each in entry.lines]
+    if first and first[0].fits == RAN:
+        timers = {each[:2] for each in text.timers}
+        first = [each for each in others if (each.file, each.line) in timers] + first
     if first and _at(first[0]) not in known:
         made = [each for each in others if each.code and _is_of(each, entry.makers)]
         first = made[:1] + first

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from guard.observe.patching import around
 from guard.program import write_whole
 from guard.trace import TraceWriter
+from guard.verification.left_files import Journal
 from guard.verification.plan import VARIABLE, told_by_parent, vary
 
 if TYPE_CHECKING:
@@ -38,16 +39,17 @@ _CHANGES = {
 }
 
 
-def take_turns(turn: str, waiting: str, own: Sequence[str]) -> None:
+def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str) -> None:
     """Have this process wait, before it writes to a file of the user's, for a file ``turn``.
 
     waiting  a file in which it says what it waits to write
     own      folders in which it may write at any time
+    journal  a file in which it notes what it reads and writes elsewhere
 
     Covers what Python opens, makes, renames and removes, and ``torch.save``; not what other
     libraries write in C++ or Rust.
     """
-    gate = _Gate(turn, waiting, own)
+    gate = _Gate(turn, waiting, own, Journal(journal))
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
@@ -59,7 +61,8 @@ def take_turns(turn: str, waiting: str, own: Sequence[str]) -> None:
 
 
 class _Gate:
-    def __init__(self, turn: str, waiting: str, own: Sequence[str]) -> None:
+    def __init__(self, turn: str, waiting: str, own: Sequence[str], journal: Journal) -> None:
+        self._journal = journal
         self._turn = turn
         self._waiting = waiting
         self._own = tuple(os.path.realpath(each) + os.sep for each in own)
@@ -68,24 +71,30 @@ class _Gate:
         self._asking = False
 
     def opening(self, path: Any, mode: Any, flags: Any) -> None:  # noqa: ANN401
-        if self._is_open:
-            return
         self._watch_saves()
         is_flagged = isinstance(flags, int) and bool(flags & _FLAGS)
         if not _WRITES.isdisjoint(mode) if isinstance(mode, str) else is_flagged:
             self.change(path)
+        elif not self._asking and (full := self._journal.reading(path)):
+            self._tell_of(full, writes=False)
 
     def change(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
         """Wait, if this path is not one's own."""
-        if self._is_open or self._asking or not isinstance(path, (str, bytes, os.PathLike)):
+        if self._asking or not isinstance(path, (str, bytes, os.PathLike)):
             return
         if path == ":memory:":  # a database of sqlite's
             return
+        self._tell_of(os.path.realpath(os.fsdecode(path)), writes=True)
+
+    def _tell_of(self, full: str, *, writes: bool) -> None:
+        """Note a file that is not one's own, and wait before it is written."""
+        if self._is_free(full):
+            return
         self._asking = True  # what follows opens files itself
         try:
-            full = os.path.realpath(os.fsdecode(path))
-            if not self._is_free(full):
+            if writes and not self._is_open:
                 self._wait(full)
+            self._journal.note(full, writes=writes)
         finally:
             self._asking = False
 
@@ -134,7 +143,7 @@ def main(arguments: list[str]) -> int:
         return launch(told, arguments)
     vary()
     if "turn" in told:
-        take_turns(told["turn"], told["waiting"], told["own"])
+        take_turns(told["turn"], told["waiting"], told["own"], told["journal"])
     if "folder" in told:
         os.chdir(told["folder"])
     if told.get("leaves"):

@@ -67,6 +67,9 @@ REMEDIES = {
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
     "own, or keep what it gave in a file.",
+    Source.LEFT: "Have each run begin with the same files: write it where no other run looks, or "
+    "delete it first. What is kept for later runs has to come back as it was, bit for bit: a run "
+    "that reads it must get what the run that wrote it went on with.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
     "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), padding in "
     "that of resize_, and out= beside where= of NumPy's functions. Under `python -m guard run` "
@@ -104,6 +107,8 @@ _FILES = 400  # of the program's, at most
 _FAR = 100  # lines within a file, from which on they all count as far
 _FILE_COUNTS = 2  # as much as being so many codes further down the list
 _GENERAL = ("DET303", "DET304", "DET306", "DET7", "DET80")  # codes about a program as a whole
+# What happens on a GPU alone.
+_OF_GPUS = ("DET301", "DET302", "DET303", "DET304", "DET306")
 _SHUFFLES = ("DET202",)  # they draw from torch's generator, and are in order where it is seeded
 _SEEDING = re.compile(r"\b(manual_seed|seed_everything|set_seed|seed_all)\s*\(")
 _OWNER = re.compile(r"\b(\w+)'s global")  # in what the linter says
@@ -184,14 +189,20 @@ def meaning(code: str) -> tuple[Source | None, str]:
 
 
 def suspects(
-    difference: Difference, files: Sequence[str], links: Sequence[Link] = ()
+    difference: Difference,
+    files: Sequence[str],
+    links: Sequence[Link] = (),
+    *,
+    has_gpu: bool = True,
 ) -> tuple[Suspect, ...]:
     """The linter's findings that fit, best first. Raises GuardError where it cannot be asked.
 
-    files  the program's own, the one that was started first
-    links  statements that running showed to lead to the difference
+    files    the program's own, the one that was started first
+    links    statements that running showed to lead to the difference
+    has_gpu  whether there was a GPU where it ran
     """
     codes = [f"DET{each}" for each in _CODES.get(difference.cause, "").split()]
+    codes = [each for each in codes if has_gpu or each not in _OF_GPUS]
     if not files or not codes:
         return ()
     if any(_SEEDING.search(text_of(each)) for each in files):

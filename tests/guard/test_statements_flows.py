@@ -18,15 +18,16 @@ from statement_runs import flows, origins, run
 
 from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
-from guard.diff.slices import compare, find
+from guard.diff.slices import Found, compare, find
 from guard.diff.statements import Pairing, calls_of
 from guard.digests.generators import NONE
-from guard.digests.traits import ASKED, attributes, begins
+from guard.digests.traits import ASKED, TURNS, attributes, begins
 from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.recording import tracer
 from guard.trace.statements import Call, Ran, Recording, Thread
 from guard.verification.explaining import origin_of, suspect
+from guard.verification.statements import _told_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1157,7 +1158,7 @@ def test_a_file_that_processes_share_tells_how_far_they_have_come(
     (node,) = {e for each in found.tainted for e in each.origins}
     assert node.statement.text == ask.rpartition("\n")[2]
     assert origin_of(node, found.traits(node)).source is Source.NOT_SHOWN
-    found.is_shared = True
+    found.is_of_ranks = True
     told = Source.READINESS if is_told else Source.NOT_SHOWN
     assert origin_of(node, found.traits(node)).source is told
 
@@ -1203,3 +1204,93 @@ def test_what_handles_a_signal_is_the_origin_of_what_it_sets(tmp_path: Path) -> 
     assert suspect(origin, found.traits(origin)).fits == Source.CLOCK.value
     called = [each.call.name for node in found.nodes for each in node.below]
     assert "Alarm.ring" not in called
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "line"),
+    [
+        ("(folder / 'names.json').write_text(json.dumps(names))", "(folder / 'names.json')", 6),
+        ("(folder / 'other.json').write_text(json.dumps(names))", "(folder / 'names.json')", None),
+        ("path = folder / 'names.json'\npath.write_text(json.dumps(names))", "path", 6),
+    ],
+)
+def test_what_is_read_from_a_file_has_the_origins_of_what_wrote_it(
+    kept: str, asked: str, line: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "names.json").write_text("[]", encoding="utf-8")
+    text = f"""
+import json, pathlib, time
+folder = pathlib.Path({str(tmp_path)!r})
+made = lambda now: [now % 1, 2]
+names = [3]
+names = made(time.time())
+{kept}
+found = json.loads({asked}.read_text())
+number = found[:1]
+"""
+    found = flows(tmp_path, text)
+    last = max(each.statement.line for each in found.nodes)
+    assert origins(found, last) == ({line} if line else set())
+
+
+def test_a_loader_beside_it_makes_no_race_of_a_file(tmp_path: Path) -> None:
+    text = f"""
+import os
+path = {str(tmp_path / "kept")!r}
+is_there = os.path.exists(path)
+open(path, "a").close()
+"""
+    found = flows(tmp_path, text)
+    (node,) = {e for each in found.tainted for e in each.origins}
+    assert node.statement.line == 4
+    assert origin_of(node, found.traits(node)).source is Source.NOT_SHOWN
+
+
+def test_keys_by_which_processes_know_each_other_are_no_values(tmp_path: Path) -> None:
+    text = """
+from multiprocessing.connection import Client, Listener
+import threading, secrets
+listener = Listener(authkey=b"key")
+other = threading.Thread(target=lambda: listener.accept().close())
+other.start()
+client = Client(listener.address, authkey=b"key")
+client.close()
+other.join()
+listener.close()
+drawn = secrets.token_bytes(3)
+"""
+    found = flows(tmp_path, text)
+    asked = {n.statement.line for n in found.nodes if found.traits(n).gave & ASKED}
+    assert asked == {11}
+
+
+@pytest.mark.parametrize("seed", ["7", "None"])
+def test_a_draw_of_a_task_hangs_on_which_process_was_given_it(seed: str, tmp_path: Path) -> None:
+    text = f"""
+import __main__, multiprocessing, random, time
+def work(task):
+    time.sleep(pauses[task])
+    return task + random.random()
+__main__.work = work
+with multiprocessing.get_context("fork").Pool(2, random.seed, ({seed},)) as pool:
+    found = pool.map(work, range(4), chunksize=1)
+    pool.close()
+    pool.join()
+del __main__.work
+"""
+    found = flows(tmp_path, text, pauses=([0.7, 0, 0, 0], [0.7, 0.7, 0, 0]))
+    drawn = [each for each in found.tainted if each.statement.line == 5]
+    assert drawn
+    assert any(found.traits(each).read & TURNS for each in drawn) == (seed == "7")
+
+
+def test_a_clock_is_told_where_it_is_read_before_where_it_was_begun(tmp_path: Path) -> None:
+    text = """
+import time
+began = time.perf_counter()
+taken = time.perf_counter() - began
+"""
+    found = flows(tmp_path, text)
+    begun, read = (each for each in found.nodes if each.statement.line > 2)
+    assert _told_first(found, Found((begun, read))).origins == (read, begun)
+    assert _told_first(found, Found((begun,))).origins == (begun,)

@@ -10,6 +10,7 @@ import pytest
 from programs import python, write
 
 from guard.verification import perturbations, plan, sessions, subject
+from guard.verification.left_files import Journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +200,7 @@ WRITES = """
     from guard.verification.subject import take_turns
 
     turn, waiting, own, way = sys.argv[1:]
-    take_turns(turn, waiting, [own])
+    take_turns(turn, waiting, [own], os.path.join(own, "journal"))
     open(os.path.join(own, "log"), "w").close()
     print(open(__file__).read(1) + open(os.devnull, "w").name)
 
@@ -237,8 +238,8 @@ def test_a_run_waits_for_its_turn_to_write(tmp_path: Path, way: str) -> None:
     assert done.stdout.splitlines() == ["i/dev/null", "shared False", "True False"], done.stderr
 
 
-def test_what_is_read_is_not_waited_for() -> None:
-    gate = subject._Gate("/nowhere", "/nowhere", [])
+def test_what_is_read_is_not_waited_for(tmp_path: Path) -> None:
+    gate = subject._Gate("/nowhere", "/nowhere", [], Journal(str(tmp_path / "journal")))
     gate.opening(__file__, "r", 0)
     gate.opening(__file__, None, os.O_RDONLY)
     gate.change("/dev/shm/x")  # noqa: S108 - not made

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.diff import Cause, Change, Difference, Suspect
+from guard.diff import Cause, Change, Difference, Source, Suspect
 from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
+from guard.verification.explaining import RAN
 from guard.verification.statements import Entry, led_by
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
@@ -247,10 +248,20 @@ def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most
     plain, telling = (Suspect("", "reads the clock", "/a.py", 3, fits) for fits in ("", "why"))
     linted, other = Suspect("DET103", "m", "/a.py", 3), Suspect("", "m", "/a.py", 5)
 
-    assert led_by(Entry((shown,)), (other,)) == (shown, other)
-    assert led_by(Entry((shown,)), (plain, other)) == (telling, other)
-    assert led_by(Entry((shown,)), (telling, other)) == (telling, other)
-    assert led_by(Entry((shown,)), (linted, other)) == (linted, other)
+    assert led_by(Entry((shown,)), (other,), Text(())) == (shown, other)
+    assert led_by(Entry((shown,)), (plain, other), Text(())) == (telling, other)
+    assert led_by(Entry((shown,)), (telling, other), Text(())) == (telling, other)
+    assert led_by(Entry((shown,)), (linted, other), Text(())) == (linted, other)
+
+
+@pytest.mark.parametrize("fits", [RAN, Source.CLOCK.value])
+def test_what_sends_a_signal_comes_before_a_line_that_reads_nothing(
+    fits: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "train.py", "import signal\nx = 1\nsignal.alarm(3)\n")
+    shown, timer = Suspect("", "differs", "/a.py", 2, fits), Suspect("", "m", str(path), 3)
+    told = led_by(Entry((shown,)), (timer,), Text([str(path)]))
+    assert told == ((timer, shown) if fits == RAN else (shown, timer))
 
 
 def test_a_draw_in_a_thread_is_one_from_the_generator_that_differs(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from programs import write
 
 from guard.diff import Cause, Difference, Link, Source
 from guard.observe.places import Place
-from guard.trace import Event, Step
+from guard.trace import Event, Header, Step
 from guard.verification import program_files, suspects
 from guard.verification.operators import Bisection, culprit, row_of
 from guard.verification.statements import drawn_in_threads, never_written, settled
@@ -231,6 +231,29 @@ def test_a_loader_that_shuffles_is_no_suspect_where_torch_is_seeded(tmp_path: Pa
         codes.append([each.code for each in suspects.suspects(difference, [path])])
     assert "DET202" in codes[0]
     assert "DET202" not in codes[1]
+
+
+def test_what_happens_on_a_gpu_alone_is_no_suspect_without_one(tmp_path: Path) -> None:
+    text = "import torch\nnet = torch.nn.LSTM(2, 2).cuda()\ntorch.backends.cudnn.benchmark = True\n"
+    path = str(write(tmp_path / "train.py", text + "net(torch.ones(1, 2)).backward()\n"))
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
+    for has_gpu in (True, False):
+        found = suspects.suspects(difference, [path], has_gpu=has_gpu)
+        assert ("DET301" in {each.code for each in found}) == has_gpu
+
+
+@pytest.mark.parametrize(
+    ("items", "has_gpu"),
+    [
+        ({}, True),
+        ({"torch: torch": "2.13"}, False),
+        ({"torch: torch": "2.13", "gpu: cuda": "12.8"}, False),
+        ({"gpu: cuda": "12.8", "gpu: devices": "1 x H100"}, True),
+        ({"gpu: cuda": "rocm 7.1"}, True),
+    ],
+)
+def test_a_gpu_is_one_that_is_there_or_not_known(items: dict[str, str], *, has_gpu: bool) -> None:
+    assert Header(environment={"items": items}).has_gpu == has_gpu
 
 
 ADDED = """\

@@ -1,0 +1,108 @@
+"""Files that one run leaves to the next."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from programs import python, write
+
+from guard.diff import Confidence, Difference, Source
+from guard.diff.differences import Cause
+from guard.verification.explaining import Known, explanation
+from guard.verification.left_files import Journal, journal_of, left_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CACHED = """\
+import pathlib
+import torch
+
+KEPT = pathlib.Path(__file__).with_name("rows.pt")
+torch.manual_seed(0)
+rows = torch.randn(16, 4)
+if KEPT.exists():
+    rows = torch.load(KEPT){back}
+else:
+    torch.save(rows{kept}, KEPT)
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for part in rows.split(4):
+    loss = model(part).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+class Run:
+    """A run's folder, as ``left_to`` looks at it."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.folder, self.number = str(folder / str(number)), number
+        os.makedirs(self.folder)
+        self.journal = Journal(journal_of(self.folder))
+
+
+def left(reader: Run, others: list[Run]) -> dict[str, Any]:
+    return left_to(reader, others)  # type: ignore[arg-type]  # all that is asked of a process
+
+
+def test_what_a_run_reads_as_another_has_left_it_is_told(tmp_path: Path) -> None:
+    first, second = runs = [Run(tmp_path, number) for number in (0, 1)]
+    first.journal.note("/data/kept", writes=True)
+    first.journal.note("/data/kept", writes=False)
+    second.journal.note("/data/kept", writes=False)
+    second.journal.note("/data/other", writes=False)
+    found = left(second, runs)
+    assert list(found) == ["/data/kept"]
+    assert (found["/data/kept"].by, found["/data/kept"].to) == (0, 1)
+    assert left(first, runs) == {}
+
+
+def test_what_a_run_has_written_itself_is_its_own(tmp_path: Path) -> None:
+    first, second = runs = [Run(tmp_path, number) for number in (0, 1)]
+    for each in runs:
+        each.journal.note("/data/log", writes=True)
+        each.journal.note("/data/log", writes=False)
+    assert left(second, runs) == {}
+    first.journal.note("/data/late", writes=False)
+    second.journal.note("/data/late", writes=True)
+    assert left(first, runs) == {}
+
+
+def test_code_and_what_is_not_there_are_no_data(tmp_path: Path) -> None:
+    journal, data = Journal(str(tmp_path / "journal")), write(tmp_path / "data.txt", "1")
+    assert journal.reading(__file__) == ""
+    assert journal.reading(str(tmp_path / "nothing")) == ""
+    assert journal.reading(7) == ""
+    assert journal.reading(str(data)) == str(data)
+    assert journal.reading(str(data)) == ""  # once
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_file_is_likely_where_running_has_shown_it(*, is_left: bool) -> None:
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
+    found = explanation(Known(difference, None, "", (), None, ("rows.pt",), is_left))
+    assert (found.source, found.what) == (Source.LEFT, "rows.pt")
+    assert found.confidence is (Confidence.LIKELY if is_left else Confidence.POSSIBLE)
+
+
+@pytest.mark.parametrize(("kept", "back"), [(".half()", ".float()"), ("", "")])
+def test_a_cache_that_rounds_is_named_with_the_line_that_reads_it(
+    kept: str, back: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    write(tmp_path / "train.py", CACHED.format(kept=kept, back=back))
+    done = python("-m", "guard", "verify", "--json", "train.py", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    if not kept:
+        assert done.returncode == 0, done.stdout
+        return
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (found["cause"]["source"], found["cause"]["confidence"]) == ("LEFT", "likely")
+    assert (found["suspects"][0]["line"], found["cause"]["what"]) == (8, "rows.pt")
+    assert not any("the same circumstances" in each for each in found["verify"]["notes"])
