@@ -54,7 +54,7 @@ def verify(
 
     def run(text: str, *options: str, asks: bool = False) -> tuple[int, Any]:
         if not asks:
-            monkeypatch.setattr(inquiry, "suspects", lambda *_: ())
+            monkeypatch.setattr(inquiry, "suspects", lambda *_, **__: ())
             monkeypatch.setattr(inquiry, "not_shown", lambda *_: ())
         write(folder / "train.py", "from recording_stand_in import step\n" + text)
         status = command.main(["--json", *options, "train.py"])
