@@ -116,6 +116,8 @@ def _chosen(text: str) -> list[Import]:
 
 def _named_modules(text: str) -> Iterator[re.Match[str]]:
     """Where modules are named for a call that imports them."""
+    if "import_module" not in text and "__import__" not in text:
+        return  # sooner than a search that no letter begins
     yield from _DYNAMIC.finditer(text)
     for name in dict.fromkeys(_BY_VARIABLE.findall(text)):
         yield from re.finditer(rf"\b{name}[ \t]*=[ \t]*{_PUT_TOGETHER}", text)
