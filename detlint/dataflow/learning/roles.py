@@ -133,11 +133,12 @@ def _packs(unit: Unit) -> bool:
 def only_draws(text: str, imported: Callable[[Iterable[str]], bool]) -> bool:
     """Whether code shows or keeps pictures, or displays some, and keeps nothing else;
     ``imported``: whether it imports one of some libraries."""
-    if says_in_code(text, words.KEEPS):
+    plots, shows = imported(words.DRAWING), imported(words.OF_PICTURES)
+    if not (plots or shows) or imported(words.LEARNING) or says_in_code(text, words.KEEPS):
         return False
-    plots = says_in_code(text, words.SHOWS) and imported(words.DRAWING)
-    shows = says_in_code(text, words.DISPLAYS) and not says_in_code(text, words.SAVES)
-    return (plots or (shows and imported(words.OF_PICTURES))) and not imported(words.LEARNING)
+    if plots and says_in_code(text, words.SHOWS):
+        return True
+    return shows and says_in_code(text, words.DISPLAYS) and not says_in_code(text, words.SAVES)
 
 
 def _draws(unit: Unit) -> bool:
