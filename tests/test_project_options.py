@@ -258,6 +258,12 @@ def cut_all(images, **options):
         ('graph.cut_all(images, way="random")', True),
         ("graph.cut_all(images, way=way)", True),
         ("graph.cut_all(images, **more)", True),
+        ('for name, (x, kw) in {"a": (y, {})}.items():\n    graph.cut(x, **kw)', False),
+        ('for x, kw in [(y, {"way": "middle"})]:\n    graph.cut(x, **kw)', False),
+        ('for x, kw in [(y, {}), (z, {"way": "random"})]:\n    graph.cut(x, **kw)', True),
+        ("for x, kw in [(y, {}), (z, more)]:\n    graph.cut(x, **kw)", True),
+        ('graph.cut(x, **{"way": "middle"})', False),
+        ('graph.cut(x, **{"way": way})', True),
         ('graph.cut_all(images)\ngraph.cut(image, way="random")', True),
     ],
 )

@@ -176,6 +176,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,
+        *(form for name in training.CLASSES for form in _given(name)),
         *_TRAINING,
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),

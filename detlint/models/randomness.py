@@ -127,7 +127,8 @@ _OF_ENVIRONMENTS = words(
 )
 # Parts of the names of what draws by itself with the seed that it is given.
 _DRAWING_BY_ITSELF = (
-    *("augment", "choice", "classif", "client", "completion", "config", "data", "dropout", "env"),
+    *("argument", "augment", "choice", "classif", "client", "completion", "config", "data"),
+    *("dropout", "env"),
     *("fold", "generat", "hash", "initializer", "iter", "key", "load", "make", "noise", "normal"),
     *("param", "permut", "random", "regress", "request", "rng", "sampl", "search", "shuffle"),
     *("split", "transform", "uniform"),

@@ -145,6 +145,15 @@ OF_MODELS = (  # how a text names them, and classes that seem to have weights
     *("Network(", "Attention(", "Backbone("),
 )
 TRAINED = ("pretrained", "weights", "checkpoint_path")
+# What loads a trained model and draws its head anew, if it is given how many classes that tells
+# apart (transformers 5.0).
+NEW_HEADS = Names(
+    """
+    transformers.**.[A-Z]*For{Sequence,Token,Image,Audio,Video}Classification.from_pretrained
+    transformers.**.[A-Z]*ForMultipleChoice.from_pretrained
+    """
+)
+CLASSES = ("num_labels", "id2label", "label2id")
 # Libraries whose layers draw nothing from torch's generator.
 _NO_LAYERS = (
     APART

@@ -1563,8 +1563,8 @@ def found_by_name(d, wanted):
     licenses = [str(p) for p in Path(d).iterdir() if p.name == "license.json"]
     names = os.listdir(d)
     same = [name for name in names if name == wanted and len(name) > 3]
-    model = next(Path(d).rglob("model.pth"))
-    weights = list(Path(d).rglob("weights.pth"))[0]
+    model = next(Path(d).rglob("model.pth"))  # possible DET203
+    weights = list(Path(d).rglob("weights.pth"))[0]  # possible DET203
     return licenses[0], same, model, weights, glob.glob("config.json")[0]
 
 
@@ -1978,7 +1978,7 @@ def counted_with_names(d):
 
 
 def found_by_a_name_made_up(d, name, number, pattern):
-    config = list(Path(d).rglob(f"{name}.yaml"))[0]
+    config = list(Path(d).rglob(f"{name}.yaml"))[0]  # possible DET203
     some = list(Path(d).rglob(f"{pattern}"))[0]  # DET203
     several = list(Path(d).rglob(f"{name}*.yaml"))[0]  # DET203
     joined = glob.glob(f"{d}/model.pth")[0]
@@ -2522,9 +2522,9 @@ def compiled(d):
 def by_file_name(d, given, path):
     name = given["file"][0].split(os.sep)[-1]
     yield list(Path(d).glob(name))[0]
-    yield list(Path(d).rglob(name + ".json"))[0]
-    yield next(Path(d).rglob(os.path.basename(given["file"])))
-    yield next(Path(d).rglob(path.name))
+    yield list(Path(d).rglob(name + ".json"))[0]  # possible DET203
+    yield next(Path(d).rglob(os.path.basename(given["file"])))  # possible DET203
+    yield next(Path(d).rglob(path.name))  # possible DET203
     yield list(Path(d).glob(name + "*.json"))[0]  # DET203
     yield list(Path(d).glob(given["pattern"]))[0]  # DET203
     yield list(Path(d).glob(given["file"].split("_")[-1]))[0]  # DET203

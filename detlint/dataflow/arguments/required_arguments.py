@@ -307,6 +307,7 @@ def _is_off(taken: Op) -> bool:
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_VIEWS = frozenset(("items", "keys", "values"))  # of a dict
 _DEEPEST = 3  # collections and branches in each other that say what a value may be
 _OTHER = "\0"  # a value that nothing is compared with
 
@@ -562,28 +563,39 @@ def _written(given: Op, depth: int = 0) -> list[object] | None:
     value = given.constant
     if value is not ...:
         return [value]
-    if given.code == "iter":
-        parts = _elements(given.args[0])
-    else:
-        parts = list(alternatives(given)) if given.code in ("choice", "phi") else []
+    parts = _parts(given)
     found = [_written(each, depth + 1) for each in parts] if depth < _DEEPEST else []
     known = [each for each in found if each is not None]
     return [x for each in known for x in each] if parts and len(known) == len(parts) else None
 
 
+def _parts(given: Op) -> list[Op]:
+    """The values one of which it is: an element of a collection, a part of one, a branch; none
+    where they are not all seen."""
+    if given.code == "iter":
+        return _elements(given.args[0])
+    if given.code != "unpack":
+        return list(alternatives(given)) if given.code in ("choice", "phi") else []
+    index, count, *_ = given.name
+    rows = _parts(given.args[0])
+    known = all(x.code in ("entry", "list", "tuple") and len(x.args) == count for x in rows)
+    return [each.args[index] for each in rows] if known else []
+
+
 def _elements(collection: Op) -> list[Op]:
-    """The elements, or keys, of a collection that is written out and never changed."""
-    made = collection
-    if made.code == "call":
-        keys = made.args[0].code == "attr" and word_of(made) == "keys"
-        made = made.args[0].args[0] if keys else made
+    """The elements, or keys, of a collection that is written out and never changed, or what a view
+    of it gives."""
+    made, view = collection, ""
+    if made.code == "call" and made.args[0].code == "attr" and word_of(made) in _VIEWS:
+        made, view = made.args[0].args[0], word_of(made)
     held = made.values.bound_to(made)
     reads = held.function.unit.reads("global", str(made.name)) if made is not held else ()
     if any(True for each in (held, *reads) for _ in states_after(each)):
         return []
     if held.code == "dict":
-        entries = [each.args[0] if each.code == "entry" else each for each in held.args]
-        return entries if all(each.code == "entry" for each in held.args) else []
+        if any(each.code != "entry" for each in held.args):
+            return []
+        return held.args if view == "items" else [x.args[view == "values"] for x in held.args]
     return held.args if held.code in ("list", "set", "tuple") else []
 
 
@@ -592,11 +604,28 @@ def _unpacked(call: Op, need: Need) -> bool | str | None:
     keyword, where that takes any (``def make(n, **options): return Net(n, **options)``)."""
     unpacked = [value for name, value in call.arguments() if name in ("*", "**")]
     taken = unpacked[0] if len(unpacked) == 1 else None
+    if options := _written_options(taken) if taken is not None else []:
+        return any(_gives(each, need) for each in options)
     if taken is None or taken.code != "param" or taken.name[0] != "**" or not need.unset:
         return True
     judged = need.stops, need.others, need.runs
     found = _need(taken, judged, unset=True, default=need.default)
     return True if found is None else found._replace(parameter=need.parameter).dump()
+
+
+def _written_options(given: Op) -> list[Op]:
+    """The dicts one of which an argument of ``**`` is; none where they are not all seen."""
+    dicts = [given] if given.code == "dict" else _parts(given)
+    entries = [entry for each in dicts for entry in each.args]
+    known = all(each.code == "dict" for each in dicts)
+    return dicts if known and all(x.code == "entry" and x.args[0].text for x in entries) else []
+
+
+def _gives(options: Op, need: Need) -> bool:
+    """Whether a dict that is written out may give an argument."""
+    given = [x.args[1] for x in options.args if x.args[0].text == need.parameter]
+    written = _written(given[0]) if given else []
+    return not need.unset if not given else written is None or any(map(need.allows, written))
 
 
 def _given_on(given: Op, need: Need) -> Need | None:

@@ -239,6 +239,8 @@ class Training:
             return "" if not rows.INITIALIZERS.isdisjoint(given) else "tensorflow"
         if rows.MODEL_MAKERS(name):
             return "" if self._is_trained(call) else "torch"
+        if rows.NEW_HEADS(name):
+            return "torch" if any(map(call.given, rows.CLASSES)) else None
         if owner == "torch.nn.init":
             return "" if last in rows.FIXED else "torch"
         if owner.startswith("torch.nn"):

@@ -781,13 +781,17 @@ class Orders:
         if self.distinct or self.finishing or root is None:
             return False
         self._by_root = True
-        return expected.seeks_one(self.values, root) or expected.asks_kind(self.values, use)
+        one = word_of(root) != "rglob" and expected.seeks_one(self.values, root)
+        return one or expected.asks_kind(self.values, use)
 
     def seems_one(self, use: Op) -> bool:
         """Whether code that takes the first of a listing seems to expect no other."""
         root = self.root
         if self.distinct or self.finishing or root is None:
             return False
+        self._by_root = True
+        if expected.seeks_one(self.values, root):
+            return True
         return _takes_end(use) and expected.expects_one(self.values, root)
 
     # Methods

@@ -1,0 +1,73 @@
+"""Heads that are drawn as a trained model is loaded."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from linted_places import place_of
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TUNES = """\
+import transformers
+from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
+
+def main(rows):
+    {}
+    Trainer(model=net, args=TrainingArguments(seed=4), train_dataset=rows).train()
+
+if __name__ == "__main__":
+    main([])
+"""
+LOADS = "net = AutoModelForSequenceClassification.from_pretrained('bert', {})"
+TINY = {
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 1,
+    "intermediate_size": 8,
+    "vocab_size": 9,
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (LOADS.format("num_labels=3"), ["go.py:5"]),
+        (LOADS.format("id2label={0: 'a', 1: 'b'}"), ["go.py:5"]),
+        (f"transformers.set_seed(4); {LOADS.format('num_labels=3')}", []),
+        (LOADS.format("device_map='auto'"), []),
+        ("net = transformers.AutoModel.from_pretrained('bert', num_labels=3)", []),
+    ],
+)
+def test_a_head_that_is_drawn_before_the_seed_of_the_trainer(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    project({"go.py": TUNES.format(lines)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in told] == found
+    assert all("draws first weights" in each["message"] for each in told)
+
+
+def test_transformers_draws_a_head_that_the_checkpoint_lacks(tmp_path: Path) -> None:
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    transformers.BertModel(transformers.BertConfig(**TINY)).save_pretrained(tmp_path)
+
+    def head() -> object:
+        kind = transformers.AutoModelForSequenceClassification
+        return kind.from_pretrained(tmp_path, num_labels=3).classifier.weight
+
+    with torch.random.fork_rng():
+        assert not torch.equal(head(), head())
+        torch.manual_seed(0)
+        one = head()
+        torch.manual_seed(0)
+        assert torch.equal(one, head())
