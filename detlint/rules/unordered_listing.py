@@ -44,10 +44,10 @@ class UnorderedListing(Rule):
 
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*
-    - sources to compile, shards with an index, `glob("*.json")[0]`, `rglob("best.pt")[0]`, and
-      what stands in for an argument that all calls of the project pass: reported as *possible*.
-      So are sums of floats that are only printed, tables that are sorted later, lines of a log,
-      and digests that are only compared
+    - sources to compile, shards with an index, `glob("*.json")[0]` and `rglob("best.pt")[0]`:
+      reported as *possible*. So is what stands in for an argument that all calls of the project
+      pass. So are sums of floats that are only printed, tables that are sorted later, lines of a
+      log, and digests that are only compared
     - code that belongs to what asks a model for answers, in a file that trains none. Code
       that no program runs which has its file
 
