@@ -3069,6 +3069,27 @@ def test_sacred_seeds_before_it_runs_what_it_is_given(
     assert all(WITHOUT_SEED in each["message"] for each in told)
 
 
+@pytest.mark.parametrize(
+    ("seed", "is_told"),
+    [
+        ("torch.manual_seed(_config['seed'])", True),
+        ("torch.manual_seed(_seed)", True),
+        ("config = dict(_config); torch.manual_seed(config['seed'] + 1)", True),
+        ("torch.manual_seed(_config['number'])", False),
+        ("torch.manual_seed(3)", False),
+    ],
+)
+def test_the_seed_that_sacred_makes_up_is_none(
+    project: Project, lint: Lint, seed: str, *, is_told: bool
+) -> None:
+    main = SACRED.replace("main(lr)", "main(_config, _seed, lr)")
+    seeds = main.replace("model = torch", f"{seed}\n        model = torch", 1)
+    project({"train.py": seeds})
+    assert bool(lint("--select", "DET102")) is is_told
+    project({"train.py": seeds.replace("@ex.automain", f"{WITH_SEED}\n    @ex.automain")})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_file_that_gives_sacred_no_seed_seeds_nothing(project: Project, lint: Lint) -> None:
     train = SACRED.replace("Experiment()", 'Experiment()\n    ex.add_config("config.yaml")')
     project({"train.py": train, "config.yaml": "lr: 0.1\n"})

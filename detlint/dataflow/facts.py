@@ -280,8 +280,9 @@ class _Reader:
             return
         for op in function.ops:
             if op.code in ("call", "import"):
+                need = OF_EXPERIMENT if experiments.takes_seed(op) else ""
                 for what in self._seeded(op):
-                    yield Found(op, what)
+                    yield Found(op, what, need=need)
             elif op.code == "class" and any(map(self._is_trainer, op.args)):
                 yield Found(op, EVERY)
         bases = self._training.bases(function.name) if function.name else ()

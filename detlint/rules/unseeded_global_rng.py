@@ -388,7 +388,8 @@ class UnseededGlobalRng(Rule):
     ) -> Finding:
         draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
-        optional = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
+        seeds = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
+        optional = iter(sorted(seeds, key=lambda each: not each.fact.text.startswith("@")))
         call = _SEEDED_BY[library]
         advised, edits = advice(program, call), enabling(program)
         if library == "tensorflow" and trains_in_sessions(program):
@@ -398,7 +399,8 @@ class UnseededGlobalRng(Rule):
         if seed := next(optional, None):
             unseeded = f"{draws} {_only(program, seed)}"
             if is_of_experiment(seed.fact.needs):
-                experiment = seed.fact.text.removeprefix("@").rpartition(".")[0]
+                decorator = seed.fact.text if seed.fact.text.startswith("@") else "@ex.main"
+                experiment = decorator.removeprefix("@").rpartition(".")[0]
                 remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
                 advised = remedy
             elif option := program.option_unset(seed):

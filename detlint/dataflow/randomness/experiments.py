@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.learning.inference import decorators
+from detlint.dataflow.slices import behind
 from detlint.index.facts import IN_FILE
 from detlint.models import experiments as rows
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op
 
+_GIVEN = (rows.GIVEN, rows.GIVEN_SEED)
+_MOST = 50  # operations behind a seed
+
 
 def runner(function: Function) -> str:
     """The decorator by which an experiment runs a function, as it is written; "" of none."""
@@ -22,6 +26,17 @@ def runner(function: Function) -> str:
         if each.code == "attr" and each.name in rows.RUNS and _is_of_experiment(each):
             return f"@{ast.unparse(each.node)}"
     return ""
+
+
+def takes_seed(seeding: Op) -> bool:
+    """Whether what an experiment runs seeds with the seed that its configuration has in any case:
+    ``np.random.seed(_config["seed"])``."""
+    if not any(each.word in _GIVEN for each in seeding.function.params.values()):
+        return False
+    made = list(behind(*seeding.args[1:2], most=_MOST))
+    taken = {each.word for each in made if each.code == "param"}
+    looked_up = any(each.code == "item" and each.args[1].text == rows.SEED for each in made)
+    return rows.GIVEN_SEED in taken or (looked_up and rows.GIVEN in taken)
 
 
 def _is_of_experiment(decorator: Op) -> bool:
