@@ -281,7 +281,8 @@ def test_weights_that_constants_overwrite_are_no_draw(
         ("mlab.points3d(overwritten)\n    raw_input()", False),
         ("cv2.imshow('x', f(x))\n    cv2.waitKey()", False),
         ("plt.imshow(x)\n    plt.show()\n    print('overwritten')", False),
-        ("plt.imshow(x)\n    plt.savefig('x.png')", True),
+        ("plt.imshow(x)\n    plt.savefig('x.png')", False),
+        ("plt.imshow(f(x))\n    plt.savefig('x.png')", True),
         ("import gradio as gr\n    gr.Interface(f).launch()\n    np.save(place, x)", False),
         ("from fastapi import FastAPI\n    np.save(place, x)", False),
         ("mlab.points3d(x)\n    np.save(place, x)", True),
@@ -563,3 +564,21 @@ def test_what_a_message_names_is_a_draw_of_a_module_that_is_called(
     project({"layers.py": LAYERS, "net.py": KEEPING.format(line), "train.py": train})
     main(["--no-cache", "--select", "DET102", "."])
     assert f"(layers.py:{row}) draws from NumPy's" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (("now/names.py",), ["now/names.py:2"]),
+        (("now/names.py", "old/names.py"), ["now/names.py:2"]),
+        (("old/names.py",), ["old/names.py:2"]),
+        (("now/names.py", "old/other.py"), ["now/names.py:2", "old/other.py:2"]),
+    ],
+)
+def test_of_copies_of_a_file_programs_mean_the_nearest(
+    project: Project, capsys: pytest.CaptureFixture[str], files: tuple[str, ...], found: list[str]
+) -> None:
+    lists = "def listed(rows: set[str]):\n    return list(rows)\n"
+    look = "import sys\nfrom names import listed\n\nfor x in sys.argv:\n    look(listed(x))\n"
+    project({"now/look.py": look, "train.py": TRAIN.format(""), **dict.fromkeys(files, lists)})
+    assert sorted(places(capsys, "DET204")) == found

@@ -87,8 +87,8 @@ class PythonFiles:
         return package and not any(path in each for each in programs)
 
     def _is_unnamed(self, path: str, row: int) -> bool:
-        """Whether a line stands in a function or class that nothing but tests names, in a file that
-        others do not install."""
+        """Whether a line stands in a function or class that nothing but tests names, or means
+        another of the name by, in a file that others do not install."""
         name = self._index.part_at(path, row).partition(".")[0]
         if name in ("", MAIN) or self.is_installed(path):
             return False
@@ -97,7 +97,20 @@ class PythonFiles:
             self._looks_into(each, module) or self._names(each, name)
             for each in self._paths
             if not self._tests(each) and self._index.holds(each, [name, module])
+            if each == path or not self._means_another(each, path, name)
         )
+
+    def _means_another(self, path: str, named: str, name: str) -> bool:
+        """Whether a file that names a function or class defines that itself, or another copy of the
+        file that does is nearer."""
+        copies = [
+            each
+            for each in self._paths
+            if os.path.basename(each) == os.path.basename(named) and self._index.defines(each, name)
+        ]
+        nearest = max((len(os.path.commonpath((path, each))) for each in copies), default=0)
+        own = self._index.defines(path, name)
+        return own or len(os.path.commonpath((path, named))) < nearest
 
     def _names(self, path: str, name: str) -> bool:
         """Whether a part of a file names a function or class, but for what bears the name."""
