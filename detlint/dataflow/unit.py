@@ -175,12 +175,23 @@ class Unit(Editable[ast.AST]):
         """What the file is made of, in order."""
         if self._tree is not None:
             return [piece for node in self._tree.body for piece in self._of_node(node)]
-        found: list[Piece] = []
+        return [piece for block in self._blocks for piece in self._split(block)]
+
+    @cached_property
+    def own(self) -> list[Piece]:
+        """The module's own statements."""
+        if self._tree is not None:
+            return [each for each in self.pieces if not each.kind]
+        return [piece for each in self._blocks if not each.kind for piece in self._split(each)]
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        found: list[Block] = []
         for block in self._layout.top:
             if found and _GOES_ON.match(self.text, block.start):
                 found[-1] = found[-1]._replace(end=block.end)  # `else:` of the one above
             else:
-                found += self._split(block)
+                found.append(block)
         return found
 
     def _split(self, block: Block) -> Iterator[Piece]:
@@ -299,10 +310,10 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def module(self) -> Function:
         """What the statements of the module do, its functions and classes left out."""
-        body, own = self._own_body, [piece for piece in self.pieces if not piece.kind]
+        body = self._own_body
         if body is None:  # what does not parse is left out
-            body = [each for piece in own for each in self._parsed(piece) or []]
-        self.weight += sum(piece.end - piece.start for piece in own)
+            body = [each for piece in self.own for each in self._parsed(piece) or []]
+        self.weight += sum(piece.end - piece.start for piece in self.own)
         return lower("", body, self)
 
     def _reads(self, piece: Piece) -> bool:
@@ -314,9 +325,8 @@ class Unit(Editable[ast.AST]):
         """The module's own statements; None if one of them does not parse."""
         if self._tree is not None:
             return None
-        pieces = [piece for piece in self.pieces if not piece.kind]
         parts, row = [], 1
-        for piece in pieces:
+        for piece in self.own:
             start, _ = self.source.location(piece.start)
             text = self.text[piece.start : piece.end]
             parts += ["\n" * (start - row), text]
@@ -563,9 +573,8 @@ class Unit(Editable[ast.AST]):
     def bound_names(self) -> frozenset[str]:
         """The names that statements of the module may bind."""
         found: set[str] = set()
-        for piece in self.pieces:
-            if not piece.kind:
-                found.update(_BINDING.findall(self.text, piece.start, piece.end))
+        for piece in self.own:
+            found.update(_BINDING.findall(self.text, piece.start, piece.end))
         return frozenset(found)
 
     @cached_property
@@ -581,11 +590,7 @@ class Unit(Editable[ast.AST]):
     def imported(self) -> dict[str, list[str]]:
         """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
         found: dict[str, list[str]] = {}
-        pieces = [
-            each
-            for each in self.pieces
-            if not each.kind and _IMPORTS.search(self.text, each.start, each.end)
-        ]
+        pieces = [x for x in self.own if _IMPORTS.search(self.text, x.start, x.end)]
         for statement in self._parsed_at_once(pieces):
             for node in _statements(statement):
                 _note_import(node, found)

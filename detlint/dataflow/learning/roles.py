@@ -159,7 +159,7 @@ def _takes_data(call: Op) -> bool:
 
 
 def _answers(unit: Unit) -> bool:
-    return not _trains(unit) and any(_imports(unit, words.ANSWERING))
+    return any(_imports(unit, words.ANSWERING)) and not _trains(unit)
 
 
 _OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws, "inference": _answers}
