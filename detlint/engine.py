@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -167,13 +167,13 @@ class Engine:
         self, source: Source, rules: dict[AnyRule, list[int]]
     ) -> list[Finding] | parsing.Problem:
         """What the rules find that follow values."""
-        from detlint.dataflow.unit import Unit, UnparsedError
+        from detlint.dataflow.unit import Unit, UnparsedError, leaving
         from detlint.syntax.alive import alive
         from detlint.syntax.stack import in_deep_stack
 
         def look(*, whole: bool = False, partly: bool = False) -> list[Finding]:
             found = []
-            with closing(Unit(source, whole=whole, models=self._settings.models)) as unit:
+            with leaving(Unit(source, whole=whole, models=self._settings.models)) as unit:
                 for rule, triggers in rules.items():
                     active = rule(unit, self._settings)
                     offsets = alive(source.text, triggers)

@@ -265,8 +265,11 @@ _engine: Engine | None = None
 
 
 def _start_worker(engine: Engine, noted: bool) -> None:
+    from detlint.dataflow.unit import end_soon
+
     global _engine  # noqa: PLW0603 - sent once a process rather than with each batch
     _engine = engine
+    end_soon()
     if noted:
         journal.begin()
     if hasattr(os, "nice"):

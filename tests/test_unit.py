@@ -13,7 +13,7 @@ from detlint.dataflow.facts import read_facts
 from detlint.dataflow.ir import Op
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.receivers import read_receivers
-from detlint.dataflow.unit import Unit
+from detlint.dataflow.unit import Left, Unit
 from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.rules.set_order import SetOrder
@@ -216,3 +216,19 @@ def test_files_stay_open_while_there_is_room_for_their_operations(
     assert opened.unit(Source("d.py", "")) not in found
     assert opened.unit(sources[2]) is found[2]
     assert opened.unit(sources[0]) is not found[0]
+
+
+def test_a_file_is_taken_apart_as_it_is_left_unless_there_is_room_for_it() -> None:
+    left = Left()
+    first, second, third = (Unit(Source(f"{name}.py", "x = 1\n" * 9)) for name in "abc")
+    with left.leaving(first):
+        assert first.bound_names == {"x"}
+    assert not vars(first)
+    left.room = second.weight
+    with left.leaving(second):
+        pass
+    assert second.bound_names == {"x"}
+    with left.leaving(third):
+        pass
+    assert not vars(second)
+    assert third.bound_names == {"x"}

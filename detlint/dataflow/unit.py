@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from contextlib import suppress
+from collections import deque
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
 from itertools import islice
@@ -674,6 +675,33 @@ class _Opened:
         return self._units.pop(source, None)
 
 
+class Left:
+    """Files of which no more is asked. To take one apart costs more than to leave it to the end of
+    a process that ends soon."""
+
+    def __init__(self) -> None:
+        self.room = 0  # characters of theirs that may be left
+        self._units: deque[Unit] = deque()
+
+    @contextmanager
+    def leaving(self, unit: Unit) -> Iterator[Unit]:
+        """Ask a file, and leave it afterwards; the oldest are closed for which is no room."""
+        try:
+            yield unit
+        finally:
+            self.room -= unit.weight
+            self._units.append(unit)
+            while self._units and self.room < 0:
+                self.room += self._units[0].weight
+                self._units.popleft().close()
+
+    def end_soon(self) -> None:
+        """Make room: this process ends when its files are linted."""
+        self.room = _ROOM
+
+
+_LEFT = Left()
+leaving, end_soon = _LEFT.leaving, _LEFT.end_soon
 # One question follows the other.
 _OPENED = _Opened()
 opened, shrink_opened = _OPENED.unit, _OPENED.shrink
