@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from guard.diff import Cause
 from guard.verification.plan import (
     ADDRESSES,
+    CLOCK,
     HASHES,
     LISTINGS,
     MEMORY,
@@ -120,7 +121,7 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
 
 
 def _is_possible(name: str, text: Text) -> bool:
-    if name == ADDRESSES.name:
+    if name in (ADDRESSES.name, CLOCK.name):
         return text.speaks_for(name)
     return text.speaks_for(name) or not text.timed
 

@@ -317,7 +317,8 @@ _OF_OPERATORS = {
     Cause.GENERATOR: Source.GENERATOR,
     Cause.UNWRITTEN_MEMORY: Source.UNWRITTEN_MEMORY,
 }
-# What verify does not vary, so that runs differ by it whatever the circumstances.
+# What differs in each run, so that runs differ by it whatever the circumstances; of a clock, at
+# least its seconds.
 FREE = frozenset(
     (
         *(Source.CLOCK, Source.ENTROPY, Source.PROCESS, Source.LOAD, Source.DRAWN_NAME),

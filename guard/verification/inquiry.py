@@ -23,7 +23,7 @@ from guard.verification.explaining import (
     origin_of,
 )
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
-from guard.verification.plan import HASHES, recording
+from guard.verification.plan import CLOCK, HASHES, recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.statements import (
@@ -65,6 +65,10 @@ _SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules besi
 # What is said of recordings that we have ended ourselves.
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
+_DATED = (
+    "each run reads a date 400 days later than the one before, and another time of day: "
+    "--same clock leaves it"
+)
 _FILES = 3  # that an earlier run left, and that are told
 _QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
@@ -322,11 +326,21 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
     difference = replace(difference, advice=asked.advice)
     found = replace(found, left=asked.left[:_FILES], is_left=asked.is_tried)
     verdict = with_findings(verdict, opened.text, difference, bisection, found)
-    shared = "" if opened.isolated else _SHARED
-    note = _CUT_SHORT if verdict.interrupted else ""
     left = (each.note for each in found.left)
-    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, *left, shared, note)
+    also = (
+        _DATED if _is_of_a_date(opened, verdict) else "",
+        "" if opened.isolated else _SHARED,
+        _CUT_SHORT if verdict.interrupted else "",
+    )
+    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, *left, *also)
     return with_notes(verdict, *notes)
+
+
+def _is_of_a_date(opened: Session, verdict: Verdict) -> bool:
+    """Whether a clock is the cause, and the runs have read other dates."""
+    cause = verdict.comparison.explanation if verdict.comparison else None
+    is_varied = CLOCK.name in opened.plan.vary and opened.text.reads_date
+    return cause is not None and cause.source is Source.CLOCK and is_varied
 
 
 def with_findings(

@@ -1,4 +1,5 @@
-"""What is varied within a process: the order of listings, the timing of threads, addresses.
+"""What is varied within a process: the order of listings, the timing of threads, addresses,
+the date.
 
 The order in which a folder's entries are listed is promised by no file system. The number of
 threads stays, and so does the processor's affinity, by which torch counts them: with another number
@@ -12,7 +13,9 @@ sizes are taken, and every second given back, by chance: what is made later lies
 from __future__ import annotations
 
 import _thread
+import datetime as dt
 import functools
+import gc
 import hashlib
 import os
 import queue
@@ -25,10 +28,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from guard.observe.patching import Scan, around
+from guard.observe.places import is_own
 from guard.program import before_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     Listing = Callable[..., Any]
 
@@ -43,6 +48,10 @@ _LATEST_CHILD = 0.02  # seconds by which a forked process is late
 _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
+_SHIFT = 400 * 86_400 + 5 * 3_600 + 7 * 60 + 11  # seconds: no part of a date stays the same
+# How many arguments say of which time.
+_OF_THE_PRESENT = {"localtime": 1, "gmtime": 1, "ctime": 1, "strftime": 2, "asctime": 1}
+_BETWEEN = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<")
 _HEAD = sys.getsizeof(b"")
 _forever = ExitStack()  # what is varied stays so
 _held: list[list[bytes]] = []  # for good: what is between them is given out
@@ -217,3 +226,73 @@ def _take(run: int) -> None:
         _held.append(pieces[: _PIECES // 2])
         while pieces:
             pieces.pop()
+
+
+def shift(run: int) -> None:
+    """Have the program's own files read another date and time of day; run 0 is left.
+
+    Libraries go on by the true clock: they compare it with times of files and of others. Clocks
+    that only measure (``monotonic``, ``perf_counter``) are left.
+    """
+    if not run:
+        return
+    seconds = run * _SHIFT
+
+    @around(_forever, time, "time")
+    def _(clock: Callable[[], float]) -> float:
+        return clock() + (seconds if _is_asked_by_the_program() else 0)
+
+    @around(_forever, time, "time_ns")
+    def _(clock: Callable[[], int]) -> int:
+        return clock() + (seconds * 10**9 if _is_asked_by_the_program() else 0)
+
+    _shift_broken_down(seconds)
+    with suppress(AttributeError, ImportError, IndexError, KeyError, TypeError):
+        _shift_datetime(seconds)
+
+
+def _shift_broken_down(seconds: int) -> None:
+    """What ``time`` gives of the present where it is not told of which time."""
+    clock = time.time
+    while hasattr(clock, "__wrapped__"):
+        clock = clock.__wrapped__
+    for name, arguments in _OF_THE_PRESENT.items():
+        whole = name in ("strftime", "asctime")  # these are given a time that is broken down
+        localtime = getattr(time.localtime, "__wrapped__", time.localtime)
+
+        @around(_forever, time, name)
+        def _(
+            original: Callable[..., Any],
+            *given: Any,
+            arguments: int = arguments,
+            then: Callable[[float], Any] = localtime if whole else float,
+        ) -> Any:  # noqa: ANN401
+            if len(given) < arguments and _is_asked_by_the_program():
+                given = (*given, then(clock() + seconds))
+            return original(*given)
+
+
+def _shift_datetime(seconds: int) -> None:
+    """``datetime.now`` and ``utcnow``, of the class itself: who has imported it before has it, too.
+    ``today`` asks ``time``."""
+    import ctypes
+
+    (held,) = (e for e in gc.get_referents(vars(dt.datetime)) if isinstance(e, dict))
+    for name in ("now", "utcnow"):
+        original = held[name]
+
+        def shifted(cls: Any, /, *given: Any, original: Any = original, **named: Any) -> Any:  # noqa: ANN401
+            found = original.__get__(None, cls)(*given, **named)
+            by = dt.timedelta(seconds=seconds if _is_asked_by_the_program() else 0)
+            return found + by
+
+        held[name] = classmethod(shifted)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(dt.datetime))
+
+
+def _is_asked_by_the_program() -> bool:
+    """Whether a file of the program's own asks; code that is made as it runs is left out."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - no other way
+    while frame is not None and frame.f_code.co_filename.startswith(_BETWEEN):
+        frame = frame.f_back
+    return frame is not None and is_own(frame.f_code.co_filename)

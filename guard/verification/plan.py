@@ -58,7 +58,12 @@ ADDRESSES = Circumstance(
     "addresses of objects",
     "something takes its order or its value from id(), or from the default hash of objects",
 )
-CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES)
+CLOCK = Circumstance(
+    "clock",
+    "date and time of day, as the program's own files read them",
+    "something depends on when the program is started",
+)
+CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES, CLOCK)
 NAMES = tuple(each.name for each in CIRCUMSTANCES)
 
 
@@ -134,6 +139,8 @@ def vary() -> None:
         perturbations.disturb(runs[TIMING.name])
     if ADDRESSES.name in runs:
         perturbations.scatter(runs[ADDRESSES.name])
+    if CLOCK.name in runs:
+        perturbations.shift(runs[CLOCK.name])
     # Forks are varied anyway.
     send_along(ExitStack(), "guard_circumstances", vary)
 

@@ -22,7 +22,7 @@ from guard.rehearsal.side_effects import QUIET
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
 from guard.verification.left_files import Left, journal_of, left_to
-from guard.verification.plan import LISTINGS, variables_of
+from guard.verification.plan import CLOCK, LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended
 from guard.verification.texts import Text
@@ -190,6 +190,8 @@ class Session:
         place      the folder of an earlier run, to go on in its working folder
         leaves     whether its process ends when the step after the last recorded one begins
         """
+        if varied.get(CLOCK.name) and not self.text.speaks_for(CLOCK.name):
+            varied = {**varied, CLOCK.name: 0}
         number = self.count
         folder = os.path.join(self._scratch, str(number))
         temporary = os.path.join(folder, "tmp")

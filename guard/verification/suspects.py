@@ -19,7 +19,7 @@ from guard.diff import Cause, Confidence, Source, Suspect
 from guard.diff.batches import SEEDING
 from guard.errors import GuardError
 from guard.program import text_of
-from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY, TIMING
+from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY, TIMING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -91,6 +91,7 @@ OF_CIRCUMSTANCES = {
     TIMING.name: Source.THREAD_ORDER,
     LISTINGS.name: Source.LISTING,
     ADDRESSES.name: Source.OBJECT_ADDRESS,
+    CLOCK.name: Source.CLOCK,
 }
 _SECONDS = 120
 _MOST = 5  # suspects that are told

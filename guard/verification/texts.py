@@ -17,10 +17,10 @@ from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
-from guard.diff.sources import LISTING, leaves_out, of_arguments, source_of
+from guard.diff.sources import FILE_TIMES, LISTING, leaves_out, of_arguments, source_of
 from guard.observe.statements import imported, in_full
 from guard.program import text_of
-from guard.verification.plan import ADDRESSES, HASHES, LISTINGS, MEMORY
+from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -94,6 +94,19 @@ class Text:
         return {source_of(dotted(call, names)) for tree, names in named for call, _ in calls(tree)}
 
     @cached_property
+    def reads_date(self) -> bool:
+        """Whether it asks a clock, and neither compares it with the times of files nor hands it on:
+        libraries ask the true one."""
+        if Source.CLOCK not in self._sources:
+            return False
+        nodes = [each for tree in self._all for each in ast.walk(tree)]
+        called = {each.func for each in nodes if isinstance(each, ast.Call)}
+        named = (each for each in nodes if isinstance(each, (ast.Name, ast.Attribute)))
+        handed = (each for each in named if each not in called)
+        is_handed = any(source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
+        return not is_handed and not any(last_name(each) in FILE_TIMES for each in nodes)
+
+    @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
         return any(True for _ in (*self.threads.added_up(), *self.threads.handed_over()))
@@ -107,6 +120,8 @@ class Text:
         """Whether there is something on which the circumstance acts."""
         if circumstance == MEMORY.name:
             return self.allocates
+        if circumstance == CLOCK.name:
+            return self.reads_date
         test = _ACTS_ON.get(circumstance)
         return test is None or any(map(test, self._all))
 

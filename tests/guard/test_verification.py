@@ -203,6 +203,18 @@ def test_a_circumstance_can_be_kept_the_same(verify: Verify) -> None:
     assert verify(LISTED, "--same", "listings")[0] == 0
 
 
+@pytest.mark.parametrize("same", [(), ("--same", "clock")])
+def test_a_program_that_depends_on_the_day_differs(verify: Verify, same: tuple[str, ...]) -> None:
+    text = (
+        "import datetime\nday = datetime.date.today().day\nfor n in range(3): step(batch=day + n)"
+    )
+    status, found = verify(text, "--budget", "6", *same)
+    assert status == (0 if same else 1)
+    if not same:
+        assert (found["cause"]["source"], found["cause"]["slice"][0]["line"]) == ("CLOCK", 3)
+        assert any("--same clock" in each for each in found["verify"]["notes"])
+
+
 def test_what_differs_by_itself_needs_no_circumstance(verify: Verify) -> None:
     status, found = verify(RANDOM)
     assert (status, found["verify"]["circumstance"]) == (1, "none")

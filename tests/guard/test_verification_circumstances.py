@@ -42,6 +42,7 @@ def test_what_the_user_set_stays() -> None:
         "timing": 1,
         "listings": 1,
         "addresses": 1,
+        "clock": 1,
     }
 
 
@@ -244,3 +245,44 @@ def test_what_is_read_is_not_waited_for(tmp_path: Path) -> None:
     gate.opening(__file__, None, os.O_RDONLY)
     gate.change("/dev/shm/x")  # noqa: S108 - not made
     gate.change(7)
+
+
+DATES = """
+    import pickle, sys, time
+    from datetime import date, datetime, timezone
+    before = datetime.now()
+    from guard.verification.plan import vary
+    vary()
+    import logging
+    from time import strftime as told
+
+    class Own(datetime): pass
+
+    def seconds(found):
+        return found.replace(tzinfo=None).timestamp()
+
+    asked = [time.time(), time.time_ns() / 1e9, time.mktime(time.localtime()), seconds(Own.now())]
+    asked += [seconds(each) for each in (datetime.now(), datetime.today(), datetime.now(None))]
+    record = logging.LogRecord("a", 1, "", 1, "", (), None)
+    print({round(each - record.created) for each in asked}, told("%Y"), date.today().year)
+    assert type(datetime.now()) is type(before) is datetime
+    assert type(Own.now()) is Own
+    assert pickle.loads(pickle.dumps(datetime.now(timezone.utc))).year == date.today().year
+    assert time.gmtime(0).tm_year == 1970 and told("%Y", time.gmtime(0)) == "1970"
+    assert abs(time.monotonic() - time.monotonic()) < 60
+    """
+
+
+def test_the_programs_own_files_read_another_date(tmp_path: Path) -> None:
+    script = write(tmp_path / "dates.py", DATES)
+    years = []
+    for run in (0, 1):
+        environ = plan.variables_of({"clock": run}, {})
+        done = python(script, cwd=tmp_path, environ={**environ, "TZ": "UTC"})
+        assert done.returncode == 0, done.stderr
+        apart, _, rest = done.stdout.partition("} ")
+        assert {int(each) for each in apart[1:].split(",")} <= {
+            run * perturbations._SHIFT + each for each in (-1, 0, 1)
+        }
+        years.append(rest.split())
+    assert all(int(later) > int(now) for later, now in zip(years[1], years[0], strict=True))

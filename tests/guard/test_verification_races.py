@@ -141,12 +141,16 @@ def test_what_may_depend_on_who_is_first(text: str, timed: bool, tmp_path: Path)
         ("names = os.listdir(folder)", {"listings"}),
         ("names = sorted(os.listdir(folder))", set()),
         ("room = torch.empty(3)", {"memory"}),
+        ("import time\nseed = int(time.time())", {"clock"}),
+        ("from datetime import date\nseed = date.today().day", {"clock"}),
+        ("import time\nage = time.time() - path.stat().st_mtime", set()),
+        ("import sched, time\nsched.scheduler(time.time, time.sleep)\na = time.time()", set()),
         ("x = 1", set()),
     ],
 )
 def test_what_a_circumstance_acts_on(text: str, spoken_for: set[str], tmp_path: Path) -> None:
     found = text_of(tmp_path, text)
-    names = ("hashes", "memory", "listings")
+    names = ("hashes", "memory", "listings", "clock")
     assert {name for name in names if found.speaks_for(name)} == spoken_for
     assert found.speaks_for("timing")
 
