@@ -33,6 +33,7 @@ from guard.diff.sources import (
     measures,
     opens_file,
     reads_file,
+    variable_names,
     waits,
     writes_file,
 )
@@ -183,7 +184,11 @@ class Flows:
         self.escapes: list[tuple[int, str, Origins]] = []
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
-        self._writers = [each for each in nodes if writes_file(each.statement)]
+        self._writers = [
+            each
+            for each in nodes
+            if writes_file(each.statement) or any(variable_names(each.statement))
+        ]
         self._drawers = [each for each in nodes if draws_name(each.statement)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object
@@ -206,7 +211,8 @@ class Flows:
         """Whether it asks for a file that other processes may have written."""
         if not _asks_files(node):
             return False
-        return self.is_of_ranks or any(each.process != node.process for each in self._writers)
+        others = (each for each in self._writers if each.process != node.process)
+        return self.is_of_ranks or any(writes_file(each.statement) for each in others)
 
     def step_of(self, node: Node) -> int:
         """The step in which a statement ran, or the last."""
@@ -367,22 +373,32 @@ class Flows:
         return found or frozenset((node,))
 
     def _of_file(self, node: Node) -> Origins:
-        """What a file was written with that a statement reads: nothing else leads from one to the
-        other."""
-        for each in self.wrote(node):
-            each.origins = each.origins or self.behind(each)
+        """What a file, a table or a variable of the environment was given that a statement reads:
+        nothing else leads from one to the other. Of several threads, each may have been first."""
+        found = list(self.wrote(node))
+        roles = {each.within.role for each in found}
+        several = [each for each in found if each.is_beside_others and len(roles) > 1]
+        for each in found:
+            fresh = frozenset((each,)) if self._is_fresh(each) else NOTHING
+            each.origins = each.origins or self.behind(each) or fresh
             if each.origins:
-                return each.origins
-        return NOTHING
+                return each.origins | {*several[:1]}
+        return frozenset(several[:1])
 
     def wrote(self, node: Node) -> Iterator[Node]:
-        """Statements that wrote into a file which a statement reads, as its name shows; the last
-        first."""
+        """Statements that wrote into a file which a statement reads, as its name shows, or set a
+        variable of the environment; the last first."""
         is_read = reads_file(node.statement) or any(self._handles(node))
         names = set(self._file_names(node)) if is_read else set()
-        if names:
-            before = (each for each in reversed(self._writers) if each.order < node.order)
-            yield from (each for each in before if not names.isdisjoint(self._file_names(each)))
+        variables = set(variable_names(node.statement))
+        if not names and not variables:
+            return
+        for each in reversed(self._writers):
+            if each.order < node.order and not (
+                names.isdisjoint(self._file_names(each))
+                and variables.isdisjoint(variable_names(each.statement))
+            ):
+                yield each
 
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from detlint.models.files import WRITERS
+from detlint.models.files import TELLING, WRITERS, inserts
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
 from guard.diff import Source
@@ -98,6 +99,9 @@ VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
 }
+_ENVIRONMENT = ("environ", "getenv", "putenv")
+_TELLING = {*TELLING, "executemany"}
+_TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
 _MODE = 3  # characters that say how a file is opened, at most
 _PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
 _READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
@@ -190,14 +194,16 @@ def looks_for_files(statement: Statement) -> bool:
 
 
 def reads_file(statement: Statement) -> bool:
-    """Whether a statement reads what is in a file."""
-    return _calls(statement, _READING)
+    """Whether a statement reads what is in a file, or asks a database."""
+    return _calls(statement, _READING) or _calls(statement, _TELLING)
 
 
 def writes_file(statement: Statement) -> bool:
     """Whether a statement writes into a file, or makes, moves or removes one."""
     two = (".".join(each.split(".")[-2:]) for each in statement.calls)
-    return _calls(statement, _WRITING) or not _WRITING.isdisjoint(two) or _opens(statement, "wax+")
+    if _calls(statement, _WRITING) or not _WRITING.isdisjoint(two) or _opens(statement, "wax+"):
+        return True
+    return _calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
 
 
 def opens_file(statement: Statement) -> bool:
@@ -216,9 +222,27 @@ def _opens(statement: Statement, modes: str) -> bool:
 
 
 def file_names(statement: Statement) -> Iterator[str]:
-    """Constants of a statement that may name a file, or the end of a name."""
-    texts = (each.value for each in parts_of(statement.text) if isinstance(each, ast.Constant))
-    yield from (each for each in texts if isinstance(each, str) and ("." in each or "/" in each))
+    """Constants of a statement that may name a file, or the end of a name; tables of a database."""
+    for each in _texts(statement):
+        if "." in each or "/" in each:
+            yield each
+        yield from (f"table {name}" for name in _TABLE.findall(each))
+
+
+def _texts(statement: Statement) -> Iterator[str]:
+    """The texts that stand in a statement."""
+    held = (each.value for each in parts_of(statement.text) if isinstance(each, ast.Constant))
+    yield from (each for each in held if isinstance(each, str))
+
+
+def variable_names(statement: Statement) -> Iterator[str]:
+    """Constants of a statement that asks for variables of the environment, or sets some."""
+    if {*_ENVIRONMENT} & {*re.findall(r"\w+", statement.text)}:
+        for each in parts_of(statement.text):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
+            elif isinstance(each, ast.keyword) and each.arg:
+                yield each.arg
 
 
 def locks(statement: Statement) -> bool:

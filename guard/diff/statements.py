@@ -204,6 +204,11 @@ class Node:
         return ":" in self.within.role
 
     @property
+    def is_beside_others(self) -> bool:
+        """Whether a thread or a process ran it that the program has started."""
+        return self.is_in_thread or self.process != "main"
+
+    @property
     def is_on_a_signal(self) -> bool:
         """Whether it ran as a signal came, within whatever ran then."""
         return self.within.role.partition("#")[0].endswith(ON_A_SIGNAL)

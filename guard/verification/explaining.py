@@ -26,6 +26,7 @@ from guard.diff.sources import (
     parts_of,
     source_of,
     told_by,
+    writes_file,
 )
 from guard.digests.generators import NAMES
 from guard.digests.traits import (
@@ -40,6 +41,7 @@ from guard.digests.traits import (
     TURNS,
     draws_in_query,
 )
+from guard.digests.values import OPAQUE
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
@@ -70,6 +72,7 @@ _ORDERED = {
     *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
 _TAKING = {"get", "recv"}
+_STATES = {"empty", "full"}  # of a queue
 # What a file, or a lock, raises that another process has made, taken or removed before.
 _TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
@@ -87,6 +90,7 @@ class Origin(NamedTuple):
     source: Source
     what: str
     line: int = 0  # of that part, where it is known
+    is_sure: bool = True  # whether that was seen, and not only what else it might be
 
 
 def line_of(node: Node, traits: Traits) -> int:
@@ -130,7 +134,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     last = _last_names(node)
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown, _line(statement, LISTING))
-    yield from _of_entropy(statement, traits)
+    yield from _of_entropy(node, traits)
     for bits, source in OF_FILES.items():
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
@@ -141,19 +145,40 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
 
 
-def _of_entropy(statement: Statement, traits: Traits) -> Iterator[Origin]:
+def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
     """What the system has seeded, or a database draws by itself."""
-    shown = f"`{statement.text}`"
-    for name, line in zip(statement.calls, statement.lines, strict=True):
-        # another one for the same arguments: the system has seeded it
-        if name.rpartition(".")[2] in UNSEEDED:
-            yield Origin(Source.ENTROPY, f"{name}() without a seed, or with None", line)
-    texts = (each.value for each in parts_of(statement.text) if isinstance(each, ast.Constant))
+    shown, parts = f"`{node.statement.text}`", parts_of(node.statement.text)
+    yield from _of_unseeded(node, parts)
+    texts = (each.value for each in parts if isinstance(each, ast.Constant))
     drawn = any(isinstance(each, str) and draws_in_query(each) for each in texts)
     if drawn or traits.read & DRAWING:
         yield Origin(Source.ENTROPY, f"random() of a database, in the query of {shown}")
     if traits.gave & ASKED:
-        yield Origin(Source.ENTROPY, f"{shown} asks for it")
+        yield Origin(Source.ENTROPY, f"{shown} asks for it", is_sure=False)
+
+
+def _of_unseeded(node: Node, parts: list[ast.AST]) -> Iterator[Origin]:
+    """What is another one for the same arguments: the system has seeded it."""
+    calls = {path_of(each.func): each for each in parts if isinstance(each, ast.Call)}
+    for name, line in zip(node.statement.calls, node.statement.lines, strict=True):
+        last = name.rpartition(".")[2]
+        call = next((each for path, each in calls.items() if path and path[-1] == last), None)
+        if last not in UNSEEDED or (call is not None and not _are_told(call, node)):
+            continue
+        given = [] if call is None else [*call.args, *(each.value for each in call.keywords)]
+        is_sure = not any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
+        yield Origin(Source.ENTROPY, f"{name}() without a seed, or with None", line, is_sure)
+
+
+def _are_told(call: ast.Call, node: Node) -> bool:
+    """Whether the arguments of a call are told by what they hold: those that both runs have the
+    same are the same. Of ``os.environ`` nothing is told."""
+    ran = node.first or node.second
+    read = dict(zip(node.statement.reads, ran.reads if ran else (), strict=False))
+    given = (*call.args, *(each.value for each in call.keywords))
+    paths = [path for each in given for part in ast.walk(each) if (path := path_of(part))]
+    held = (digest for path, digest in read.items() if any(e[: len(path)] == path for e in paths))
+    return not any(digest & OPAQUE or not digest for digest in held)
 
 
 def _line(statement: Statement, names: Collection[str]) -> int:
@@ -195,6 +220,11 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
+    if traits.read & HANDED and not _STATES.isdisjoint(_last_names(node)):
+        yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
+    if node.is_beside_others and writes_file(statement):
+        what = f"{shown} writes what others write as well"
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False)
     grows = _grows(node)
     if node.is_in_thread and (grows or node.draws):
         does = "runs" if grows else "draws"
@@ -338,12 +368,14 @@ class Shown(NamedTuple):
     """What running the statements showed of the line with which a difference begins.
 
     is_whole  whether each statement of the slice was seen to lead to the next
+    is_sure   whether that it reads this was seen
     """
 
     source: Source
     what: str
     slice: tuple[Link, ...]
     is_whole: bool
+    is_sure: bool = True
 
 
 class Known(NamedTuple):
@@ -355,6 +387,7 @@ class Known(NamedTuple):
     shown         of the line that was found by running, or None
     left          files that the other run read as an earlier one had left them
     is_left       whether runs that both had these agreed
+    is_timed      whether threads or clocks may decide when a generator is drawn from
     """
 
     difference: Difference
@@ -364,6 +397,7 @@ class Known(NamedTuple):
     shown: Shown | None
     left: tuple[str, ...] = ()
     is_left: bool = False
+    is_timed: bool = False
 
 
 def explanation(known: Known) -> Explanation:
@@ -417,7 +451,7 @@ def _of_statements(known: Known) -> Explanation | None:
         return other._replace(slice=shown.slice, what=shown.what or other.what)
     other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
-    sure = shown.is_whole and agrees
+    sure = shown.is_whole and shown.is_sure and agrees
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
 
 
@@ -486,7 +520,8 @@ def _of_differing(known: Known) -> Explanation | None:
     difference = known.difference
     if difference.cause is not Cause.GENERATOR or not difference.generators:
         return None
-    return Explanation(Source.GENERATOR, Confidence.LIKELY, ", ".join(difference.generators))
+    sure = Confidence.POSSIBLE if known.is_timed else Confidence.LIKELY
+    return Explanation(Source.GENERATOR, sure, ", ".join(difference.generators))
 
 
 def _of_text(known: Known) -> Explanation | None:

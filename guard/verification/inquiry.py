@@ -384,7 +384,9 @@ def with_findings(
     lines = (*(each.suspect for each in found.left if found.is_left), *led_by(found, others, text))
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     left = tuple(each.name for each in found.left)
-    known = Known(refined, shown, verdict.circumstance, lines, begun, left, found.is_left)
+    known = Known(
+        refined, shown, verdict.circumstance, lines, begun, left, found.is_left, text.timed
+    )
     cause = explanation(known)
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
@@ -400,7 +402,7 @@ def _shown(found: Entry, circumstance: str) -> Shown | None:
     if begun is None:
         return None
     origin = origin_of(begun.node, begun.traits, circumstance)
-    return Shown(origin.source, origin.what, begun.slice, begun.is_whole)
+    return Shown(origin.source, origin.what, begun.slice, begun.is_whole, origin.is_sure)
 
 
 def with_notes(verdict: Verdict, *notes: str) -> Verdict:

@@ -19,11 +19,11 @@ from statement_runs import flows, origins, run
 from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
 from guard.diff.slices import Found, compare, find
-from guard.diff.statements import Pairing, calls_of
+from guard.diff.statements import Calling, Node, Pairing, calls_of
 from guard.digests.generators import NONE
-from guard.digests.traits import ASKED, TURNS, attributes, begins
+from guard.digests.traits import ASKED, HANDED, TURNS, Traits, attributes, begins
 from guard.observe.places import Place
-from guard.observe.statements import Files
+from guard.observe.statements import Files, statements
 from guard.recording import tracer
 from guard.trace.statements import Call, Ran, Recording, Thread
 from guard.verification.explaining import origin_of, suspect
@@ -1272,7 +1272,12 @@ def work(task):
     time.sleep(pauses[task])
     return task + random.random()
 __main__.work = work
-with multiprocessing.get_context("fork").Pool(2, random.seed, ({seed},)) as pool:
+forked = multiprocessing.get_context("fork")
+both = forked.Barrier(2)
+def begin():
+    random.seed({seed})
+    both.wait()
+with forked.Pool(2, begin) as pool:
     found = pool.map(work, range(4), chunksize=1)
     pool.close()
     pool.join()
@@ -1294,3 +1299,81 @@ taken = time.perf_counter() - began
     begun, read = (each for each in found.nodes if each.statement.line > 2)
     assert _told_first(found, Found((begun, read))).origins == (read, begun)
     assert _told_first(found, Found((begun,))).origins == (begun,)
+
+
+@pytest.mark.parametrize(
+    ("sets", "asks", "line"),
+    [
+        ("os.environ.setdefault('TAG', made(time.time()))", "os.environ['TAG']", 4),
+        ("os.environ['TAG'] = made(time.time())", "os.getenv('TAG')", 4),
+        ("os.environ['OTHER'] = made(time.time())", "os.environ['TAG']", None),
+    ],
+)
+def test_a_variable_has_the_origins_of_what_set_it(
+    sets: str, asks: str, line: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TAG", "OTHER"):
+        monkeypatch.delenv(name, raising=False)
+    text = f"""
+import os, random, time
+made = lambda now: str(now % 1)
+{sets}
+draws = random.Random({asks if line else "os.environ.get('TAG', time.time())"})
+found = draws.random()
+os.environ.pop('TAG', None)
+"""
+    found = flows(tmp_path, text)
+    assert origins(found, 6) == {line or 5}
+    (node,) = {
+        origin for each in found.tainted for origin in each.origins if each.statement.line == 6
+    }
+    assert origin_of(node, found.traits(node)).source is Source.CLOCK
+
+
+def test_a_generator_is_not_said_to_be_unseeded_where_its_seed_is_not_told(tmp_path: Path) -> None:
+    found = flows(tmp_path, "\nimport os, random\ndraws = random.Random(os.environ.get('TAG'))\n")
+    (node,) = (each for each in found.nodes if each.statement.line == 3)
+    assert origin_of(node, Traits()).source is Source.NOT_SHOWN
+    text = "\nimport random\ngiven = {}\ndraws = random.Random(given.get(1))\n"
+    (tmp_path / "other").mkdir()
+    found = flows(tmp_path / "other", text)
+    (node,) = (each for each in found.nodes if each.statement.line == 4)
+    told = origin_of(node, Traits())
+    assert (told.source, told.is_sure) == (Source.ENTROPY, False)
+
+
+TABLE = """\
+import sqlite3, threading
+def fill(number):
+    with lock:
+        connection.execute("insert into parts (value) values (?)", (number,))
+connection = sqlite3.connect(":memory:", check_same_thread=False)
+connection.execute("create table parts (value real)")
+lock = threading.Lock()
+threads = [threading.Thread(target=fill, args=(number,)) for number in order]
+for each in threads:
+    each.start()
+    each.join()
+found = connection.execute("select value from {table}").fetchall()
+first = found[0]
+connection.close()
+"""
+
+
+@pytest.mark.parametrize(("order", "line"), [(([1, 2], [2, 1]), 4), (([1, 2], [1, 2]), None)])
+def test_a_table_that_threads_fill_has_an_order_of_theirs(
+    order: tuple[list[int], list[int]], line: int | None, tmp_path: Path
+) -> None:
+    found = flows(tmp_path, TABLE.format(table="parts"), order=order)
+    assert (line in origins(found, 12)) == bool(line)
+    for node in (each for each in found.origins if each.statement.line == line):
+        told = origin_of(node, found.traits(node))
+        assert (told.source, told.is_sure) == (Source.THREAD_ORDER, False)
+
+
+def test_a_queue_that_is_empty_or_not_tells_how_far_others_have_come() -> None:
+    statement = statements("if not self.waiting.empty():\n    pass\n")[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    assert origin_of(node, Traits(HANDED)).source is Source.READINESS
+    assert origin_of(node, Traits()).source is Source.NOT_SHOWN
