@@ -129,18 +129,28 @@ def _by_line(origins: Iterable[Node]) -> list[list[Node]]:
 
 
 def slice_of(flows: Flows, origin: Node, sink: Node) -> tuple[list[Node], bool]:
-    """Statements from an origin to a sink, and whether each was seen to lead to the next."""
+    """Statements from an origin to a sink, and whether each was seen to lead to the next: that one
+    wrote the file which another reads, their texts alone say."""
     found = [sink]
     seen = {sink}
+    is_seen = True
     while found[-1] is not origin and len(found) < _MOST:
-        possible = (each for each in _before(flows, found[-1]) if each not in seen)
-        step = next((each for each in possible if each is origin or origin in each.origins), None)
+        step = _step(_before(flows, found[-1]), origin, seen)
+        if step is None:
+            is_seen, step = False, _step(flows.wrote(found[-1]), origin, seen)
         if step is None:
             return [origin, *reversed(found)], False
         found.append(step)
         seen.add(step)
-    is_whole = found[-1] is origin
-    return list(reversed(found)) if is_whole else [origin, *reversed(found)], is_whole
+    if found[-1] is origin:
+        return list(reversed(found)), is_seen
+    return [origin, *reversed(found)], False
+
+
+def _step(possible: Iterable[Node], origin: Node, seen: set[Node]) -> Node | None:
+    """The first of some statements that is the origin, or has it for one of its own."""
+    left = (each for each in possible if each not in seen)
+    return next((each for each in left if each is origin or origin in each.origins), None)
 
 
 def _before(flows: Flows, node: Node) -> Iterator[Node]:
@@ -154,7 +164,6 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
         moved = (each for nodes in flows.moves.values() for each in nodes)
         yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)
     yield from flows.makers(node)
-    yield from flows.wrote(node)
     if node.within.above is not None:
         yield node.within.above
 

@@ -102,6 +102,7 @@ VALUES = {  # those of which a call gives another value in each run by itself
 _ENVIRONMENT = ("environ", "getenv", "putenv")
 _TELLING = {*TELLING, "executemany"}
 _TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
+_NAME = re.compile(r"(?<![.\w])\w{3,}")
 _MODE = 3  # characters that say how a file is opened, at most
 _PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
 _READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
@@ -222,9 +223,10 @@ def _opens(statement: Statement, modes: str) -> bool:
 
 
 def file_names(statement: Statement) -> Iterator[str]:
-    """Constants of a statement that may name a file, or the end of a name; tables of a database."""
+    """Constants of a statement that may name a file, and not only say of which kind; tables of a
+    database."""
     for each in _texts(statement):
-        if "." in each or "/" in each:
+        if ("." in each or "/" in each) and _NAME.search(each):
             yield each
         yield from (f"table {name}" for name in _TABLE.findall(each))
 

@@ -18,7 +18,7 @@ from statement_runs import flows, origins, run
 
 from guard.diff import Cause, Difference, Source
 from guard.diff.flows import Flows
-from guard.diff.slices import Found, compare, find
+from guard.diff.slices import Found, compare, find, slice_of
 from guard.diff.statements import Calling, Node, Pairing, calls_of
 from guard.digests.generators import NONE
 from guard.digests.traits import ASKED, HANDED, TURNS, Traits, attributes, begins
@@ -1212,12 +1212,14 @@ def test_what_handles_a_signal_is_the_origin_of_what_it_sets(tmp_path: Path) -> 
         ("(folder / 'names.json').write_text(json.dumps(names))", "(folder / 'names.json')", 6),
         ("(folder / 'other.json').write_text(json.dumps(names))", "(folder / 'names.json')", None),
         ("path = folder / 'names.json'\npath.write_text(json.dumps(names))", "path", 6),
+        ("(folder / f'{3}.json').write_text(json.dumps(names))", "(folder / f'{4}.json')", None),
     ],
 )
 def test_what_is_read_from_a_file_has_the_origins_of_what_wrote_it(
     kept: str, asked: str, line: int | None, tmp_path: Path
 ) -> None:
-    (tmp_path / "names.json").write_text("[]", encoding="utf-8")
+    for name in ("names.json", "4.json"):
+        (tmp_path / name).write_text("[]", encoding="utf-8")
     text = f"""
 import json, pathlib, time
 folder = pathlib.Path({str(tmp_path)!r})
@@ -1229,8 +1231,13 @@ found = json.loads({asked}.read_text())
 number = found[:1]
 """
     found = flows(tmp_path, text)
-    last = max(each.statement.line for each in found.nodes)
-    assert origins(found, last) == ({line} if line else set())
+    last = max(found.nodes, key=lambda each: each.statement.line)
+    assert origins(found, last.statement.line) == ({line} if line else set())
+    if line:  # that it is the same file, the texts alone say
+        (origin,) = last.origins
+        nodes, is_whole = slice_of(found, origin, last)
+        assert not is_whole
+        assert {each.statement.line for each in nodes} >= {line, last.statement.line - 1}
 
 
 def test_a_loader_beside_it_makes_no_race_of_a_file(tmp_path: Path) -> None:
@@ -1267,24 +1274,22 @@ drawn = secrets.token_bytes(3)
 @pytest.mark.parametrize("seed", ["7", "None"])
 def test_a_draw_of_a_task_hangs_on_which_process_was_given_it(seed: str, tmp_path: Path) -> None:
     text = f"""
-import __main__, multiprocessing, random, time
+import __main__, multiprocessing, random
 def work(task):
-    time.sleep(pauses[task])
-    return task + random.random()
+    found = task + random.random()
+    return found
 __main__.work = work
-forked = multiprocessing.get_context("fork")
-both = forked.Barrier(2)
-def begin():
-    random.seed({seed})
-    both.wait()
-with forked.Pool(2, begin) as pool:
-    found = pool.map(work, range(4), chunksize=1)
+pools = [multiprocessing.get_context("fork").Pool(1, random.seed, ({seed},)) for _ in range(2)]
+for pool, task in order:
+    pools[pool].apply(work, (task,))
+for pool in pools:
     pool.close()
     pool.join()
 del __main__.work
 """
-    found = flows(tmp_path, text, pauses=([0.7, 0, 0, 0], [0.7, 0.7, 0, 0]))
-    drawn = [each for each in found.tainted if each.statement.line == 5]
+    order = ([(0, 5), (1, 6), (1, 7), (1, 8)], [(0, 5), (1, 6), (0, 7), (1, 8)])
+    found = flows(tmp_path, text, order=order)
+    drawn = [each for each in found.tainted if each.statement.line == 4]
     assert drawn
     assert any(found.traits(each).read & TURNS for each in drawn) == (seed == "7")
 
