@@ -934,6 +934,15 @@ class Program:
         )
         return filter(told.__contains__, self.paths) if told else iter(())
 
+    def shows(self, word: str, pattern: re.Pattern[str]) -> bool:
+        """Whether the text of one of its files that hold a word has what a pattern says."""
+
+        def answer(path: str) -> bool:
+            text = self._index.source(path).text
+            return word in text and pattern.search(text) is not None
+
+        return bool(self._project.telling(self.members, (word, pattern), answer))
+
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""
         return self._index.outline(path).uses.keys() <= {"", MAIN}

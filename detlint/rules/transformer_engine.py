@@ -98,7 +98,7 @@ class TransformerEngine(Rule):
         if not program.imports(_LIBRARY):
             return
         trains = program.first("trains", "torch")
-        if trains is not None and not _attends(program):
+        if trains is not None and not program.shows(_LIBRARY, _ATTENDS):
             return
         given = list(program.facts("sets", _VARIABLE))
         if trains is None or program.is_guarded() or any(each.fact.text != "1" for each in given):
@@ -115,8 +115,3 @@ class TransformerEngine(Rule):
             () if given else setting(program.source, _VARIABLE, "0", _LIBRARY),
             safe=True,
         )
-
-
-def _attends(program: Program) -> bool:
-    """Whether a file of a program that imports Transformer Engine takes its attention."""
-    return any(_ATTENDS.search(program.source_of(x).text) for x in program.holding(_LIBRARY))
