@@ -6,8 +6,8 @@ import gc
 import os
 import sys
 from collections import deque
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from threading import RLock
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from detlint import journal
 from detlint.aside import die_silently, share_out
@@ -32,6 +32,9 @@ _BATCH = 100_000
 _SMALL = 2_000  # takes as long as an empty file
 # The process that judges programs meanwhile has the most to do, and all else waits for it.
 _PATIENCE = 5
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Task(NamedTuple):
@@ -186,46 +189,74 @@ def _in_pool(
 ) -> Iterator[list[Result]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
-    from threading import RLock
 
-    lost: list[Sequence[Task]] = []
     pool = _pool(engine, workers)
-    waiting = deque(batches)
-    futures: dict[Future[tuple[list[Result], Notes | None]], Sequence[Task]] = {}
-    lock = RLock()
+    feed = Feed(pool, batches)
     done = False
-
-    def hand_over(_: object = None) -> None:
-        """Hand the next batch to the pool: each when one is done, so that what is shared out
-        meanwhile need not wait for all of them."""
-        with lock:
-            if waiting:
-                batch = waiting.popleft()
-                try:
-                    future = pool.submit(_work, batch)
-                except RuntimeError:  # it broke
-                    lost.append(batch)
-                else:
-                    futures[future] = batch
-                    future.add_done_callback(hand_over)
-
     try:
         for _ in range(workers + 1):
-            hand_over()
-        meanwhile(partial(share_out, pool))
-        with lock:
-            while waiting:
-                hand_over()
-        for future in as_completed(futures):
+            feed.hand_over()
+        meanwhile(feed.share)
+        feed.hand_over_all()
+        for future in as_completed(feed.futures):
             try:
                 yield _taken(future.result())
             except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds
-                lost.append(futures[future])
+                feed.lost.append(feed.futures[future])
         done = True
     finally:
         # Not waited for, its thread may close a pipe to which Python's exit writes: exit status 1.
         pool.shutdown(wait=done, cancel_futures=True)
-    yield from _one_by_one(lost, engine)
+    yield from _one_by_one(feed.lost, engine)
+
+
+class Feed:
+    """Hands batches to a pool, each when one is done, so that what is shared out meanwhile need not
+    wait for all of them; and none while something is shared out, for which this process waits.
+
+    futures  those that were handed over; ``lost`` are the ones that could not be
+    """
+
+    def __init__(self, pool: ProcessPoolExecutor, batches: Sequence[Sequence[Task]]) -> None:
+        self.futures: dict[Future[tuple[list[Result], Notes | None]], Sequence[Task]] = {}
+        self.lost: list[Sequence[Task]] = []
+        self._pool = pool
+        self._waiting = deque(batches)
+        self._lock = RLock()
+        self._shares = False
+        self._held = 0  # batches that would have been handed over
+
+    def hand_over(self, _: object = None) -> None:
+        """Hand over the next batch."""
+        with self._lock:
+            if self._shares:
+                self._held += 1
+            elif self._waiting:
+                batch = self._waiting.popleft()
+                try:
+                    future = self._pool.submit(_work, batch)
+                except RuntimeError:  # it broke
+                    self.lost.append(batch)
+                else:
+                    self.futures[future] = batch
+                    future.add_done_callback(self.hand_over)
+
+    def hand_over_all(self) -> None:
+        """Hand over what is left."""
+        with self._lock:
+            while self._waiting:
+                self.hand_over()
+
+    def share(self, function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
+        """Share something out in the pool."""
+        self._shares = True
+        try:
+            return share_out(self._pool, function, shares)
+        finally:
+            with self._lock:
+                self._shares, held, self._held = False, self._held, 0
+                for _ in range(held):
+                    self.hand_over()
 
 
 def _one_by_one(batches: Sequence[Sequence[Task]], engine: Engine) -> Iterator[list[Result]]:

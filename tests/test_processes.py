@@ -7,9 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
+
+from detlint.runner import Feed, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and forks")
 
@@ -36,6 +43,41 @@ def test_workers_of_a_killed_run_end_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "detlint", ".", "--no-cache", "--jobs", "3"]
     parent = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
     assert survivors(parent, expected=3) == []
+
+
+class Pool:
+    """Notes which files it is given to lint; another call it makes at once."""
+
+    def __init__(self) -> None:
+        self.linted: list[str] = []
+        self.futures: list[Future[object]] = []
+
+    def submit(self, function: Callable[[object], object], given: object) -> Future[object]:
+        future = Future[object]()
+        future.set_running_or_notify_cancel()
+        if isinstance(given, str):
+            future.set_result(function(given))
+        else:
+            self.linted += [each.path for each in cast("Sequence[Task]", given)]
+            self.futures.append(future)
+        return future
+
+
+def test_a_pool_lints_nothing_more_while_something_is_shared_out() -> None:
+    pool = Pool()
+    feed = Feed(cast("ProcessPoolExecutor", pool), [[Task(each)] for each in "abc"])
+
+    def answer(share: str) -> str:
+        if share == "first":
+            pool.futures[0].set_result(None)
+            assert pool.linted == ["a"]
+        return share.upper()
+
+    feed.hand_over()
+    assert feed.share(answer, ["first", "second"]) == ["FIRST", "SECOND"]
+    assert pool.linted == ["a", "b"]
+    pool.futures[1].set_result(None)
+    assert pool.linted == ["a", "b", "c"]
 
 
 def survivors(parent: subprocess.Popen[bytes], *, expected: int) -> list[int]:
