@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.ends import End, draws_figure, ends_of
 from detlint.dataflow.references import stores_of
 from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
+from detlint.models.roles import DRAWING
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +83,17 @@ class Messages:
                 elif use.code not in ("test", "compare", "not", "drop"):
                     return False
         return told
+
+    def is_drawn(self, op: Op) -> bool:
+        """Whether a value only goes into figures that people look at."""
+        if not self._draws or (op.code == "call" and draws_figure(op)):
+            return self._draws
+        does = self._does_something(op) if op.code == "call" else self._is_held(op)
+        return not does and End.FIGURE in ends_of(op, picks=True)
+
+    @cached_property
+    def _draws(self) -> bool:
+        return says_in_code(self.values.unit.text, DRAWING)
 
     def _does_something(self, call: Op) -> bool:
         """Whether a function that is not seen may do more than to give what is shown."""

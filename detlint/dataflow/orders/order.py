@@ -197,9 +197,11 @@ class Orders:
             for use in self.at(each, value, flow):
                 if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
                     continue
+                drawn = use.assumed or self.messages.is_drawn(use.op)
+                found = use._replace(assumed=drawn)
                 if not self.calls:
-                    self._told.setdefault(key, use)
-                yield use
+                    self._told.setdefault(key, found)
+                yield found
 
     def _may_run(self, use: Op) -> bool:
         """Whether something runs by what the call passes from which its function was entered."""
