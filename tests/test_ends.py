@@ -149,3 +149,23 @@ def test_a_list_of_verdicts_that_is_only_added_up(
 ) -> None:
     project({"count.py": COUNTING.format(line, given)})
     assert bool(told(capsys, "DET204")) is shows
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("for a, n in zip(axes, glob('*')):\n    a.plot(np.load(n))", ["possible"]),
+        ("for i, n in enumerate(glob('*')):\n    axes[i].plot(np.load(n))", ["possible"]),
+        ("for i, n in enumerate(glob('*')):\n    plt.plot(i, np.load(n))", ["possible"]),
+        ("plt.plot(np.load(glob('*')[0]))", ["possible"]),
+        ("row = np.load(glob('*')[0])\nplt.plot(row)\nnp.save('row', row)", ["likely"]),
+        ("rows = train(list(glob('*')))\nplt.plot(rows)", ["likely"]),
+        ("for a, n in zip(rates, glob('*')):\n    print(a * np.load(n).sum())", ["likely"]),
+    ],
+)
+def test_an_order_that_only_figures_show(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    top = f"{IMPORTS}from glob import glob\nfigure, axes = plt.subplots(9)\n"
+    project({"look.py": f"{top}{lines}\nnp.save('x', x)\n"})
+    assert told(capsys, "DET203") == found
