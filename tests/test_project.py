@@ -1520,6 +1520,26 @@ def test_a_default_without_workers_draws_in_the_program(project: Project, lint: 
 
 
 @pytest.mark.parametrize(
+    ("call", "default", "found"),
+    [
+        ("fit()", 0, True),
+        ("fit()", 4, False),
+        ("fit(4)", 0, False),
+        ("fit(workers=0)", 0, True),
+        ("fit(args.workers)", 0, False),
+    ],
+)
+def test_a_parameter_without_workers_draws_in_the_program(
+    project: Project, lint: Lint, call: str, default: int, *, found: bool
+) -> None:
+    text = textwrap.dedent(WORKED.format("pass", "pass", "num_workers=workers", "pass"))
+    above, seed, loop = text.partition("torch.manual_seed(0)\n")
+    fits = f"def fit(workers={default}):\n" + textwrap.indent(f"{seed}{loop}", "    ")
+    project({"train.py": f"{above}{fits}\n{call}\n"})
+    assert len(lint("--select", "DET102")) == found
+
+
+@pytest.mark.parametrize(
     ("item", "found"),
     [
         ("place = torch.randint(0, 9, (1,), generator=g)", False),

@@ -282,7 +282,12 @@ class Program:
         lacks = partial(ask, question="lacks workers", answer=roles.lacks_workers)
         if self._project.telling(self.members, "lacks workers", lacks):
             return False
-        return any(ask(each, "has workers", roles.has_workers) for each in self.paths)
+        if any(ask(each, "has workers", roles.has_workers) for each in self.paths):
+            return True
+        holders = self._holders.get("workers", ())
+        loaders = self._standing("workers", "", holders, anywhere=True)
+        told = self._conditions.doubt
+        return any(not told(fact.needs.splitlines(), surely=False) for *_, fact in loaders)
 
     def may_run(self, path: str, row: int) -> bool:
         """Whether a line of one of its files may run, for all that one can see."""

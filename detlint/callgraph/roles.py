@@ -21,10 +21,7 @@ __all__ = ["trains"]
 
 # A call as it is written: its word and the first word that it is given.
 _CALL = re.compile(r"\b(\w+)\((?=[ \t\n]*(\w+|\))|)")
-_WORKERS = re.compile(
-    r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]"
-    r"|\bDataLoader\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bnum_workers[ \t]*=[ \t]*(?!0\b|None\b)"
-)
+_WORKERS = re.compile(r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]")
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 # Data that a model is trained or measured on.
 _DATA = re.compile(
@@ -89,7 +86,7 @@ def trains_here(text: str) -> bool:
 
 
 def has_workers(text: str) -> bool:
-    """Whether a loader of torch may have workers, as far as a text tells."""
+    """Whether a text gives loaders of torch workers in settings."""
     return _WORKERS.search(code_of(text)) is not None
 
 

@@ -25,7 +25,7 @@ from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import experiments, samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.dataflow.randomness.idle_draws import doubt
-from detlint.dataflow.randomness.loaders import drawing, flag
+from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
@@ -502,6 +502,15 @@ class _Reader:
                 yield Found(op, "torch", found[0].name)
             elif shuffle is not None and Needs.of_flag(shuffle):
                 yield Found(op, "torch", f"{word_of(op)}(shuffle={shuffle.word})")
+
+    @staticmethod
+    def workers(function: Function) -> Iterator[Found]:
+        """Loaders that may have workers, each with what has to be passed for that."""
+        for op in function.coded("call"):
+            given = op.given("num_workers") if word_of(op) == "DataLoader" else None
+            if given is not None and may_be_positive(given):
+                needs = Needs.of_flag(given)
+                yield Found(op, "torch", need="\n".join(each.dump() for each in needs))
 
     # What turns on and sets
 

@@ -248,6 +248,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("ScaleJitter(", "TrivialAugmentWide(", "Masking(", "NWays(", "KShots("),
     ),
     "drops": ("dropout(",),
+    "workers": _given("num_workers"),
     "worker_seeds": ("seed_everything(",),
     "ranks": tuple(
         form
