@@ -582,3 +582,14 @@ def test_of_copies_of_a_file_programs_mean_the_nearest(
     look = "import sys\nfrom names import listed\n\nfor x in sys.argv:\n    look(listed(x))\n"
     project({"now/look.py": look, "train.py": TRAIN.format(""), **dict.fromkeys(files, lists)})
     assert sorted(places(capsys, "DET204")) == found
+
+
+def test_a_class_of_the_same_name_may_derive_from_another_files(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "class Rows:\n    def all(self, rows: set[str]):\n        return list(rows)\n"
+    more = "import torch\nfrom rows import Rows as Other\n\nclass Rows(Other):\n    pass\n\nROWS = Rows()\n"
+    project({"rows.py": rows, "more.py": more, "train.py": TRAIN.format("")})
+    assert places(capsys, "DET204") == ["rows.py:3"]
+    project({"more.py": more.replace("from rows import Rows as Other", "Other = object")})
+    assert places(capsys, "DET204") == []

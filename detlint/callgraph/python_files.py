@@ -109,7 +109,8 @@ class PythonFiles:
             if os.path.basename(each) == os.path.basename(named) and self._index.defines(each, name)
         ]
         nearest = max((len(os.path.commonpath((path, each))) for each in copies), default=0)
-        own = self._index.defines(path, name)
+        module = os.path.splitext(os.path.basename(named))[0]
+        own = self._index.defines(path, name) and not self._index.holds(path, [module])
         return own or len(os.path.commonpath((path, named))) < nearest
 
     def _names(self, path: str, name: str) -> bool:
