@@ -588,7 +588,7 @@ def test_a_class_of_the_same_name_may_derive_from_another_files(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = "class Rows:\n    def all(self, rows: set[str]):\n        return list(rows)\n"
-    more = "import torch\nfrom rows import Rows as Other\n\nclass Rows(Other):\n    pass\n\nROWS = Rows()\n"
+    more = "from rows import Rows as Other\n\nclass Rows(Other):\n    pass\n\nROWS = Rows()\n"
     project({"rows.py": rows, "more.py": more, "train.py": TRAIN.format("")})
     assert places(capsys, "DET204") == ["rows.py:3"]
     project({"more.py": more.replace("from rows import Rows as Other", "Other = object")})
