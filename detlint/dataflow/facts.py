@@ -645,6 +645,15 @@ class _Reader:
             given = self._given_to_pool(op)
             for name in self._meant(given) if given is not None else ():
                 yield Found(op, name)
+            for name in self._asked_in_pool(op):
+                yield from (Found(op, each) for each in (name, f"{name}.__getitem__"))
+
+    def _asked_in_pool(self, call: Op) -> Iterator[str]:
+        """The classes of the data set that a loader asks in several processes."""
+        rows, several = call.given("dataset", 0), call.given("n_processes", 4)
+        pooled = not randomness.POOLED_LOADERS.isdisjoint(self._called(call))
+        if pooled and rows is not None and (several is None or several.constant != 1):
+            yield from self._training.classes(rows)
 
     def threads(self, function: Function) -> Iterator[Found]:
         """Calls that make several threads, each with the function that these run."""

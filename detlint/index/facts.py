@@ -229,6 +229,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "tasks": (
         *_called(f".{each}" for each in (*randomness.TASKS, "remote")),
         *("delayed(", "ClientApp(", "start_simulation("),
+        "MultiprocessIterator(",
     ),
     "threads": ("Thread(",),
     "worker_starts": ("worker_init_fn",),

@@ -86,13 +86,14 @@ CALLED = re.compile(
 )
 # Of these, what the workers of a loader call.
 IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
-# Those of classes that derive from what has such a name: of trainers, and of Flower's clients and
-# strategies.
+# Those of classes that derive from what has such a name: of trainers, of Flower's clients and
+# strategies, and of data sets of Chainer.
 _DRIVEN = (
     (
         re.compile(r"(?:Learner|Model|Module|Trainer|Runner)\s*(?:,|$)"),
         re.compile(r"train_\w+|(?:\w+_)?step"),
     ),
+    (re.compile(r"DatasetMixin\s*(?:,|$)"), re.compile(r"get_example")),
     (re.compile(r"Client\s*(?:,|$)"), re.compile(r"fit|evaluate|[gs]et_(?:parameters|properties)")),
     (re.compile(r"(?:Fed\w+|Strategy)\s*(?:,|$)"), re.compile(r"aggregate_\w+|evaluate")),
 )

@@ -210,6 +210,11 @@ POOLS = frozenset(
 )
 # … and its methods that are given one.
 TASKS = words("apply apply_async imap imap_unordered map map_async starmap starmap_async submit")
+# Loaders of which a pool of forked processes asks a data set for each sample, one for each
+# processor unless that is said (chainer 7.8).
+POOLED_LOADERS = frozenset(
+    f"chainer.iterators.{module}MultiprocessIterator" for module in ("", "multiprocess_iterator.")
+)
 # What runs beside others in one process, and draws from the same generators.
 THREADS = frozenset(("threading.Thread",))
 # What Flower's simulation makes clients by, which Ray's workers run (flwr 1.42).
