@@ -42,7 +42,7 @@ DRAW = "np.random.rand()"
         ("unasked", DRAW, POOLED, False),
     ],
 )
-def test_what_is_drawn_in_the_processes_of_a_loader(  # noqa: PLR0913, PLR0917 - a file's parts
+def test_what_is_drawn_in_the_processes_of_a_loader(  # noqa: PLR0913 - a file's parts
     project: Project,
     capsys: pytest.CaptureFixture[str],
     method: str,
