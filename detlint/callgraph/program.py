@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.callgraph import roles
 from detlint.callgraph.conditions import Conditions
+from detlint.callgraph.trained import Trained, whole
 from detlint.finding import Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import (
@@ -23,7 +24,6 @@ from detlint.index.facts import (
     ONCE,
     REPAIRED,
     SEEDING,
-    TENSORS,
     TESTED,
     TRAINER,
     UNSEEN_NAMES,
@@ -35,7 +35,18 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.kept import known
 from detlint.models.loading import AT_ONCE
-from detlint.models.varying import BRINGING, QUOTED, brings, kind_of, only_tells, ranked
+from detlint.models.varying import (
+    BRINGING,
+    BY_SIZE,
+    FROZEN,
+    QUOTED,
+    brings,
+    is_model,
+    kind_of,
+    may_be_layer,
+    only_tells,
+    ranked,
+)
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.sources.paths import relative
 from detlint.syntax.mentions import words
@@ -82,6 +93,19 @@ class Located(NamedTuple):
 
     path: str
     fact: Fact
+
+
+class Varying(NamedTuple):
+    """What may differ of what a program trains.
+
+    at          the layer, operator or model; None where none is seen
+    foreign     the model of a library of which nothing is known
+    is_trained  it is of what is trained, and not of whatever the program makes
+    """
+
+    at: Located | None
+    foreign: str
+    is_trained: bool
 
 
 class _Parts:
@@ -676,23 +700,86 @@ class Program:
         sets = itertools.chain(self._launched, self._images())
         return any(each.fact.what == HASH_SEED and each.fact.text.isdigit() for each in sets)
 
-    def varying(self) -> Located | None:
-        """What may differ from run to run on a GPU of what it runs: rather what was seen to, and
-        rather what visibly runs."""
-        hides, idles = not HIDING.isdisjoint(self._holders), "idles" in self._holders
+    def varying(self) -> Varying:
+        """What may differ from run to run on a GPU: rather of what it trains and what computes a
+        loss with that; else, where that is not seen, of what it runs."""
+        trained = self._trained
+        found = next(self._varying_of_trained(), None)
+        by_size = found is not None and found.fact.what == BY_SIZE
+        if found is not None and (trained.is_seen or not by_size):
+            return Varying(found, "", is_trained=True)
+        foreign = "" if found is not None else trained.foreign or self._foreign()
+        if foreign or (trained.is_seen and not trained.hides()):
+            return Varying(found, foreign, is_trained=True)
+        return Varying(next(self._varying_of_all(), None), "", is_trained=False)
+
+    def _foreign(self) -> str:
+        """A model of a library that it trains and of which no line tells more."""
+        trained, kinds = self._trained, [what for _, what in self._varying_kinds]
+        named = (name for _, name in trained.libraries if kind_of([name]) in kinds)
+        models = (each for each in named if is_model(kind_of([each])))
+        return (
+            trained.foreign or next(models, "") or next(filter(may_be_layer, trained.brought), "")
+        )
+
+    def _varying_of_trained(self) -> Iterator[Located]:
+        """What may differ of what it trains, the surest first."""
+        trained = self._trained
+        steps = self.facts("trains", "torch", apart=True)
+        near = {(each.path, self._index.part_at(each.path, each.fact.row)) for each in steps}
+        named = [one for each in trained.libraries for one in self._naming(*each)]
+        for kind, what in self._varying_kinds:
+            for path, part, fact in self._each(
+                kind, what, among=lambda *each: each in near or trained.has(*each)
+            ):
+                # A layer that is made where a loss goes back is trained if an optimizer gets it.
+                part_of_it = trained.has(path, part) or kind == "operators" or _is_function(fact)
+                if part_of_it and not trained.is_idle(path, part, among=trained.has):
+                    yield Located(path, fact)
+            kinds = (what, FROZEN) if is_model(what) else (what,)
+            yield from (each for each in named if kind == "layers" and each.fact.what in kinds)
+
+    def _naming(self, path: str, name: str) -> Iterator[Located]:
+        """Where a file names what a library has."""
+        word = name.rpartition(".")[2]
+        for _, _, fact in self._standing("layers", "", (path,), anywhere=False):
+            if fact.text.rpartition(".")[2] == word:
+                yield Located(path, fact)
+
+    def _varying_of_all(self) -> Iterator[Located]:
+        """What may differ of all that it runs, rather what visibly runs."""
+        hides = not HIDING.isdisjoint(self._holders)
         for anywhere in (False, True) if hides else (False,):
             for kind, what in self._varying_kinds:
                 for path, part, fact in self._each(kind, what, anywhere=anywhere):
-                    if not (idles and self._reach.is_idle(self.path, path, part)):
-                        return Located(path, fact)
-        return None
+                    among = self._may_take_part
+                    if among(path, part) and not self._trained.is_idle(path, part, among=among):
+                        yield Located(path, fact)
+
+    def _may_take_part(self, path: str, part: str) -> bool:
+        """Whether a part may take part in the training for all that one sees: not what workers of
+        a loader alone run."""
+        return not self._reach.is_in_workers(self.path, path, part)
+
+    @cached_property
+    def _trained(self) -> Trained:
+        facts = self.facts("trained", apart=True)
+        told = [(each.path, each.fact.what) for each in facts]
+        return Trained(self.path, self.members, self._project, told)
 
     @cached_property
     def _varying_kinds(self) -> list[tuple[str, str]]:
         repeat = self.has("enables", "cudnn") and not self.has("times", "cudnn")
         return list(ranked(convolutions=not repeat))
 
-    def _each(self, kind: str, what: str, *, anywhere: bool) -> Iterator[tuple[str, str, Fact]]:
+    def _each(
+        self,
+        kind: str,
+        what: str,
+        *,
+        anywhere: bool = False,
+        among: Callable[[str, str], bool] | None = None,
+    ) -> Iterator[tuple[str, str, Fact]]:
         """Facts, of which mostly the first will do: parts are read one after the other, first those
         of files that train. Else it is the same order for all programs, which share what they
         read."""
@@ -700,59 +787,16 @@ class Program:
         for path in sorted(self._holders.get(kind, ()), key=lambda each: (each not in train, each)):
             if anywhere:
                 yield from self._standing(kind, what, (path,), anywhere=True)
-            else:
-                for part in self._index.parts_with(path, kind):
+                continue
+            for part in self._index.parts_with(path, kind):
+                if among is None or among(path, part):
                     within = {path: (part,)}
                     yield from self._standing(kind, what, (path,), within, anywhere=False)
 
     def shows_its_models(self) -> bool:
-        """Whether it makes layers of torch, or trains tensors alone, and imports nothing that may
-        bring others."""
+        """Whether it makes layers of torch, and imports nothing that may bring others."""
         made = "makes_unseen" not in self._holders and self.has("builds", "torch")
-        return (made or self._is_bare()) and not any(map(self._brings_models, self.paths))
-
-    def _is_bare(self) -> bool:
-        """Whether each of its optimizers gets tensors that are no layer's."""
-        trained = {each.fact.what for each in self.facts("optimizes", apart=True)}
-        return trained == {TENSORS}
-
-    def trains_what_repeats(self) -> bool:
-        """Whether each of its optimizers stands where it trains, gets layers that are all seen, and
-        nothing of these, nor of what computes with them, may differ from run to run on a GPU."""
-        steps = {(each.path, _owner(each.fact.place)) for each in self.facts("trains", apart=True)}
-        for path in {path for path, _ in steps}:
-            near = set(map(_owner, self._index.parts_with(path, "optimizes")))
-            if any(each == path and owner not in near for each, owner in steps):
-                return False
-        paths = self._holders.get("optimizes", ())
-        trained = list(self._standing("optimizes", "", paths, anywhere=False))
-        made = {(path, _owner(fact.place)) for path, _, fact in trained}
-        return bool(steps) and steps <= made and all(itertools.starmap(self._repeats, trained))
-
-    def _repeats(self, path: str, part: str, fact: Fact) -> bool:
-        """Whether nothing that an optimizer trains may differ."""
-        if fact.what in (TENSORS, UNSEEN_NAMES):
-            return False
-        starts: list[Symbol] = []
-        kinds = self._varying_kinds
-        for name in fact.what.split():
-            found = self._project.defined(path, name)
-            if not found and (brings(name) or ("layers", kind_of([name])) in kinds):
-                return False
-            starts += self._whole(found)
-        parts = self._parts_from(*starts)
-        own: dict[str, Container[str]] = {path: (part,)}
-        places: tuple[Mapping[str, Container[str]], ...] = (parts, own)
-        for (kind, what), where in itertools.product(kinds, places):
-            holders = [each for each in self._holders.get(kind, ()) if each in where]
-            if any(self._standing(kind, what, holders, where, anywhere=False)):
-                return False
-        return not any(
-            one in parts[each] and any(map(partial(self._is_foreign, each), uses.origins))
-            for each in self.paths
-            for one, uses in self._index.outline(each).uses.items()
-            if one
-        )
+        return made and not any(map(self._brings_models, self.paths))
 
     def hands_model_on(self) -> bool:
         """Whether a model with layers is given to what trains, in a module that is not there."""
@@ -772,7 +816,7 @@ class Program:
         found = self._project.defined(path, name)
         if not found:
             return marked != name
-        return any(self.facts("builds", "torch", within=self._parts_from(*self._whole(found))))
+        return any(self.facts("builds", "torch", within=self._parts_from(*whole(self._project, found))))
 
     def is_of_project(self, located: Located) -> bool:
         """Whether what a fact calls is of the project, so that what it does is known."""
@@ -785,14 +829,6 @@ class Program:
             for each in names
             if each.endswith((f":{word}", f".{word}")) and not each.startswith(":")
         )
-
-    def _whole(self, found: Iterable[Symbol]) -> Iterator[Symbol]:
-        """Functions, and classes with all their methods and those of their bases."""
-        for symbol in found:
-            for each in self._project.lineage(symbol):
-                for part in self._index.outline(each.path).uses:
-                    if part == each.part or part.startswith(f"{each.part}."):
-                        yield Symbol(each.path, part)
 
     def _is_foreign(self, path: str, origin: str) -> bool:
         """Whether a part of a file names something of a library that may bring models, of which
@@ -1092,9 +1128,9 @@ class Program:
         return row, column, row, len(source.line(row)) + 1
 
 
-def _owner(place: str) -> str:
-    """The class of a method, or the function itself."""
-    return place.rpartition(".")[0] or place
+def _is_function(fact: Fact) -> bool:
+    """Whether it is called with tensors: ``F.conv2d``."""
+    return fact.text.rpartition(".")[2].islower()
 
 
 def _short(text: str) -> str:

@@ -111,6 +111,10 @@ class Project:
         """The functions and classes of the project that a file means by a qualified name."""
         return self._definitions.meant(path, name) or []
 
+    def module(self, path: str, name: str) -> str | None:
+        """The file of the project that a file imports by a name."""
+        return self._definitions.module(path, name)
+
     def may_mean(self, path: str, owner: str, method: Symbol) -> bool:
         """Whether a method of an object that a file made of a class, by its qualified name, may be
         one of the project's: not where that class has another one."""

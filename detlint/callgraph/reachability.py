@@ -85,12 +85,6 @@ class Reachability:
             return False
         return not self._is_reached(self._calls, self._outside_starts, program, path, part)
 
-    def is_idle(self, program: str, path: str, part: str) -> bool:
-        """Whether a part runs, and only for objects of which all calls record no gradient."""
-        if part in ("", MAIN) or not self.runs(program, path, part):
-            return False
-        return not self._is_reached(self._calls, self._outside_idle, program, path, part)
-
     def _is_reached(
         self, graph: Graph, reached: Sequence[int], program: str, path: str, part: str
     ) -> bool:
@@ -208,15 +202,6 @@ class Reachability:
         return self._reached_without(
             {each: 0 for each, others in self._told_of("worker_starts") if not others}
         )
-
-    @cached_property
-    def _outside_idle(self) -> list[int]:
-        found: dict[tuple[str, str], int] = {}
-        for each, others in self._told_of("idles"):
-            found[each] = 0
-            for path, _ in sorted(others):
-                found[each] |= self._within.get(path, 0)
-        return self._reached_without(found)
 
     def _told_of(self, kind: str) -> Iterator[tuple[Symbol, set[tuple[str, str]]]]:
         """The functions and classes that facts of a kind are about, and the parts of files that

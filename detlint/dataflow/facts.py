@@ -15,7 +15,7 @@ from detlint.dataflow.calls import owner_word, path_of, word_of
 from detlint.dataflow.ir import Op
 from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.made_models import fate_of
-from detlint.dataflow.learning.trained import Trained
+from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.numerics import tensors
@@ -36,7 +36,7 @@ from detlint.index.facts import (
     OF_EXPERIMENT,
     REPAIRED,
     SEEDING,
-    TENSORS,
+    TRAINER,
     UNSEEN_NAMES,
     VARIABLES,
     Fact,
@@ -72,6 +72,7 @@ _WORKERS = 1  # the place of the argument
 _WORKER_START = "worker_init_fn"
 _TABLES: tuple[Table, ...] = ("refused", "switched")
 _RELEASE = (2, 13)  # of torch, whose operators differ
+_NO_TORCH = ("tensorflow.", "keras.", "optax.", "flax.")
 _NAMING = frozenset(("attr", "free", "global", "import"))
 _FUNCTIONS = frozenset(("free", "function", "global"))
 _UPDATES = frozenset(("add_", "addcdiv_", "copy_", "sub_"))
@@ -417,29 +418,70 @@ class _Reader:
 
     # What differs from run to run on a GPU
 
-    def of_optimizes(self, call: Op) -> str | None:
-        """Optimizers that are made, each with the names of what it trains and what computes with
-        that; "?" where not all of it is seen, "tensors" where it gets no layers."""
-        called = self._called(call)
-        if not any(map(trainers.OPTIMIZERS, called)) or any("lr_sched" in x for x in called):
+    def of_trained(self, call: Op) -> str | None:
+        """What is trained where an optimizer is made or a trainer starts, and what computes with
+        that where a loss goes back."""
+        word, method = word_of(call), call.args[0]
+        if method.code == "attr" and (word in trainers.BACKWARDS or word in ("fit", "train")):
+            library = self._training.library(call)
+            if word in trainers.BACKWARDS and library:
+                loss = call.given("loss", 0) or method.args[0]
+                return self._told_of(self._trained.made_of(loss, LOSS))
+            return self._fitted(call) if library in ("torch", TRAINER) else None
+        # A class, or ``getattr(torch.optim, name)``.
+        if (word[:1].isupper() or method.code == "call") and self._is_optimizer(call):
+            return self._told_of(self._trained.made_of(call.given("params", 0), WEIGHTS))
+        return None
+
+    def _is_optimizer(self, call: Op) -> bool:
+        """Whether an optimizer is made: one of torch, or a class that is given weights."""
+        called, word = self._called(call), word_of(call)
+        if any("lr_sched" in each or each.startswith(_NO_TORCH) for each in called):
+            return False
+        if any(map(trainers.OPTIMIZERS, called)) or word in trainers.KNOWN_OPTIMIZERS:
+            return True
+        chosen = call.args[0].args[1:2] if word_of(call.args[0]) == "getattr" else ()
+        if any("torch.optim" in self._values.qualified(each) for each in chosen):
+            return True
+        return any(gives_weights(each) for each in call.args[1:2])
+
+    def _fitted(self, call: Op) -> str | None:
+        """What a trainer is given, or was; of one that the project has, its optimizer tells."""
+        makers = [each for each in self._training.made(call.args[0].args[0]) if each.called]
+        if any(each.place is not None for each in makers):
             return None
-        unseen = TENSORS if self._trained.tensors_alone(call) else UNSEEN_NAMES
-        told = self._trained.by(call)
-        return unseen if told is None else " ".join(told)
+        given = [(call.given("model"), True), (call.given("", 0), not makers)]
+        given += [(each.op.given("model", 0), True) for each in makers if each.op.code == "call"]
+        parts = [self._trained.made_of(each, MODEL, sure=sure) for each, sure in given]
+        return self._told_of(set().union(*parts) or {UNSEEN_NAMES})
+
+    @staticmethod
+    def _told_of(names_: set[str]) -> str:
+        return " ".join(sorted(names_))
 
     def layers(self, function: Function) -> Iterator[Found]:
-        """Layers and models that may, where code names them."""
+        """Layers and models that may, where code names them, or derives a class from one."""
+        for base, name in zip(*self._bases(function), strict=True):
+            if kind := varying.kind_of([name]):
+                yield Found(_whole(function), kind, name, base)
         for op in function.ops:
             if op.code in _NAMING and op.uses:
                 names_ = self._values.qualified(op) or _as_of_torch(op)
-                kind = varying.kind_of(names_)
+                sizes = [each.args[1].constant for each in op.calls if each.args[1:]]
+                kind = varying.sized(varying.kind_of(names_), sizes)
                 if varying.is_model(kind):
-                    if not _is_frozen(op):
-                        yield Found(op, kind)
+                    yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
                 elif kind and not (_only_compares(op) or self._is_idle(op)):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
                     yield Found(op, kind, node=node)
+
+    def _bases(self, function: Function) -> tuple[list[ast.expr], list[str]]:
+        """The bases of a class, and their qualified names."""
+        if not isinstance(function.node, ast.ClassDef):
+            return [], []
+        written, names_ = function.node.bases, self._training.bases(function.name)
+        return (written, names_) if len(written) == len(names_) else ([], [])
 
     def idles(self, function: Function) -> Iterator[Found]:
         """Functions and classes of which a part of the file makes nothing that gets a gradient."""

@@ -149,7 +149,7 @@ def _imports(text: str, name: str) -> list[ast.stmt]:
 @lru_cache(maxsize=1)  # each finding in a file asks
 def _is_taken(text: str, name: str) -> bool:
     """Whether a file calls anything but the module of a name by that name."""
-    return any(_takes(each, name) for each in ast.walk(parsed(text)))
+    return name in text and any(_takes(each, name) for each in ast.walk(parsed(text)))
 
 
 def _takes(node: ast.AST, name: str) -> bool:

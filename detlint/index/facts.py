@@ -25,8 +25,10 @@ NEVER = 7  # … that it takes place at all
 ON_CPU = 8  # … about a seed beside which another branch seeds the generators of GPUs alone
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
-UNSEEN_NAMES = "?"  # of what an optimizer trains
-TENSORS = "tensors"  # which it trains, and no layers
+UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
+# … that it may be missed, that it computes a loss with it, or is asked by that for data, and so
+# trained only if an optimizer gets it.
+MAY_BE, COMPUTES, FIRST = "~", "+", "-"
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
 # what facts say that a file may give that.
@@ -84,6 +86,33 @@ class Fact(NamedTuple):
     def method(self) -> str:
         """The name of the function or method, without that of its class."""
         return self.place.rpartition(".")[2]
+
+
+class Passed(NamedTuple):
+    """What calls pass a function as a parameter: what that is looked at as, and which it is."""
+
+    of: str
+    function: str
+    parameter: str
+    place: int
+
+    def told(self, *, sure: bool) -> str:
+        """It as names of what is trained hold it."""
+        return f"{'' if sure else MAY_BE}@{':'.join(map(str, self))}"
+
+    @classmethod
+    def read(cls, told: str) -> Passed | None:
+        """What was told, if it is that."""
+        if not told.startswith("@"):
+            return None
+        of, function, parameter, place = told[1:].split(":")
+        return cls(of, function, parameter, int(place))
+
+    @property
+    def word(self) -> str:
+        """By which name it is called."""
+        owner, _, word = self.function.rpartition(".")
+        return owner.rpartition(".")[2] if word == "__init__" else word
 
 
 class Receiver(NamedTuple):
@@ -190,7 +219,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
     ),
     "trainees": _TRAINING,
-    "optimizes": ("optim.", *_called(("Adam", "AdamW", "LBFGS", "RMSprop", "SGD"))),
+    "trained": (
+        *("optim.", *_called(training.KNOWN_OPTIMIZERS), ".backward(", "manual_backward("),
+        *(".fit(", ".train(", ".parameters(),"),
+    ),
     "layers": varying.WORDS,
     # What makes objects of which all calls record no gradient.
     "idles": ("no_grad", "inference_mode", "set_grad_enabled"),

@@ -356,6 +356,15 @@ class Index:
             self._learn(path, question, read_receivers(self.source(path), name))
         return [Receiver(*each) for each in answers[question]]
 
+    def made(self, path: str, told: str, *, sure: bool) -> list[tuple[int, list[str]]]:
+        """What is passed, kept or returned that is trained, as ``read_made`` tells it."""
+        answers, question = self._of(path), f"made {'' if sure else '~'}{told}"
+        if question not in answers:
+            from detlint.dataflow.learning.trained import read_made
+
+            self._learn(path, question, read_made(self.source(path), told, sure=sure))
+        return [(row, names) for row, names in answers[question]]
+
     # What a configuration names
 
     def entry_points(self, path: str) -> list[tuple[str, str]]:

@@ -168,9 +168,20 @@ _NO_LAYERS = (
 )
 UNSEEN = "torch?"  # the library of what seems to have weights
 OPTIMIZERS = Names("torch.optim.{[A-Z]*,[a-z]*.[A-Z]*}")
+# By these names those of any library.
+KNOWN_OPTIMIZERS = words("Adam AdamW FusedAdam LBFGS Lamb Lion RAdam RMSprop SGD")
+# Functions and methods that give each model they are given, ready to be trained, …
+WRAPPING = words("initialize prepare prepare_model setup_module")
+# … or a loss, …
+SCALING = words("scale scale_loss")
+# … attributes by which a wrapper has it, and functions of which none sees what they make.
+WRAPPED = words("_orig_mod module")
+HIDING = words("build_from_cfg eval getattr import_module instantiate load locate")
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
+# Methods of a module that train nothing: Lightning's, which bring data, or only answer.
+ASIDE = says("configure dataloader dataset plot predict prepare test validation")
 # Words of the names of places in a training.
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
 PARALLEL = words("DataParallel DistributedDataParallel")  # modules around another one

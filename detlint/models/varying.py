@@ -27,17 +27,20 @@ WORDS = (
 )
 # … and by which qualified names they are known, the surest first: "seen" differed on a GPU, a
 # "model" is one that is not seen. `cudnn.deterministic = True` has what is of convolutions repeat.
+# What is "by size" differed for some sizes alone: what of it is seen of none may well repeat.
 _OF_CONVOLUTIONS = "of convolutions"
+BY_SIZE = "by size"
 KINDS = {
     f"seen {_OF_CONVOLUTIONS}": Names("torch.nn.**.{Lazy,}Conv2d torch.{nn.functional.,}conv2d"),
     "seen": Names(
         """
-        torch.nn.**.{Embedding,MultiheadAttention,Transformer*}
-        torch.nn.functional.{embedding,scaled_dot_product_attention,multi_head_attention_forward}
-        torch.{embedding,cumprod,logcumsumexp,spmm,hspmm,sparse_coo_tensor,sparse.*}
+        torch.nn.**.{MultiheadAttention,Transformer*}
+        torch.nn.functional.{scaled_dot_product_attention,multi_head_attention_forward}
+        torch.{spmm,hspmm,sparse_coo_tensor,sparse.*}
         torch.nn.attention.**.flex_attention
         """
     ),
+    f"deep {_OF_CONVOLUTIONS}": Names(""),
     f"model {_OF_CONVOLUTIONS}": Names(
         """
         torchvision.models.{resnet,resnext,wide_resnet,densenet,mobilenet,efficientnet,mnasnet}*
@@ -63,7 +66,17 @@ KINDS = {
         transformers.**.*{Model,Model[A-Z]*,For[A-Z]*}.{from_pretrained,from_config}
         """
     ),
+    BY_SIZE: Names(
+        """
+        torch.nn.**.Embedding torch.{nn.functional.,}embedding torch.{cumprod,logcumsumexp}
+        """
+    ),
 }
+# Rows of a table whose gradient differed, and channels of images: those between, and these.
+_FEW_ROWS = range(3, 512)
+_OF_IMAGES = (1, 3)
+_OF_LAYERS = frozenset(("layers", "model", "models", "modules", "nn", "transformers"))
+FROZEN = "model frozen"  # which gets no gradient where it is made
 BY_INDEX = "torch by index"
 _OPERATORS = {f"model {_OF_CONVOLUTIONS}": "torch", _OF_CONVOLUTIONS: BY_INDEX}  # which go before
 # Libraries that bring no layers, models and operators of torch.
@@ -102,6 +115,12 @@ def brings(name: str) -> bool:
     return not own and (name.partition(".")[0] not in PLAIN or name.startswith(BRINGING))
 
 
+def may_be_layer(name: str) -> bool:
+    """Whether what has a qualified name is a class of a module of layers or models."""
+    module, _, word = name.rpartition(".")
+    return word[:1].isupper() and not _OF_LAYERS.isdisjoint(module.split("."))
+
+
 def only_tells(name: str) -> bool:
     """Whether something only tells of trained weights."""
     return name.endswith("_Weights") or "_Weights." in name
@@ -110,6 +129,19 @@ def only_tells(name: str) -> bool:
 def kind_of(names: Iterable[str]) -> str:
     """Which of ``KINDS`` has one of some qualified names; "" of what repeats."""
     return next((kind for kind, known in KINDS.items() if any(map(known, names))), "")
+
+
+def sized(kind: str, sizes: Iterable[object]) -> str:
+    """The kind of layers whose first sizes, the rows of a table or the channels of images, are
+    known, ``...`` if not; "" of what repeats."""
+    known = list(sizes)
+    if not known or ... in known:
+        return kind
+    if kind == BY_SIZE:
+        return "seen" if any(each in _FEW_ROWS for each in known) else ""
+    of_images = any(each in _OF_IMAGES for each in known)
+    deep = kind == f"seen {_OF_CONVOLUTIONS}" and not of_images
+    return f"deep {_OF_CONVOLUTIONS}" if deep else kind
 
 
 def is_model(kind: str) -> bool:

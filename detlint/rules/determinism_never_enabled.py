@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
 from detlint.models.training import CHOOSING, DEVICES
-from detlint.models.varying import is_model
+from detlint.models.varying import BY_SIZE, is_model
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.program import Located, Program, Varying
     from detlint.finding import Finding, Step
     from detlint.settings import Settings
 
@@ -125,9 +125,10 @@ class DeterminismNeverEnabled(Rule):
         if tries or program.is_below_tests or place == "cpu":
             sure = Confidence.POSSIBLE
         varying = program.varying()
-        if program.trains_what_repeats():
-            varying, sure = None, Confidence.POSSIBLE
-        elif varying is None and (place == "?" or program.shows_its_models()):
+        hidden = varying.foreign or not varying.is_trained
+        if varying.at is None and (not hidden or place == "?" or program.shows_its_models()):
+            sure = Confidence.POSSIBLE
+        if varying.at is not None and varying.at.fact.what == BY_SIZE:
             sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
@@ -137,7 +138,7 @@ class DeterminismNeverEnabled(Rule):
             advice(program, "torch.use_deterministic_algorithms(True)"),
             enabling(program),
             confidence=sure,
-            way=_way(program, varying, first),
+            way=_way(program, varying.at, first),
         )
 
     @classmethod
@@ -165,14 +166,19 @@ def _way(program: Program, varying: Located | None, first: Located) -> tuple[Ste
     return told if len(told) > 1 or told[0].path else ()
 
 
-def _with(program: Program, varying: Located | None) -> str:
+def _with(program: Program, varying: Varying) -> str:
     """What may differ of that which it trains, and where it is made."""
-    if varying is None:
-        return ""
-    what = f"`{varying.fact.text}` at {program.place_of(varying)}"
-    if is_model(varying.fact.what):
+    at = varying.at
+    if at is None:
+        if varying.foreign:
+            return f", with a model that is not seen here: `{varying.foreign}`"
+        return "" if varying.is_trained else ", with a model that is not seen here"
+    what = f"`{at.fact.text}` at {program.place_of(at)}"
+    if is_model(at.fact.what):
         return f", with a model that is not seen here: {what}"
-    return f", with what may differ from run to run on a GPU: {what}"
+    if varying.is_trained:
+        return f", with what may differ from run to run on a GPU: {what}"
+    return f", where one does not see which model; {what} may differ from run to run on a GPU"
 
 
 def _place(program: Program) -> str:

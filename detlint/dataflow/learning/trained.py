@@ -1,271 +1,329 @@
-"""What an optimizer trains, and what computes with that up to a loss, as one file shows it."""
+"""Of what a training is made: what made the models that an optimizer or a trainer is given, and
+what computes the loss that goes back, as one file shows it.
+
+What a file leaves open is named, so that others may tell: a parameter by its function, an
+attribute by the class that has it. ``callgraph.trained`` follows these.
+"""
 
 from __future__ import annotations
 
-import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.dataflow.callers import Callers
+from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.learning.inference import records_none
-from detlint.dataflow.numerics.layers import Layers, moved
-from detlint.dataflow.numerics.tensors import Tensors, method_of
-from detlint.dataflow.origins import Origins
-from detlint.dataflow.slices import alternatives, closure
-from detlint.models import gradients, layers, training
-from detlint.models.layers import PARAMETERS
+from detlint.dataflow.numerics.layers import moved
+from detlint.dataflow.numerics.tensors import method_of
+from detlint.dataflow.slices import closure
+from detlint.dataflow.unit import Unit, UnparsedError, opened
+from detlint.index.facts import COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
+from detlint.models import gradients, layers, training, varying
 from detlint.models.model import words
-from detlint.models.varying import PLAIN
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.ir import Op
+    from detlint.notebooks.notebook import Notebook
+    from detlint.sources.source import Source
 
-_GIVING = frozenset(("parameters", "named_parameters"))
-_CHOOSING = frozenset((*("builtins.filter", "builtins.list", "builtins.tuple"), "itertools.chain"))
-_HOLDING = words("binary comprehension declared dict iter list phi star tuple unpack")
-_PLAIN = frozenset(("const", "format", "function", "text"))
-_ENDS = frozenset(("compare", "drop", "format", "not", "test", "text"))
-_PASSES = _HOLDING | words(
-    """attr augment boolean change choice entry enter free item slice store_item unary"""
+# What a value is looked at as.
+WEIGHTS, MODEL, LOSS = "weights", "model", "loss"
+_INSIDE = words(
+    """augment await binary boolean change declared enter free iter list phi set slice star
+    store_item tuple unary"""
 )
-_READING = frozenset(("attr", "global", "import", "item", "param"))
-_NUMBERS = ("bool", "float", "int", "str")
-_MOST = 400  # values that results are followed through
+_NOTHING = frozenset(("class", "compare", "const", "format", "function", "not", "text"))
+_OF_LISTS = frozenset(f"builtins.{each}" for each in ("dict", "filter", "list", "map", "tuple"))
+_LOOKING_UP = ("get", "pop")
+_WRAPPED = (None, "*", "model", "module")  # how a wrapper or a container is given its models
+_MOST = 400  # values that one is made of
 
 
-class _UnseenError(Exception):
-    """Something is not seen."""
+class _Step(NamedTuple):
+    """A value; what it is looked at as; whether it must be a model, or may be one; and which of
+    several that a function returns."""
+
+    op: Op
+    of: str
+    sure: bool = True
+    place: int | None = None
 
 
 class Trained:
-    """Answers for the optimizers of one file."""
+    """Answers for the values of one file."""
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._calls = Callers(unit)
-        self._layers = Layers(unit, self._calls, Origins())
+        self._follows: dict[Op, bool] = {}
 
-    def by(self, optimizer: Op) -> list[str] | None:
-        """The qualified names of the classes whose weights it gets, and of the functions and
-        classes that compute a loss of what these give; None where not all is seen."""
-        params = optimizer.given("params", 0)
-        try:
-            return sorted(self._names(params)) if params is not None else None
-        except _UnseenError:
-            return None
-
-    def tensors_alone(self, optimizer: Op) -> bool:
-        """Whether it gets nothing but tensors that functions of torch make, in a list."""
-        params = optimizer.given("params", 0)
-        if params is None or params.code != "list" or not params.args:
-            return False
-        tensors = Tensors(self._unit)
-        return all(
-            any(map(tensors.is_tensor, closure([each], _computed_from, _MOST)))
-            for each in params.args
-        )
-
-    def _names(self, params: Op) -> set[str]:
-        names: set[str] = set()
-        results: list[Op] = []
-        for model in self._models(params):
-            for made in self._makers(model):
-                names |= self._made_of(made)
-                way = self._layers.way(made)
-                if not all(map(self._only_looks, way.handed)):
-                    raise _UnseenError
-                results += way.calls or self._calls_of_whole(made)
-        return names | self._computing(results)
-
-    def _calls_of_whole(self, part: Op) -> list[Op]:
-        """The calls of the model of which a part was replaced: ``model.fc = nn.Linear(512, 2)``."""
-        stores = [each for each in part.uses if each.code == "store_attr"]
-        owners = [each.args[0] for each in stores if not each.args[0].is_self]
-        made = [one for each in owners for one in self._makers(each)]
-        return [call for each in made for call in self._layers.way(each).calls]
-
-    def _models(self, params: Op) -> list[Op]:
-        """Those whose ``parameters()`` are handed on, with nothing beside."""
-        found: list[Op] = []
-
-        def parts(op: Op) -> Iterable[Op]:
-            if op.code == "call":
-                if word_of(op) in _GIVING and op.args[0].code == "attr":
-                    found.append(op.args[0].args[0])
-                    return ()
-                if _CHOOSING.isdisjoint(op.called):
-                    raise _UnseenError
-                return op.args[1:]
-            if op.code == "entry":
-                return op.args[1:] if op.args[0].name == "params" else ()
-            if op.code in _PLAIN:
-                return ()
-            if op.code not in _HOLDING:
-                raise _UnseenError
-            return op.args
-
-        for _ in closure([params], parts):
+    def made_of(self, op: Op | None, of: str, *, sure: bool = True) -> set[str]:
+        """The qualified names of the classes and functions that a value is made of, and what names
+        that which other files may tell; "?" where one does not see it."""
+        found: set[str] = set()
+        start = [_Step(op, of, sure)] if op is not None else []
+        for _ in closure(start, lambda step: self._behind(step, found), _MOST):
             pass  # what is noted on the way counts
-        if not found:
-            raise _UnseenError
         return found
 
-    def _makers(self, model: Op) -> list[Op]:
-        """The calls that make a value, all of them."""
-        found = []
-        for each in closure([model], self._before):
-            if each.code == "call" and not moved(each):
-                found.append(each)
-            elif not self._before(each):
-                raise _UnseenError
-        return found
-
-    def _before(self, op: Op) -> Iterable[Op]:
-        return moved(op) or alternatives(op) or self._kept(op)
-
-    def _kept(self, op: Op) -> list[Op]:
-        """What an object has in an attribute, by its class or by who made it."""
-        if op.code != "attr":
-            return []
-        name = str(op.name)
-        if op.args[0].is_self:
-            return list(self._unit.held(op.function.class_name, name))
-        try:
-            made = self._makers(op.args[0])
-        except _UnseenError:
-            return []
-        stores = [each for each in self._unit.stores(name) if self._is_of(each.args[0], made)]
-        owners = [each.removeprefix(".") for call in made for each in call.called]
-        held = [each for owner in owners for each in self._unit.held(owner, name)]
-        return [each.args[1] for each in stores] or held
-
-    def _is_of(self, owner: Op, made: list[Op]) -> bool:
-        try:
-            return not owner.is_self and self._makers(owner) == made
-        except _UnseenError:
-            return False
-
-    def _made_of(self, made: Op) -> set[str]:
-        """What a call makes an object of, with all layers, classes and functions that it is given;
-        what is read of a configuration is none."""
-        if not made.called:
-            raise _UnseenError
-        names = set(made.called)
-        for each in closure(made.args[1:], _given):
-            names.update(each.called if each.code == "call" else each.values.qualified(each))
-        return names
+    def _behind(self, step: _Step, found: set[str]) -> Iterable[_Step]:
+        op = step.op
+        if op.code == "choice":
+            return [step._replace(op=each) for each in op.args[1:]]
+        if op.code in _INSIDE and not (op.code == "iter" and step.of == LOSS):
+            return [step._replace(op=each) for each in self._inside(op)]
+        judge = getattr(self, f"_of_{op.code}", None)
+        if judge is not None:
+            told: Iterable[_Step] = judge(step, found)
+            return told
+        if op.code not in _NOTHING:
+            self._is_unseen(step, found)
+        return ()
 
     @staticmethod
-    def _only_looks(call: Op) -> bool:
-        return bool(call.called) and all(
-            each.startswith(("builtins.", "torch.save", "torch.nn.utils.")) for each in call.called
-        )
+    def _inside(op: Op) -> list[Op]:
+        return op.args[::2] if op.code == "store_item" else op.args
 
-    # What computes with results
+    @staticmethod
+    def _is_unseen(step: _Step, found: set[str]) -> None:
+        if step.sure and step.of != LOSS:
+            found.add(UNSEEN_NAMES)
 
-    def _computing(self, results: list[Op]) -> set[str]:
-        names: set[str] = set()
-        goes_back = False
-        for value in closure(results, lambda op: self._after(op, names), _MOST + 1):
-            goes_back = goes_back or word_of(value) in training.BACKWARDS
-        if not goes_back:
-            raise _UnseenError
-        return names
+    # Parts
 
-    def _after(self, value: Op, names: set[str]) -> Iterator[Op]:
-        if word_of(value) in training.BACKWARDS:
-            return
-        for use in value.uses:
-            if use.code in _ENDS or (use.code == "attr" and _cuts(use)):
-                continue
-            if use.code == "call":
-                yield from self._through(value, use, names)
-            elif use.code == "store_global":
-                reads = self._unit.reads("global", str(use.name))
-                yield from (each for each in reads if each.function is not use.function)
-            elif use.code == "return":
-                yield from self._given_to(use.function)
-            elif use.code in _PASSES:
-                yield use
-            else:
-                raise _UnseenError
+    @staticmethod
+    def _of_item(step: _Step, _: set[str]) -> list[_Step]:
+        return [step._replace(op=step.op.args[0])]
 
-    def _given_to(self, function: Function) -> list[Op]:
-        """The calls that get what a function returns, or the ``forward`` of a class."""
-        owner, _, word = function.name.rpartition(".")
-        calls = list(self._calls.of(function).calls)
-        for made in self._calls.of_class(owner).calls if layers.runs(word) and owner else ():
-            way = self._layers.way(made)
-            if not all(map(self._only_looks, way.handed)):
-                raise _UnseenError
-            calls += way.calls
-        if not calls:
-            raise _UnseenError
-        return calls
+    @staticmethod
+    def _of_unpack(step: _Step, _: set[str]) -> list[_Step]:
+        """``model, optimizer = accelerator.prepare(model, optimizer)``."""
+        owner, index = step.op.args[0], step.op.name[0]
+        if owner.code == "call" and word_of(owner) in training.WRAPPING:
+            return [step._replace(op=each) for each in owner.args[1:][index : index + 1]]
+        return [step._replace(op=owner, place=index)]
 
-    def _through(self, value: Op, call: Op, names: set[str]) -> Iterator[Op]:
-        """What a call gives that is given a result, or is one of its methods."""
-        if records_none(call):
-            return
-        if call.args[0] is value or word_of(call) in training.BACKWARDS:
-            yield call
-            return
-        called = call.called or self._callee(call)
-        names.update(called)
-        if not called or any(map(_goes_on, called)):
-            yield call
+    @staticmethod
+    def _of_comprehension(step: _Step, _: set[str]) -> list[_Step]:
+        return [step._replace(op=step.op.args[1 if step.op.name == "dict" else 0])]
 
-    def _callee(self, call: Op) -> set[str]:
-        """What is called that is kept in a variable or an attribute; nothing of a method."""
-        function = call.args[0]
-        owner, word = call.function.class_name, str(function.name)
-        if function.code == "attr" and not function.args[0].is_self:
-            return set()
-        if function.code == "attr" and self._unit.defines(word, owner):
-            return {f".{owner}"}
-        return {name for made in self._makers(function) for name in self._made_of(made)}
+    @staticmethod
+    def _of_dict(step: _Step, _: set[str]) -> list[_Step]:
+        """Of groups of weights no options."""
+        entries = [each for each in step.op.args if each.code == "entry"]
+        grouped = [each for each in entries if each.args[0].name == "params"]
+        return [step._replace(op=each.args[1]) for each in grouped or entries]
+
+    # Names
+
+    def _of_param(self, step: _Step, found: set[str]) -> list[_Step]:
+        op, function = step.op, step.op.function
+        stars, name = op.name
+        if op.is_self and function.class_name:
+            found.add(_as(f".{function.class_name}[self]", sure=step.sure))
+            return []
+        if function.outer is not None:
+            calls = self._calls.of(function).calls
+            told = [given(each, op) for each in calls]
+            return [step._replace(op=each) for each in told if each is not None]
+        place = list(function.params).index(name) - bool(function.class_name)
+        if stars:
+            self._is_unseen(step, found)
+        elif step.of != LOSS or step.sure:
+            sure = step.sure and step.of != LOSS
+            if sure or step.of == LOSS or layers.is_layer(name):
+                found.add(Passed(step.of, function.name, name, place).told(sure=sure))
+        return []
+
+    def _of_global(self, step: _Step, found: set[str]) -> list[_Step]:
+        bound = self._unit.module.bindings.get(str(step.op.name), ())
+        made = [each for each in bound if each.code not in ("import", "function", "class")]
+        if not made:
+            self._note(step.op.values.qualified(step.op), step, found)
+        return [step._replace(op=each) for each in made]
+
+    def _of_import(self, step: _Step, found: set[str]) -> list[_Step]:
+        self._note([str(step.op.name)], step, found)
+        return []
+
+    def _of_attr(self, step: _Step, found: set[str]) -> list[_Step]:
+        """What an object keeps: by its class in this file, or else as that of its maker."""
+        op, name = step.op, str(step.op.name)
+        owner = op.args[0]
+        if step.of == LOSS and not owner.is_self:
+            return [] if name in gradients.MEASURES else [step._replace(op=owner)]
+        if names := op.values.qualified(op):
+            self._note(names, step, found)
+        elif held := self._unit.held(op.values.owner(owner), name):
+            return [step._replace(op=each) for each in held]
+        elif not owner.is_self and name in training.WRAPPED:
+            return [step._replace(op=owner)]
+        elif stored := [each.args[1] for each in self._stores(owner, name)]:
+            return [step._replace(op=each) for each in stored]
+        elif step.of != LOSS and (step.sure or layers.is_layer(name)):
+            makers = self.made_of(owner, MODEL, sure=step.sure)
+            found.update(each if each == UNSEEN_NAMES else f"{each}#{name}" for each in makers)
+        return []
+
+    def _stores(self, owner: Op, name: str) -> list[Op]:
+        """Where the file assigns to an attribute of the same variable."""
+        words_ = {owner.word} - {""}
+        return [x for x in self._unit.stores(name) if x.args[0].word in words_] if words_ else []
+
+    def _note(self, names: Iterable[str], step: _Step, found: set[str]) -> None:
+        told = [each for each in names if not each.startswith("builtins.")]
+        if step.of == LOSS or not told:
+            self._is_unseen(step, found)
+        else:
+            found.update(_as(each, sure=step.sure) for each in told)
+
+    # Calls
+
+    def _of_call(self, step: _Step, found: set[str]) -> list[_Step]:
+        op = step.op
+        if step.of == LOSS:
+            return [] if records_none(op) else self._computing(op, found, is_loss=step.sure)
+        if gives_weights(op):
+            return [_Step(op.args[0].args[0], MODEL, step.sure)]
+        named = self._called(op)
+        if same := self._same(op, named):
+            return [step._replace(op=each) for each in same]
+        if step.of == WEIGHTS and not _makes_tensors(named):
+            found.update(self._weights_of(op) if step.sure else ())
+            return []
+        return self._made(step, named, found)
+
+    @staticmethod
+    def _same(call: Op, named: list[str]) -> list[Op]:
+        """What a call gives back, or one of which it does."""
+        if method_of(call) in _LOOKING_UP and not call.called:
+            return call.args[0].args
+        hands_on = word_of(call) in training.WRAPPING or (named and _OF_LISTS.issuperset(named))
+        return call.args[1:] if hands_on else moved(call)
+
+    def _weights_of(self, call: Op) -> set[str]:
+        """What a function is given that hands on weights of it."""
+        given_ = [x for x in call.args[1:] if self.made_of(x, MODEL, sure=False)]
+        parts = [self.made_of(each, MODEL) for each in given_]
+        return set().union(*parts) or {UNSEEN_NAMES}
+
+    def _called(self, call: Op) -> list[str]:
+        """What is called, also of a method of the file, or one that a module has."""
+        owner = call.function.class_name
+        method = call.args[0]
+        if (
+            method.code == "attr"
+            and method.args[0].is_self
+            and self._unit.method(owner, str(method.name))
+        ):
+            return [f".{owner}.{method.name}"]
+        return [each for each in call.called if each not in gradients.NUMBERS]
+
+    def _made(self, step: _Step, named: list[str], found: set[str]) -> list[_Step]:
+        """Of what a call makes, with the layers that it is given."""
+        call = step.op
+        chosen = call.args[0]
+        if word_of(call) in training.HIDING or not (named or call.called):
+            hides = named or call.called or chosen.code == "attr"
+            self._is_unseen(step, found) if hides else None
+            return [] if hides else [_Step(chosen, MODEL, step.sure)]
+        which = "" if step.place is None else f"[{step.place}]"
+        told = (each for each in named if not each.startswith("builtins."))
+        found.update(_as(f"{each}{which}", sure=step.sure) for each in told)
+        wraps = any(not varying.brings(each) and not each.startswith(".") for each in named)
+        whole = wraps and not any(layers.has_weights(each) for each in named)
+        sure = step.sure and whole and not _makes_tensors(named)
+        return [_Step(each, MODEL, sure and word in _WRAPPED) for word, each in call.arguments()]
+
+    def _computing(self, call: Op, found: set[str], *, is_loss: bool) -> list[_Step]:
+        """What computes with tensors, and what is computed with."""
+        method, word = call.args[0], word_of(call)
+        named = self._called(call)
+        if word in gradients.CUTS or not gradients.NUMBERS.isdisjoint(call.called):
+            return []
+        found.update(f"{COMPUTES}{each}" for each in named if not each.startswith("builtins."))
+        scales = is_loss and word in training.SCALING
+        told = [_Step(each, LOSS, scales) for each in call.args[1:]]
+        if method.code == "attr" and not (call.called or method.args[0].is_self):
+            told.append(_Step(method.args[0], LOSS, sure=is_loss))
+        model = _asked(method)
+        if not named and model is not None:
+            makers = self.made_of(model, MODEL) - {UNSEEN_NAMES}
+            how = MAY_BE if self._follows_models(call) else FIRST
+            found.update(f"{how}{each.lstrip(MAY_BE)}" for each in makers)
+        return told
+
+    def _follows_models(self, call: Op) -> bool:
+        """Whether a call is given what a model gives."""
+        if call not in self._follows:
+            self._follows[call] = False
+            parts = (self.made_of(each, LOSS, sure=False) for each in call.args[1:])
+            self._follows[call] = any(parts)
+        return self._follows[call]
 
 
-def _computed_from(op: Op) -> Sequence[Op]:
-    """What makes a tensor by arithmetic, by a method, or as a parameter."""
-    if method_of(op):
-        return op.args[0].args
-    made = op.code == "call" and not PARAMETERS.isdisjoint(op.called)
-    return op.args if made or op.code == "binary" else ()
+def read_made(source: Source, token: str, *, sure: bool) -> list[tuple[int, list[str]]]:
+    """What is told elsewhere of something that a file left open: what the calls in a file pass as
+    a parameter, each with its row; what a class keeps in an attribute, or the file in a variable;
+    what a function returns."""
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+    try:
+        return in_deep_stack(lambda: list(_made(opened(source), token, sure=sure)))
+    except (UnparsedError, *REFUSALS):
+        return []
 
 
-def _given(op: Op) -> Sequence[Op]:
-    """What a value that a layer is made with is made of, as far as that may be layers."""
-    if op.code == "call":
-        named = op.called or op.args[0].code == "attr"
-        if not named:
-            raise _UnseenError
-        if not gradients.NUMBERS.isdisjoint(op.called) or word_of(op) in gradients.MEASURES:
-            return ()
-        return op.args[1:] if op.called else (op.args[0].args[0], *op.args[1:])
-    if op.code == "function" or (op.code == "param" and not _is_number(op)):
-        raise _UnseenError  # which may make layers
-    return () if op.code in _READING else op.args
+def _made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]]]:
+    of, pairs = MODEL, []
+    if passed := Passed.read(token):
+        of = passed.of
+        calls = (x for x in unit.ops_naming(passed.word) if word_of(x) == passed.word)
+        pairs = [(call, call.given(passed.parameter, passed.place)) for call in calls]
+    elif token.startswith("="):
+        pairs = [(each, each) for each in unit.module.bindings.get(token[1:], ())]
+    elif "#" in token:
+        pairs = [(each, each) for each in unit.held(*token.split("#"))]
+    else:
+        name, _, place = token.rstrip("]").partition("[")
+        owner, _, word = name.rpartition(".")
+        function = unit.defined(word, owner)
+        for each in function.returned if function is not None else ():
+            parts = each.args if each.code == "tuple" else ()
+            which = parts[int(place)] if place and int(place) < len(parts) else each
+            pairs.append((each, which))
+    trained = Trained(unit)
+    for each, value in pairs:
+        if value is not None:
+            row = getattr(each.node, "lineno", 0)
+            yield row, sorted(trained.made_of(value, of, sure=sure))
 
 
-def _is_number(param: Op) -> bool:
-    """Whether a parameter is a number or a text, by its annotation or its default."""
-    annotation = getattr(param.node, "annotation", None)
-    told = ast.unparse(annotation) if annotation is not None else ""
-    given = [each.constant for each in param.args]
-    return told in _NUMBERS or (bool(given) and all(type(x) in (int, float, bool) for x in given))
+def gives_weights(call: Op) -> bool:
+    """``model.parameters()``, ``model.group_params(lr=0.1)``."""
+    method = call.args[0] if call.code == "call" else call
+    if method is call or method.code != "attr" or call.called:
+        return False
+    told = method.name in layers.EVERY_PARAMETER or "param" in str(method.name)
+    return told and not (method.args[0].is_self and call.args[1:])
 
 
-def _cuts(member: Op) -> bool:
-    return member.name in gradients.CUTS or member.name in gradients.MEASURES
+def _as(name: str, *, sure: bool) -> str:
+    return name if sure else f"{MAY_BE}{name}"
 
 
-def _goes_on(name: str) -> bool:
-    """Whether what is called by a name may give something with a gradient."""
-    library = name.partition(".")[0]
-    if library == "builtins":
-        return name not in gradients.NUMBERS
-    return library == "torch" or library not in PLAIN
+def _asked(function: Op) -> Op | None:
+    """What is called that may be a model, or of which a method is."""
+    if function.code == "attr" and not function.args[0].is_self:
+        owner = function.args[0]
+        return owner if layers.is_layer(owner.word) else None
+    return None if function.code == "function" else function
+
+
+def _makes_tensors(named: Iterable[str]) -> bool:
+    """Whether torch makes a tensor: what is trained is that."""
+    return any(each in gradients.MAKERS or each in layers.PARAMETERS for each in named)

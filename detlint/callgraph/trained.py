@@ -1,0 +1,274 @@
+"""Of what the training of a program is made: what its optimizers and trainers are given, followed
+outward over files, and what computes a loss with that."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from detlint.index.facts import COMPUTES, FIRST, HIDING, MAY_BE, UNSEEN_NAMES, Passed
+from detlint.index.modules import Symbol
+from detlint.index.scan import MAIN
+from detlint.models.training import ASIDE
+from detlint.models.varying import brings, kind_of, only_tells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from detlint.callgraph.project import Project
+    from detlint.callgraph.reachability import Reachability
+
+_OF_SELF = "self"
+_DEEPEST = 3  # attributes of attributes
+
+
+class Trained:
+    """What a program trains.
+
+    libraries  the models and layers of libraries that may differ, with the files that name them
+    foreign    a model of a library of which nothing is known
+    is_seen    all that it is made of is seen
+    """
+
+    def __init__(
+        self,
+        program: str,
+        members: frozenset[str],
+        project: Project,
+        told: Iterable[tuple[str, str]],
+    ) -> None:
+        self._program = program
+        self._members = members
+        self._project = project
+        self._index = project.index
+        self._idle: dict[tuple[str, str], set[Symbol]] = {}
+        self._symbols: dict[Symbol, bool] = {}  # whether objects of derived classes may be meant
+        self.libraries: list[tuple[str, str]] = []
+        self.foreign = ""
+        named = [(path, name) for path, names in told for name in names.split()]
+        first = [each for each in named if each[1].startswith(FIRST)]
+        given = [each for each in named if each not in first]
+        self.is_seen = any(not name.startswith((MAY_BE, COMPUTES)) for _, name in given)
+        self._follow(given)
+        if not self.is_seen:
+            self._follow([(path, f"{MAY_BE}{name.removeprefix(FIRST)}") for path, name in first])
+
+    def _follow(self, pending: list[tuple[str, str]]) -> None:
+        seen = set(pending)
+        for each in pending:  # grows
+            for one in self._behind(*each):
+                if one not in seen:
+                    seen.add(one)
+                    pending.append(one)
+
+    @property
+    def _reach(self) -> Reachability:
+        return self._project.reach_of(self._program)
+
+    # From what is handed on to what that is
+
+    def _behind(self, path: str, told: str) -> Iterable[tuple[str, str]]:
+        """What a name that a file told leads to."""
+        name = told.removeprefix(MAY_BE)
+        sure = name == told
+        if name.startswith(COMPUTES):
+            self._add_computing(path, name.removeprefix(COMPUTES))
+            return ()
+        if name == UNSEEN_NAMES:
+            found = []
+        elif "#" in name:
+            found = list(self._kept(path, name, sure=sure))
+        elif passed := Passed.read(name):
+            found = list(self._passed(path, passed, name, sure=sure))
+        else:
+            return self._named(path, name, sure=sure)
+        self.is_seen &= bool(found) or not sure
+        return found
+
+    def _passed(
+        self, path: str, passed: Passed, name: str, *, sure: bool
+    ) -> Iterator[tuple[str, str]]:
+        """What calls that run pass as a parameter."""
+        part = passed.function.removesuffix(".__init__")
+        users = {each for each in self._reach.users(path, part) if each[0] in self._members}
+        for home in sorted({each for each, _ in users}):
+            for row, names in self._index.made(home, name, sure=sure):
+                user = self._index.part_at(home, row)
+                if (home, user) in users and self._runs(home, user):
+                    yield from ((home, each) for each in names)
+
+    def _kept(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:
+        """What an object keeps in an attribute, by its class or by what gives it."""
+        owner, _, word = name.rpartition("#")
+        if name.count("#") > _DEEPEST:
+            return
+        plain = "" if owner.startswith("@") or "#" in owner else owner.partition("[")[0]
+        classes = list(filter(self._is_class, self._defined(path, plain)))
+        for symbol in classes:
+            for each in self._project.lineage(symbol):
+                told = self._index.made(each.path, f"{each.part}#{word}", sure=sure)
+                yield from ((each.path, one) for _, names in told for one in names)
+        if not classes and not self._is_foreign(path, plain):
+            given = self._behind(path, owner if sure else f"{MAY_BE}{owner}")
+            yield from ((home, f"{each}#{word}") for home, each in given if each != UNSEEN_NAMES)
+
+    def _is_class(self, symbol: Symbol) -> bool:
+        return symbol.part in self._index.outline(symbol.path).classes
+
+    def _is_foreign(self, path: str, name: str) -> bool:
+        return bool(name) and not self._defined(path, name)
+
+    def _named(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:
+        """A class, what a function returns, or what a library has."""
+        plain, _, place = name.rstrip("]").partition("[")
+        found = self._defined(path, plain)
+        for each in found:
+            if self._is_class(each):
+                self._symbols[each] = self._symbols.get(each, False) or place == _OF_SELF
+                continue
+            which = f"{each.part}[{place}]" if place else each.part
+            told = self._index.made(each.path, which, sure=sure)
+            self.is_seen &= bool(told) or not sure
+            yield from ((each.path, one) for _, names in told for one in names)
+        above, _, word = plain.rpartition(".")
+        home = self._project.module(path, above) if above.strip(".") and not found else None
+        held = self._index.made(home, f"={word}", sure=sure) if home else []
+        yield from ((str(home), one) for _, names in held for one in names)
+        if not (found or held):
+            self._add_library(path, plain, sure=sure)
+
+    def _add_computing(self, path: str, name: str) -> None:
+        """What is called with what a model gives."""
+        found = self._defined(path, name)
+        self._symbols.update({each: self._symbols.get(each, False) for each in found})
+        if not found:
+            self._add_library(path, name, sure=False)
+
+    def _defined(self, path: str, name: str) -> list[Symbol]:
+        """What of the project a name means: of a method that is none there, its class."""
+        for each in (name, name.rpartition(".")[0]):
+            found = self._project.defined(path, each) if each.strip(".") else []
+            known = [one for one in found if self._index.defines(*one)]
+            if known:
+                return known
+        return []
+
+    def _add_library(self, path: str, name: str, *, sure: bool) -> None:
+        library = name.partition(".")[0]
+        if not library or self._project.holds(path, library):
+            self.is_seen &= not sure
+        elif only_tells(name):
+            return
+        elif kind_of([name]):
+            self.libraries.append((path, name))
+        elif sure and brings(name):
+            self.foreign, self.is_seen = self.foreign or name, False
+
+    # From what that is to what takes part
+
+    @cached_property
+    def has(self) -> Callable[[str, str], bool]:
+        """Whether a part of a file takes part."""
+        starts = list(whole(self._project, self._with_derived))
+        if not starts:
+            return lambda *_: False
+        reached = self._reach.parts_from(*starts, files=self._members)
+        return lambda path, part: bool(part) and reached(path, part)
+
+    @cached_property
+    def brought(self) -> list[str]:
+        """What parts of it name of libraries that may bring layers."""
+        paths = [
+            path
+            for path in self._members
+            if self._symbols and any(map(brings, self._index.libraries(path)))
+        ]
+        found = {
+            origin.replace(":", ".")
+            for path in paths
+            for part, uses in self._index.outline(path).uses.items()
+            if self.has(path, part)
+            for origin in uses.origins
+            if self._is_brought(path, origin.replace(":", "."))
+        }
+        return sorted(found)
+
+    def _is_brought(self, path: str, name: str) -> bool:
+        library = name.partition(".")[0]
+        told = bool(library) and brings(name) and not self._project.holds(path, library)
+        return told and not (only_tells(name) or kind_of([name]))
+
+    def hides(self) -> bool:
+        """Whether a part of it calls something of a library, or by a name that the text hides."""
+        return bool(self.brought) or any(
+            self.has(path, part)
+            for path in self._members
+            for kind in HIDING
+            for part in self._index.parts_with(path, kind)
+        )
+
+    @cached_property
+    def _with_derived(self) -> list[Symbol]:
+        found = list(self._symbols)
+        for symbol in found:  # grows
+            derived = self._derived(symbol) if self._symbols.get(symbol, True) else ()
+            found += [each for each in derived if each not in found]
+        return found
+
+    def _derived(self, symbol: Symbol) -> Iterator[Symbol]:
+        """The classes in use that are derived from one, by the name of their base."""
+        for path in self._reach.deriving(symbol.part):
+            for name, bases in self._index.outline(path).classes.items():
+                derives = any(each.rpartition(".")[2] == symbol.part for each in bases)
+                if derives and self._runs(path, name):
+                    yield Symbol(path, name)
+
+    def _runs(self, path: str, part: str) -> bool:
+        return path in self._members and self._reach.runs(self._program, path, part)
+
+    # What of that gets no gradient
+
+    def is_idle(self, path: str, part: str, *, among: Callable[[str, str], bool]) -> bool:
+        """Whether a part runs only for objects that no gradient is worked out of, as far as some
+        parts make them."""
+        return self._is_idle(path, part.partition(".")[0], among, {})
+
+    def _is_idle(
+        self,
+        path: str,
+        name: str,
+        among: Callable[[str, str], bool],
+        known: dict[tuple[str, str], bool],
+    ) -> bool:
+        symbol = Symbol(path, name)
+        if not name or name == MAIN or symbol in self._symbols:
+            return False
+        if symbol not in known:
+            known[symbol] = True  # what leads to itself alone is idle
+            users = [each for each in self._reach.users(*symbol) if self._runs(*each)]
+            users = [each for each in users if each[1] in ("", MAIN) or among(*each)]
+            known[symbol] = bool(users) and all(
+                symbol in self._held_back(*each)
+                or self._is_idle(each[0], each[1].partition(".")[0], among, known)
+                for each in users
+            )
+        return known[symbol]
+
+    def _held_back(self, path: str, part: str) -> set[Symbol]:
+        """What a part of a file makes only objects of that get no gradient."""
+        if (path, part) not in self._idle:
+            facts = self._index.facts(path, "idles", part.__eq__)
+            meant = (self._project.defined(path, fact.what) for _, fact in facts)
+            self._idle[path, part] = set(chain.from_iterable(meant))
+        return self._idle[path, part]
+
+
+def whole(project: Project, symbols: Iterable[Symbol]) -> Iterator[Symbol]:
+    """Functions, and classes with the methods of them and of their bases that train."""
+    for symbol in symbols:
+        for each in project.lineage(symbol):
+            for part in project.index.outline(each.path).uses:
+                owner, _, method = part.partition(".")
+                if part == each.part or (owner == each.part and not ASIDE(method)):
+                    yield Symbol(each.path, part)
