@@ -816,7 +816,9 @@ class Program:
         found = self._project.defined(path, name)
         if not found:
             return marked != name
-        return any(self.facts("builds", "torch", within=self._parts_from(*whole(self._project, found))))
+        return any(
+            self.facts("builds", "torch", within=self._parts_from(*whole(self._project, found)))
+        )
 
     def is_of_project(self, located: Located) -> bool:
         """Whether what a fact calls is of the project, so that what it does is known."""

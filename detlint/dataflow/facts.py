@@ -33,6 +33,7 @@ from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import (
     DRAWING,
     EVERY,
+    MAY_BE,
     OF_EXPERIMENT,
     REPAIRED,
     SEEDING,
@@ -450,10 +451,16 @@ class _Reader:
         makers = [each for each in self._training.made(call.args[0].args[0]) if each.called]
         if any(each.place is not None for each in makers):
             return None
-        given = [(call.given("model"), True), (call.given("", 0), not makers)]
-        given += [(each.op.given("model", 0), True) for each in makers if each.op.code == "call"]
+        # Lightning's trainers get the module first, others what it learns from.
+        names_ = [owner_word(call), *(name for each in makers for name in each.names)]
+        is_model = word_of(call) == "fit" and any("rainer" in each for each in names_)
+        given = [(call.given("model"), True), (call.given("", 0), is_model)]
+        classes = [each.op for each in makers if word_of(each.op)[:1].isupper()]
+        given += [(each.given("model", 0), True) for each in classes if each.code == "call"]
         parts = [self._trained.made_of(each, MODEL, sure=sure) for each, sure in given]
-        return self._told_of(set().union(*parts) or {UNSEEN_NAMES})
+        told = set().union(*parts)
+        seen = any(not each.startswith(MAY_BE) for each in told)
+        return self._told_of(told if seen else {*told, UNSEEN_NAMES})
 
     @staticmethod
     def _told_of(names_: set[str]) -> str:
