@@ -20,6 +20,7 @@ from detlint.index.facts import (
     HASH_SEED,
     HIDING,
     IDLE,
+    MAY_BE,
     NEVER,
     ONCE,
     REPAIRED,
@@ -765,6 +766,9 @@ class Program:
     def _trained(self) -> Trained:
         facts = self.facts("trained", apart=True)
         told = [(each.path, each.fact.what) for each in facts]
+        if handed := self.hands_model_on():
+            given = (each.removesuffix(UNSEEN_NAMES) for each in handed.fact.what.split()[1:])
+            told.append((handed.path, " ".join(f"{MAY_BE}{each}" for each in given if each)))
         return Trained(self.path, self.members, self._project, told)
 
     @cached_property
@@ -798,16 +802,16 @@ class Program:
         made = "makes_unseen" not in self._holders and self.has("builds", "torch")
         return made and not any(map(self._brings_models, self.paths))
 
-    def hands_model_on(self) -> bool:
-        """Whether a model with layers is given to what trains, in a module that is not there."""
+    def hands_model_on(self) -> Located | None:
+        """Where a model with layers is given to what trains, in a module that is not there."""
         holders = self._holders.get("trainees", ())
         for path, _, fact in self._standing("trainees", "", holders, anywhere=False):
             trains, *given = fact.what.split()
             if not self._project.defined(path, trains) and any(
                 self._is_model(path, each) for each in given
             ):
-                return True
-        return False
+                return Located(path, fact)
+        return None
 
     def _is_model(self, path: str, marked: str) -> bool:
         """Whether a class that a file names has layers of torch: one of the project, or else one

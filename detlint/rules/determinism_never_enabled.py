@@ -157,7 +157,7 @@ def _training(program: Program, *, apart: bool = False) -> Located | None:
         if not each.fact.text.startswith(_GRADIENTS):
             return each
         first = first or each
-    return first
+    return first or program.hands_model_on()
 
 
 def _way(program: Program, varying: Located | None, first: Located) -> tuple[Step, ...]:
