@@ -79,3 +79,188 @@ def test_what_only_runs_where_no_gradient_is_recorded_is_not_named(
     assert "DET304" in told
     assert named in told
     assert ("may differ" in told) is bool(named)
+
+
+_NETS = """
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        return self.net(x).mean((2, 3))
+
+class Signals(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Conv1d(4, 4, 3)
+
+    def forward(self, x):
+        return self.net(x)
+
+class Words(nn.Module):
+    def __init__(self, number):
+        super().__init__()
+        self.table = nn.Embedding(number, 16)
+        self.net = nn.LSTM(16, 16)
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.net(x)
+
+class Both(nn.Module):
+    def __init__(self, encoder=None):
+        super().__init__()
+        self.encoder = encoder or Encoder()
+        self.head = Head()
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+KNOWN = {"signals": Signals, "head": Head}
+
+def build(name):
+    return KNOWN[name]()
+
+def pair():
+    return Head(), Encoder()
+"""
+_ENGINE = """
+import torch
+
+def train(model, loader, loss_of, device="cuda", weights=None):
+    model = torch.nn.DataParallel(model.to(device))
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=0.1)
+    for x, y in loader:
+        loss = loss_of(model(x.to(device)), y)
+        loss.backward()
+        optimizer.step()
+"""
+_RUN = """
+import torch
+from torch import nn
+import absent
+from torchvision import models
+from engine import train
+from nets import Both, Encoder, Head, Signals, Words, build, pair
+
+def main(number, name):
+    encoder = Encoder().cuda()
+    criterion = nn.CrossEntropyLoss()
+    {made}
+    with torch.no_grad():
+        rows = [(encoder(x), y) for x, y in torch.load("rows.pt")]
+    train(model, rows, {loss})
+
+if __name__ == "__main__":
+    main(4000, "signals")
+"""
+_SEEN = "with what may differ from run to run on a GPU: "
+
+
+@pytest.mark.parametrize(
+    ("made", "loss", "sure", "named"),
+    [
+        ("model = Signals()", "criterion", "likely", f"{_SEEN}`nn.Conv1d` at nets.py:"),
+        ("model = Head()", "criterion", "possible", ""),
+        ("model = Encoder()", "criterion", "likely", f"{_SEEN}`nn.Conv2d` at nets.py:"),
+        ("model = build(name)", "criterion", "likely", f"{_SEEN}`nn.Conv1d` at nets.py:"),
+        ("model, other = pair()", "criterion", "possible", ""),
+        ("other, model = pair()", "criterion", "likely", f"{_SEEN}`nn.Conv2d` at nets.py:"),
+        ("model = Both()", "criterion", "likely", f"{_SEEN}`nn.Conv2d` at nets.py:"),
+        ("model = Both(Head())", "criterion", "likely", f"{_SEEN}`nn.Conv2d` at nets.py:"),
+        ("model = Both().head", "criterion", "possible", ""),
+        ("model = Both().encoder", "criterion", "likely", f"{_SEEN}`nn.Conv2d` at nets.py:"),
+        ("model = nn.Sequential(Head(), Signals())", "criterion", "likely", "`nn.Conv1d`"),
+        # What computes the loss is worked through as well, trained or not.
+        ("model = Head()", "lambda z, y: Signals()(z).sum()", "possible", ""),
+        # A library's model, and what one does not see.
+        ("model = models.resnet18()", "criterion", "likely", "not seen here: `models.resnet18` at"),
+        ("model = absent.Net()", "criterion", "likely", "not seen here: `absent.Net`"),
+        ("model = torch.load(name)", "criterion", "likely", "a model that is not seen here"),
+        (
+            "model = torch.load(name); print(encoder)",
+            "criterion",
+            "likely",
+            "where one does not see which model; `nn.Conv2d` at nets.py:",
+        ),
+        # Tables of how many rows one does not see, of few and of many.
+        ("model = Words(number)", "criterion", "possible", f"{_SEEN}`nn.Embedding`"),
+        ("model = nn.Embedding(9, 4)", "criterion", "likely", f"{_SEEN}`nn.Embedding`"),
+        ("model = nn.Embedding(50000, 4)", "criterion", "possible", ""),
+        ("model = nn.Sequential(Words(number), Signals())", "criterion", "likely", "`nn.Conv1d`"),
+    ],
+)
+def test_what_is_named_takes_part_in_the_training(  # noqa: PLR0913, PLR0917
+    made: str,
+    loss: str,
+    sure: str,
+    named: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = _RUN.format(made=made, loss=loss)
+    project({"run.py": run, "nets.py": _NETS, "engine.py": _ENGINE})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert f"[{sure}]" in told
+    assert named in told
+    assert ("may differ" in told or "not seen" in told) is bool(named)
+
+
+_MODULE = """
+import lightning as L
+import torch
+from nets import Encoder, Head
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = Head()
+
+    def {used}(self, batch=None):
+        return Encoder()(torch.load("rows.pt"))
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+class Other(Lit):
+    pass
+
+def main():
+    trainer = L.Trainer(max_epochs=3)
+    trainer.fit({fitted})
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("used", "fitted", "sure"),
+    [
+        ("training_step", "Lit()", "likely"),
+        ("training_step", "model=Other()", "likely"),
+        ("train_dataloader", "Lit()", "possible"),
+        ("validation_step", "Other()", "possible"),
+    ],
+)
+def test_of_a_module_of_lightning_what_its_steps_do_is_trained(
+    used: str,
+    fitted: str,
+    sure: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _MODULE.format(used=used, fitted=fitted), "nets.py": _NETS})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert f"[{sure}]" in told
+    assert ("`nn.Conv2d` at nets.py:" in told) is (sure == "likely")

@@ -270,5 +270,5 @@ def whole(project: Project, symbols: Iterable[Symbol]) -> Iterator[Symbol]:
         for each in project.lineage(symbol):
             for part in project.index.outline(each.path).uses:
                 owner, _, method = part.partition(".")
-                if part == each.part or (owner == each.part and not ASIDE(method)):
+                if part == each.part or (owner == each.part and method not in ASIDE):
                     yield Symbol(each.path, part)

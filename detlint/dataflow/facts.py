@@ -478,7 +478,7 @@ class _Reader:
                 kind = varying.sized(varying.kind_of(names_), sizes)
                 if varying.is_model(kind):
                     yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
-                elif kind and not (_only_compares(op) or self._is_idle(op)):
+                elif kind and not (_only_compares(op) or _is_aside(op) or self._is_idle(op)):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
                     yield Found(op, kind, node=node)
@@ -501,8 +501,11 @@ class _Reader:
                     named.setdefault(name, []).append(op)
         for name, ops in named.items():
             foreign = name.partition(".")[0] in varying.PLAIN
-            if not foreign and all(self._is_idle(op) and self._is_only_called(op) for op in ops):
+            if not foreign and all(_is_aside(x) or self._only_idles(x) for x in ops):
                 yield Found(ops[0], name)
+
+    def _only_idles(self, named: Op) -> bool:
+        return self._is_idle(named) and self._is_only_called(named)
 
     def _is_only_called(self, named: Op) -> bool:
         """Whether nothing is done by methods with what a function or class makes that may compute
@@ -998,6 +1001,12 @@ def _is_frozen(named: Op) -> bool:
     return bool(made) and all(
         not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
     )
+
+
+def _is_aside(named: Op) -> bool:
+    """Whether it is named where a module trains nothing: ``def validation_step(self, batch):``."""
+    outer = named.function.outermost
+    return bool(outer.class_name) and outer.word in trainers.ASIDE
 
 
 def _is_held_table(member: Op) -> bool:

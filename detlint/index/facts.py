@@ -225,7 +225,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "layers": varying.WORDS,
     # What makes objects of which all calls record no gradient.
-    "idles": ("no_grad", "inference_mode", "set_grad_enabled"),
+    "idles": ("no_grad", "inference_mode", "set_grad_enabled", *_called(training.ASIDE)),
     "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (
         *(".step(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),

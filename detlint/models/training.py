@@ -181,7 +181,10 @@ TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 # Methods of a module that train nothing: Lightning's, which bring data, or only answer.
-ASIDE = says("configure dataloader dataset plot predict prepare test validation")
+ASIDE = words(
+    """configure_optimizers predict_dataloader predict_step prepare_data test_dataloader test_step
+    train_dataloader val_dataloader validation_step"""
+)
 # Words of the names of places in a training.
 PLACES = words("epoch epochs iter iteration iterations iters step steps")
 PARALLEL = words("DataParallel DistributedDataParallel")  # modules around another one
