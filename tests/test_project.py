@@ -1942,6 +1942,30 @@ def test_turning_determinism_on_clears_what_inductor_would_time(
     assert lint("--select", "DET307", "--target-torch", "2.9") == ["model.py:4 DET307"]
 
 
+@pytest.mark.parametrize(
+    ("library", "read", "call"),
+    [
+        ("tensorflow", "io.read_file", "tf.keras.utils.set_random_seed()"),
+        ("tensorflow", "read_file", "tf.set_random_seed()"),
+        ("tensorflow", "compat.v1.read_file", "tf.compat.v1.set_random_seed()"),
+        ("tensorflow.compat.v1", "io.read_file", "tf.set_random_seed()"),
+    ],
+)
+def test_a_shuffle_is_seeded_by_the_version_of_tensorflow_that_a_file_is_for(
+    library: str,
+    read: str,
+    call: str,
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = f"import {library} as tf\n\ndef get(rows):\n"
+    data += "    data = tf.data.Dataset.from_tensor_slices(rows).shuffle(9)\n"
+    project({"data.py": f"{data}    return data.map(lambda name: tf.{read}(name))\n"})
+    main(["--no-cache", "--select", "DET802", "--output-format", "json", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [each["help"] for each in found] == [f"seed it here, or call {call} first"]
+
+
 def test_a_global_seed_clears_a_shuffle_of_tensorflow(project: Project, lint: Lint) -> None:
     data = "import tensorflow as tf\n\ndef get():\n    return tf.data.Dataset.range(9).shuffle(9)\n"
     train = "import tensorflow as tf\nfrom data import get\n\n{}\nget()\n\n" + MAIN

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 _BACKENDS = ("torch", "jax")
 _ITSELF = ("tensorflow", "tensorflow.compat.v2")
+_OLD = "tensorflow.compat.v1"
+# What TensorFlow 2 has no more, but below ``compat.v1``.
 _SESSIONS = re.compile(
-    r"\btf\.(?:compat\.v1\.)?(?:Session|InteractiveSession|placeholder|get_variable|variable_scope"
-    r"|contrib|layers|disable_(?:eager_execution|v2_behavior)|train\.\w+(?:Optimizer|Session))\b"
+    r"\btf\.(compat\.v1\.)?(?:Session|InteractiveSession|placeholder|get_variable|variable_scope"
+    r"|contrib|layers|disable_(?:eager_execution|v2_behavior)|train\.\w+(?:Optimizer|Session)"
+    r"|read_file|py_func|global_variables_initializer|image\.resize_images)\b"
 )
 
 
@@ -68,6 +71,16 @@ def _is_of_sessions(program: Program, training: Located) -> bool:
         imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None
         for source in program.sources(training)
     )
+
+
+def seeding(source: Source) -> str:
+    """The call that seeds TensorFlow globally, by the version that a file is written for."""
+    if any(module.startswith(_OLD) for _, module, _ in imports_of(source, "tensorflow")):
+        return "tf.set_random_seed()"
+    found = _SESSIONS.search(source.text) if imported(source)[1] == "tf" else None
+    if found is None:
+        return "tf.keras.utils.set_random_seed()"
+    return f"tf.{found[1] or ''}set_random_seed()"
 
 
 def imported(source: Source) -> tuple[int, str]:

@@ -37,8 +37,13 @@ class DeterminismNeverEnabled(Rule):
     - a program that trains with torch, where nothing that it imports turns determinism on
     - it trains if it calls `.backward()` and steps an optimizer, or fits a Trainer
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
+    - the same for a model with layers that it gives to a `train(…)` of a module that is not there
     - one finding for each program, in the program's own file: it names a layer, an operator or a
       library's model that may differ
+    - that takes part in the training: it is of what optimizers and trainers are given, also in
+      other files, or computes the loss. What runs under `no_grad` or is frozen is not named
+    - where one does not see which model it trains, the message says so, and names what the program
+      makes
     - of programs that train by the same line, one, which names the others: rather the one that
       holds it, or a `train.py`
     - seen to differ (torch 2.11, H200, `benchmarks/ON_GPU.md`): `Conv2d` of images of one or three
@@ -49,10 +54,11 @@ class DeterminismNeverEnabled(Rule):
       sums, `x[index]`, `linalg`, Adam. For other shapes and cards that is no promise
 
     Lowers the confidence:
-    - all layers that it makes, or that its optimizers get, are seen, and are such as repeat: a
-      head on a frozen encoder. So does arithmetic of tensors that are no layer's. With
-      `cudnn.deterministic = True`, and no `benchmark`, convolutions repeat, also torchvision's
-      ResNets: *possible*
+    - all that its optimizers get is seen, and is such as repeats: a head on a frozen encoder, or
+      tensors that are no layer's: *possible*. With `cudnn.deterministic = True`, and no
+      `benchmark`, convolutions repeat, also torchvision's ResNets
+    - all that may differ is an `Embedding` of which one does not see how many rows it has, or
+      `cumprod`: large tables and short rows repeated: *possible*
     - the program is for something else by its name, or lies in a folder of tests: *possible*. So
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,

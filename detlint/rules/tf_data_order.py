@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.tensorflow import seeding
 from detlint.dataflow.arguments.settings import is_left_open, keeps_order, names_tested, options
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import exclude
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
-_SEED_IT = "seed it here, or call tf.keras.utils.set_random_seed() first"
+_SEED_IT = "seed it here, or call "
 _QUEUES = tuple(sorted(f"{each.rpartition('.')[2]}(" for each in rows.QUEUES))
 _CALLS = (".shuffle(", "list_files(", *_QUEUES)
 _KEEP_IT = "keep the order: it is the default"
@@ -50,7 +51,8 @@ class TfDataOrder(Rule):
       seed
 
     What to do: Leave `deterministic` at its default, which keeps the order. Call
-    `tf.keras.utils.set_random_seed(0)` at the start of the program, or pass `seed=0` here.
+    `tf.keras.utils.set_random_seed(0)` at the start of the program, or pass `seed=0` here. In
+    TensorFlow 1 that is `tf.set_random_seed(0)`.
 
     Fix safety: unsafe. Keeping the order can be slower, and a seed changes the order.
     """
@@ -132,7 +134,7 @@ class TfDataOrder(Rule):
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """Another file of the program keeps the order, or seeds what shuffles."""
-        seeded = finding.advice == _SEED_IT and program.has("seeds", rows.LIBRARY)
+        seeded = finding.advice.startswith(_SEED_IT) and program.has("seeds", rows.LIBRARY)
         return seeded or program.has("enables", rows.LIBRARY)
 
     def examine(self, offsets: Sequence[int]) -> None:
@@ -242,7 +244,7 @@ class TfDataOrder(Rule):
             self.report(
                 call.node,
                 f"{shown} has no seed, and the file sets no global one",
-                advice=_SEED_IT,
+                advice=f"{_SEED_IT}{seeding(self.unit.source)} first",
                 edits=self._seed(call, place),
                 safe=False,
             )
