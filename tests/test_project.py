@@ -1943,6 +1943,29 @@ def test_turning_determinism_on_clears_what_inductor_would_time(
 
 
 @pytest.mark.parametrize(
+    ("summed", "device", "told"),
+    [
+        ("unsorted_segment_sum(z, segment_ids=ids, num_segments=3)", "/gpu:0", "likely"),
+        ("math.segment_sum(z, ids)", "/gpu:0", "likely"),
+        ("math.segment_sum(z, ids)", "/cpu:0", "possible"),
+        ("unsorted_segment_max(z, ids, 3)", "/gpu:0", ""),
+        ("reduce_sum(z)", "/gpu:0", ""),
+    ],
+)
+def test_a_sum_over_segments_differs_in_a_session_on_a_gpu(
+    summed: str, device: str, told: str, project: Project, lint: Lint
+) -> None:
+    net = f"import tensorflow as tf\n\ndef pool(z, ids):\n    with tf.device('{device}'):\n"
+    train = "import tensorflow as tf\nfrom net import pool\n\nids = tf.placeholder(tf.int32)\n"
+    train += "z = tf.get_variable('z', [8, 4])\nloss = tf.reduce_sum(pool(z, ids))\n"
+    train += "step = tf.train.AdamOptimizer(0.01).minimize(loss)\ntf.Session().run(step)\n"
+    project({"net.py": f"{net}        return tf.{summed}\n", "train.py": train})
+    assert lint("--select", "DET801") == ["train.py:7 DET801"] * (told == "likely")
+    found = lint("--select", "DET801", "--min-confidence", "possible")
+    assert found == ["train.py:7 DET801"] * bool(told)
+
+
+@pytest.mark.parametrize(
     ("library", "read", "call"),
     [
         ("tensorflow", "io.read_file", "tf.keras.utils.set_random_seed()"),

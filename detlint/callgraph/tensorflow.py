@@ -44,8 +44,13 @@ def hints_at_jax(program: Program) -> bool:
 
 def trains_in_sessions(program: Program) -> bool:
     """Whether a program trains with TensorFlow 1."""
+    return in_sessions(program) is not None
+
+
+def in_sessions(program: Program) -> Located | None:
+    """Where a program trains with TensorFlow 1."""
     first = _training(program)
-    return first is not None and _is_of_sessions(program, first)
+    return first if first is not None and _is_of_sessions(program, first) else None
 
 
 def only_restores(program: Program) -> bool:

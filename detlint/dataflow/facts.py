@@ -545,6 +545,10 @@ class _Reader:
                     what = varying.BY_INDEX if match.takes_index else "torch"
                     yield Found(match.call, what, operators.shown(match))
 
+    def of_segments(self, call: Op) -> str | None:
+        """Sums over segments of TensorFlow, which differ on a GPU."""
+        return "tensorflow" if any(map(trainers.SEGMENTS, self._called(call))) else None
+
     @staticmethod
     def orders(function: Function) -> Iterator[Found]:
         """Calls that draw an order, a choice or a split of data from torch's generator."""

@@ -242,6 +242,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
         *("locate(", "instantiate", "eval("),
     ),
+    "segments": ("unsorted_segment_", "segment_sum("),
     # Likewise: what makes what a configuration names.
     "instantiates": (
         *("instantiate", "hydra.utils.call(", "import_module(", "__import__(", "locate("),

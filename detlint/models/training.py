@@ -180,6 +180,13 @@ HIDING = words("build_from_cfg eval getattr import_module instantiate load locat
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
 _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
+# Functions of TensorFlow that add up by atomics on a GPU: tensorflow#39751, #47772.
+SEGMENTS = Names(
+    """
+    tensorflow.{compat.v1.,}{math.,}unsorted_segment_{mean,prod,sqrt_n,sum}
+    tensorflow.{compat.v1.,}{math.,}segment_sum
+    """
+)
 # Methods of a module that train nothing: Lightning's, which bring data, or only answer.
 ASIDE = words(
     """configure_optimizers predict_dataloader predict_step prepare_data test_dataloader test_step

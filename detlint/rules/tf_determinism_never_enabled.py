@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import start_of
-from detlint.callgraph.tensorflow import backend_is_open, hints_at_jax, imported, training
+from detlint.callgraph.tensorflow import (
+    backend_is_open,
+    hints_at_jax,
+    imported,
+    in_sessions,
+    training,
+)
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
+_CPU = ('"/cpu', "'/cpu", '"/device:CPU', "'/device:CPU")
 _OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 
 
@@ -28,17 +35,20 @@ class TfDeterminismNeverEnabled(Rule):
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
       determinism on
     - the same where nothing sets the seed
+    - one that trains with TensorFlow 1 and calls `unsorted_segment_sum`, `segment_sum` or their
+      like, which add up by atomics on a GPU: there is no switch for them
     - one finding for each program
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
     - it names no backend of Keras, and sets a variable of JAX, as `XLA_PYTHON_CLIENT_PREALLOCATE`:
       *possible*
+    - the file with a sum over segments names the CPU as a device: *possible*
 
     Not reported:
     - Keras that runs on torch or JAX
     - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
-    - a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
+    - any other program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
       `tf.compat.v1.Session` (DET102 asks for its seed)
 
     What to do: Call `tf.keras.utils.set_random_seed(0)` and
@@ -85,6 +95,7 @@ class TfDeterminismNeverEnabled(Rule):
         if first is None and settings.bar(cls.code) == Confidence.POSSIBLE:
             first, sure = training(program, apart=True), Confidence.POSSIBLE
         if first is None:
+            yield from cls._of_sessions(program)
             return
         if hints_at_jax(program):
             sure = Confidence.POSSIBLE
@@ -106,6 +117,25 @@ class TfDeterminismNeverEnabled(Rule):
                 cls._fix(program, missing),
                 confidence=sure,
             )
+
+    @classmethod
+    def _of_sessions(cls, program: Program) -> Iterator[Finding]:
+        """A sum that differs on a GPU in TensorFlow 1, which has no switch for it."""
+        first = in_sessions(program)
+        adds = program.first("segments") if first is not None else None
+        if first is None or adds is None:
+            return
+        on_cpu = any(each == adds.path for each in program.holding(*_CPU))
+        yield program.finding(
+            cls,
+            first,
+            f"{program.title} trains with TensorFlow 1 ({program.shown(first)}), and "
+            f"`{adds.fact.text.partition('(')[0]}` at {program.place_of(adds)} adds up in another "
+            "order in each run on a GPU",
+            'call it in `with tf.device("/cpu:0"):`, or move to TensorFlow 2.8 or later and call '
+            "tf.config.experimental.enable_op_determinism()",
+            confidence=Confidence.POSSIBLE if on_cpu else cls.confidence,
+        )
 
     @staticmethod
     def _fix(program: Program, missing: Sequence[str]) -> tuple[Edit, ...]:
