@@ -189,7 +189,7 @@ _SEEN = "with what may differ from run to run on a GPU: "
             "model = torch.load(name); print(encoder)",
             "criterion",
             "likely",
-            "where one does not see which model; `nn.Conv2d` at nets.py:",
+            "not seen here; of what it makes, `nn.Conv2d` at nets.py:",
         ),
         # Tables of how many rows one does not see, of few and of many.
         ("model = Words(number)", "criterion", "possible", f"{_SEEN}`nn.Embedding`"),

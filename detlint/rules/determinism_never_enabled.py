@@ -184,7 +184,8 @@ def _with(program: Program, varying: Varying) -> str:
         return f", with a model that is not seen here: {what}"
     if varying.is_trained:
         return f", with what may differ from run to run on a GPU: {what}"
-    return f", where one does not see which model; {what} may differ from run to run on a GPU"
+    differs = f"{what} may differ from run to run on a GPU"
+    return f", with a model that is not seen here; of what it makes, {differs}"
 
 
 def _place(program: Program) -> str:
