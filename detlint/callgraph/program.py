@@ -709,19 +709,25 @@ class Program:
         by_size = found is not None and found.fact.what == BY_SIZE
         if found is not None and (trained.is_seen or not by_size):
             return Varying(found, "", is_trained=True)
-        foreign = "" if found is not None else trained.foreign or self._foreign()
-        if foreign or (trained.is_seen and not trained.hides()):
-            return Varying(found, foreign, is_trained=True)
-        return Varying(next(self._varying_of_all(), None), "", is_trained=False)
+        foreign = "" if found is not None else trained.foreign or self._unlocated()
+        if trained.is_seen and not foreign:
+            foreign = self._brought()
+            if foreign or not trained.hides():
+                return Varying(found, foreign, is_trained=True)
+        if not foreign:
+            found = next(self._varying_of_all(), None)
+            foreign = self._brought() if found is None else ""
+        return Varying(found, foreign, is_trained=bool(foreign))
 
-    def _foreign(self) -> str:
-        """A model of a library that it trains and of which no line tells more."""
-        trained, kinds = self._trained, [what for _, what in self._varying_kinds]
-        named = (name for _, name in trained.libraries if kind_of([name]) in kinds)
-        models = (each for each in named if is_model(kind_of([each])))
-        return (
-            trained.foreign or next(models, "") or next(filter(may_be_layer, trained.brought), "")
-        )
+    def _unlocated(self) -> str:
+        """A model of a library that it trains and of which no fact tells where."""
+        kinds = [what for _, what in self._varying_kinds]
+        named = (name for _, name in self._trained.libraries if kind_of([name]) in kinds)
+        return next((each for each in named if is_model(kind_of([each]))), "")
+
+    def _brought(self) -> str:
+        """A layer of a library that a part of what it trains names."""
+        return next(filter(may_be_layer, self._trained.brought), "")
 
     def _varying_of_trained(self) -> Iterator[Located]:
         """What may differ of what it trains, the surest first."""
@@ -766,7 +772,7 @@ class Program:
     def _trained(self) -> Trained:
         facts = self.facts("trained", apart=True)
         told = [(each.path, each.fact.what) for each in facts]
-        if handed := self.hands_model_on():
+        if handed := self.hands_model_on:
             given = (each.removesuffix(UNSEEN_NAMES) for each in handed.fact.what.split()[1:])
             told.append((handed.path, " ".join(f"{MAY_BE}{each}" for each in given if each)))
         return Trained(self.path, self.members, self._project, told)
@@ -802,6 +808,7 @@ class Program:
         made = "makes_unseen" not in self._holders and self.has("builds", "torch")
         return made and not any(map(self._brings_models, self.paths))
 
+    @cached_property
     def hands_model_on(self) -> Located | None:
         """Where a model with layers is given to what trains, in a module that is not there."""
         holders = self._holders.get("trainees", ())

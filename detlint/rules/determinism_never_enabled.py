@@ -163,7 +163,7 @@ def _training(program: Program, *, apart: bool = False) -> Located | None:
         if not each.fact.text.startswith(_GRADIENTS):
             return each
         first = first or each
-    return first or program.hands_model_on()
+    return first or program.hands_model_on
 
 
 def _way(program: Program, varying: Located | None, first: Located) -> tuple[Step, ...]:

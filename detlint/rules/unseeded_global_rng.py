@@ -452,7 +452,7 @@ class UnseededGlobalRng(Rule):
             return True
         if program.imports("tensorflow", "keras") and program.has("trains", "keras"):
             return True
-        return program.hands_model_on() is not None
+        return program.hands_model_on is not None
 
     @classmethod
     def _draws(
