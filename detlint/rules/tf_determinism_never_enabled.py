@@ -35,15 +35,14 @@ class TfDeterminismNeverEnabled(Rule):
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
       determinism on
     - the same where nothing sets the seed
-    - one that trains with TensorFlow 1 and calls `unsorted_segment_sum`, `segment_sum` or their
-      like, which add up by atomics on a GPU: there is no switch for them
+    - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
+      by atomics on a GPU, and there is no switch for them
     - one finding for each program
 
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
     - it names no backend of Keras, and sets a variable of JAX, as `XLA_PYTHON_CLIENT_PREALLOCATE`:
-      *possible*
-    - the file with a sum over segments names the CPU as a device: *possible*
+      *possible*. So is a sum over segments in a file that names the CPU as a device
 
     Not reported:
     - Keras that runs on torch or JAX
