@@ -83,6 +83,7 @@ def test_what_only_runs_where_no_gradient_is_recorded_is_not_named(
 
 _NETS = """
 import torch
+from absent.nn import GraphConv
 from torch import nn
 
 class Encoder(nn.Module):
@@ -106,6 +107,11 @@ class Words(nn.Module):
         super().__init__()
         self.table = nn.Embedding(number, 16)
         self.net = nn.LSTM(16, 16)
+
+class Others(Words):
+    def __init__(self, number):
+        super().__init__(number)
+        self.conv = GraphConv(16, 16)
 
 class Head(nn.Module):
     def __init__(self):
@@ -149,7 +155,7 @@ from torch import nn
 import absent
 from torchvision import models
 from engine import train
-from nets import Both, Encoder, Head, Signals, Words, build, pair
+from nets import Both, Encoder, Head, Others, Signals, Words, build, pair
 
 def main(number, name):
     encoder = Encoder().cuda()
@@ -193,6 +199,7 @@ _SEEN = "with what may differ from run to run on a GPU: "
         ),
         # Tables of how many rows one does not see, of few and of many.
         ("model = Words(number)", "criterion", "possible", f"{_SEEN}`nn.Embedding`"),
+        ("model = Others(number)", "criterion", "likely", "not seen here: `absent.nn.GraphConv`"),
         ("model = nn.Embedding(9, 4)", "criterion", "likely", f"{_SEEN}`nn.Embedding`"),
         ("model = nn.Embedding(50000, 4)", "criterion", "possible", ""),
         ("model = nn.Sequential(Words(number), Signals())", "criterion", "likely", "`nn.Conv1d`"),

@@ -706,18 +706,17 @@ class Program:
         loss with that; else, where that is not seen, of what it runs."""
         trained = self._trained
         found = next(self._varying_of_trained(), None)
-        by_size = found is not None and found.fact.what == BY_SIZE
-        if found is not None and (trained.is_seen or not by_size):
+        if found is not None and found.fact.what != BY_SIZE:
             return Varying(found, "", is_trained=True)
-        foreign = "" if found is not None else trained.foreign or self._unlocated()
+        foreign = trained.foreign or self._unlocated()
         if trained.is_seen and not foreign:
             foreign = self._brought()
-            if foreign or not trained.hides():
-                return Varying(found, foreign, is_trained=True)
+            if foreign or found is not None or not trained.hides():
+                return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
             found = next(self._varying_of_all(), None)
             foreign = self._brought() if found is None else ""
-        return Varying(found, foreign, is_trained=bool(foreign))
+        return Varying(None if foreign else found, foreign, is_trained=bool(foreign))
 
     def _unlocated(self) -> str:
         """A model of a library that it trains and of which no fact tells where."""
