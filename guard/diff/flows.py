@@ -14,6 +14,7 @@ name alone, and by a name and its file.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from guard.diff.sources import (
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
 _THROWN = {"CancelledError", "GeneratorExit"}  # into what waits, by who does not wait any longer
+_WRITERS = 1000  # statements that may have written a file that is read, the last
 _MOST = 6  # origins of one statement that are kept, the first
 
 
@@ -185,10 +187,9 @@ class Flows:
         self._states = StateOrigins(nodes)
         self.moves = self._states.moves  # statements after which a state differs
         self._writers = [
-            each
-            for each in nodes
-            if writes_file(each.statement) or any(variable_names(each.statement))
+            each for each in nodes if writes_file(each.statement) or variable_names(each.statement)
         ]
+        self._writing = {each.process for each in self._writers if writes_file(each.statement)}
         self._drawers = [each for each in nodes if draws_name(each.statement)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object
@@ -211,8 +212,7 @@ class Flows:
         """Whether it asks for a file that other processes may have written."""
         if not _asks_files(node):
             return False
-        others = (each for each in self._writers if each.process != node.process)
-        return self.is_of_ranks or any(writes_file(each.statement) for each in others)
+        return self.is_of_ranks or bool(self._writing - {node.process})
 
     def step_of(self, node: Node) -> int:
         """The step in which a statement ran, or the last."""
@@ -393,8 +393,9 @@ class Flows:
         variables = set(variable_names(node.statement))
         if not names and not variables:
             return
-        for each in reversed(self._writers):
-            if each.order < node.order and not (
+        before = (each for each in reversed(self._writers) if each.order < node.order)
+        for each in islice(before, _WRITERS):
+            if not (
                 names.isdisjoint(self._file_names(each))
                 and variables.isdisjoint(variable_names(each.statement))
             ):

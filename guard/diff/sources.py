@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.models.files import TELLING, WRITERS, inserts
@@ -99,6 +100,7 @@ VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
 }
+_KEPT = 4096  # statements of which it is kept
 _ENVIRONMENT = ("environ", "getenv", "putenv")
 _TELLING = {*TELLING, "executemany"}
 _TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
@@ -199,6 +201,7 @@ def reads_file(statement: Statement) -> bool:
     return _calls(statement, _READING) or _calls(statement, _TELLING)
 
 
+@lru_cache(_KEPT)
 def writes_file(statement: Statement) -> bool:
     """Whether a statement writes into a file, or makes, moves or removes one."""
     two = (".".join(each.split(".")[-2:]) for each in statement.calls)
@@ -222,13 +225,16 @@ def _opens(statement: Statement, modes: str) -> bool:
     return any(isinstance(e, str) and len(e) <= _MODE and {*e} & {*modes} for e in texts)
 
 
-def file_names(statement: Statement) -> Iterator[str]:
+@lru_cache(_KEPT)
+def file_names(statement: Statement) -> frozenset[str]:
     """Constants of a statement that may name a file, and not only say of which kind; tables of a
     database."""
+    found = set()
     for each in _texts(statement):
         if ("." in each or "/" in each) and _NAME.search(each):
-            yield each
-        yield from (f"table {name}" for name in _TABLE.findall(each))
+            found.add(each)
+        found.update(f"table {name}" for name in _TABLE.findall(each))
+    return frozenset(found)
 
 
 def _texts(statement: Statement) -> Iterator[str]:
@@ -237,14 +243,13 @@ def _texts(statement: Statement) -> Iterator[str]:
     yield from (each for each in held if isinstance(each, str))
 
 
-def variable_names(statement: Statement) -> Iterator[str]:
+@lru_cache(_KEPT)
+def variable_names(statement: Statement) -> frozenset[str]:
     """Constants of a statement that asks for variables of the environment, or sets some."""
-    if {*_ENVIRONMENT} & {*re.findall(r"\w+", statement.text)}:
-        for each in parts_of(statement.text):
-            if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                yield each.value
-            elif isinstance(each, ast.keyword) and each.arg:
-                yield each.arg
+    if not any(each in statement.text for each in _ENVIRONMENT):
+        return frozenset()
+    given = (each.arg for each in parts_of(statement.text) if isinstance(each, ast.keyword))
+    return frozenset((*_texts(statement), *filter(None, given)))
 
 
 def locks(statement: Statement) -> bool:

@@ -81,6 +81,7 @@ class StateOrigins:
         self._seen = Counter[tuple[str, int, int]]()  # moving a state, by its number
         # those that processes beside the first drew from, of each run: (number, kind of process)
         self._met = defaultdict[tuple[int, str], tuple[set[int], set[int]]](lambda: (set(), set()))
+        self._common: dict[tuple[int, str], bool] = {}
         for node in nodes:
             for run in (0, 1):
                 if node.ran_in(run) is not None:
@@ -129,8 +130,15 @@ class StateOrigins:
         first, second = node.first, node.second
         if first is None or second is None or node.process == "main":
             return False
-        met = (self._met[at, family(node.process)] for at, _ in _drawn_from(node, 0))
-        return any(one & other for one, other in met)
+        kind = family(node.process)
+        return any(self._is_common(at, kind) for at, _ in _drawn_from(node, 0))
+
+    def _is_common(self, at: int, kind: str) -> bool:
+        """Whether both runs have met some state of that number in such processes."""
+        if (at, kind) not in self._common:
+            one, other = self._met[at, kind]
+            self._common[at, kind] = not one.isdisjoint(other)
+        return self._common[at, kind]
 
     def of(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
