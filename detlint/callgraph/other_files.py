@@ -49,6 +49,9 @@ class OtherFiles:
         self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
         self._asked = defaultdict[str, set[tuple[str, ...]]](set)  # of each file
         self._busy: set[tuple[Unit, str]] = set()
+        self._real: Callable[[str], str] = cache(
+            os.path.realpath
+        )  # asks about each folder of a path
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
@@ -61,7 +64,7 @@ class OtherFiles:
 
     def has_own_guard(self, unit: Unit) -> bool:
         """Whether `guard` means another's in a file."""
-        path = os.path.realpath(unit.source.path)
+        path = self._real(unit.source.path)
         return not self.alone and self._modules(self._root_of(path)).has_own_guard(path)
 
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
@@ -70,7 +73,7 @@ class OtherFiles:
         module, _, last = name.rpartition(".")
         if self.alone or not module:
             return []
-        path = os.path.realpath(unit.source.path)
+        path = self._real(unit.source.path)
         definitions = self._definitions(self._root_of(path))
         symbols, looked_at = definitions.meant_by(path, name)
         self._looked_at[path].update(looked_at)
@@ -101,7 +104,7 @@ class OtherFiles:
         """
         if self.alone:
             return []
-        home = os.path.realpath(unit.source.path), name
+        home = self._real(unit.source.path), name
         found: list[tuple[Unit, str, str]] = []
         held = [home]
         for path, own in held:  # grows by those of which others may have it
@@ -193,14 +196,14 @@ class OtherFiles:
     def _is_of(self, unit: Unit, full: str, home: str, name: str) -> bool:
         """Whether a file means what another one has by a name."""
         return any(
-            os.path.realpath(at.source.path) == home and part == name
+            self._real(at.source.path) == home and part == name
             for at, part in self.find(unit, full)
         )
 
     def lacks(self, unit: Unit, library: str, release: str) -> bool:
         """Whether the project of a file asks for releases of a library that all come before one,
         in the nearest folder that asks for it."""
-        return bool(self._asked_for("lacks", os.path.realpath(unit.source.path), library, release))
+        return bool(self._asked_for("lacks", self._real(unit.source.path), library, release))
 
     def _lacks(self, path: str, library: str, release: str) -> bool:
         root, folder = self._root_of(path), os.path.dirname(path)
@@ -214,7 +217,7 @@ class OtherFiles:
     def name(self, unit: Unit, word: str) -> bool:
         """Whether one that may be part of a program with a file names something, for all that is
         known."""
-        return bool(self._asked_for("named", os.path.realpath(unit.source.path), word))
+        return bool(self._asked_for("named", self._real(unit.source.path), word))
 
     def _named(self, home: str, word: str) -> bool:
         if self.alone or len(self._python) < 2:
@@ -224,7 +227,7 @@ class OtherFiles:
     def fill_parameters(self, unit: Unit) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a model
         their first values."""
-        return bool(self._asked_for("fills", os.path.realpath(unit.source.path)))
+        return bool(self._asked_for("fills", self._real(unit.source.path)))
 
     def _fills(self, home: str) -> bool:
         if self.alone or len(self._python) < 2:
@@ -239,14 +242,14 @@ class OtherFiles:
 
     def is_installed(self, unit: Unit) -> bool:
         """Whether a file may be one of a package that others install."""
-        return self.alone or self._asked_for("installed", os.path.realpath(unit.source.path))
+        return self.alone or self._asked_for("installed", self._real(unit.source.path))
 
     def _installed(self, home: str) -> bool:
         return self._python_files.is_installed(home)
 
     def train(self, unit: Unit) -> bool:
         """Whether the project of a file trains something, whether or not others install it."""
-        return not self.alone and self._asked_for("trains", os.path.realpath(unit.source.path))
+        return not self.alone and self._asked_for("trains", self._real(unit.source.path))
 
     def _trains(self, _home: str) -> bool:
         return self._python_files.train
@@ -300,7 +303,7 @@ class OtherFiles:
 
     def shown(self, unit: Unit) -> str:
         """What messages call a file: its path below the project's folder."""
-        return self._shown(os.path.realpath(unit.source.path))
+        return self._shown(self._real(unit.source.path))
 
     def _shown(self, path: str) -> str:
         return slashed(relative(path, self._root_of(path)))
@@ -318,7 +321,13 @@ def _reads(text: str, name: str, member: str) -> bool:
     if member != name:
         return f".{member}" in text or any("class " in line for line in _lines_with(text, name))
     otherwise = f"{name} as ", f".{name}", "import *"
-    return text.count(name) > 1 or any(each in text for each in otherwise)
+    return _count(text, name) > 1 or any(each in text for each in otherwise)
+
+
+def _count(text: str, word: str) -> int:
+    """How often a text holds a word, up to twice."""
+    first = text.find(word)
+    return (first >= 0) + (first >= 0 and text.find(word, first + len(word)) >= 0)
 
 
 def _lines_with(text: str, part: str) -> Iterator[str]:
@@ -335,7 +344,7 @@ def _hands_on(text: str, name: str, module: str) -> bool:
     """Whether a text does no more than import a name, or a module, so that others may have it."""
     words = name.partition(".")[0], module
     return "import *" in text or any(
-        text.count(word) == 1 or f"{word} as {word}" in text for word in words
+        _count(text, word) == 1 or f"{word} as {word}" in text for word in words
     )
 
 
