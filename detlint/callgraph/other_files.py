@@ -49,9 +49,8 @@ class OtherFiles:
         self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
         self._asked = defaultdict[str, set[tuple[str, ...]]](set)  # of each file
         self._busy: set[tuple[Unit, str]] = set()
-        self._real: Callable[[str], str] = cache(
-            os.path.realpath
-        )  # asks about each folder of a path
+        # Without a cache it asks the file system about each folder of a path.
+        self._real: Callable[[str], str] = cache(os.path.realpath)
         self.unit: Callable[[str], Unit] = cache(self._open)
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
