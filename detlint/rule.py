@@ -182,10 +182,10 @@ class Rule:
         no more than possible; ``linted``: the Python files that are linted."""
         if finding.confidence == Confidence.POSSIBLE:
             return False
-        line = os.path.realpath(finding.path), finding.row, programs
-        return (cls.lowered_where_dead and linted.never_runs(*line)) or (
-            cls.lowered_where_untrained and linted.is_left_out(*line)
-        )
+        path, row = os.path.realpath(finding.path), finding.row
+        if cls.lowered_where_dead and linted.never_runs(path, row, finding.column, programs):
+            return True
+        return cls.lowered_where_untrained and linted.is_left_out(path, row, programs)
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:  # noqa: ARG003

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import closure
 from detlint.index.facts import (
     IN_FILE,
     NEVER,
     OF_EXPERIMENT,
     ONCE,
+    UNKNOWN,
     UNSET,
     is_by_default,
     is_met_once,
@@ -84,6 +86,10 @@ class Conditions:
             least = self._least_doubt(path, part, depth + 1, default=default)
             self._used[key] = max(around, least)
         return self._used[key]
+
+    def is_unused(self, path: str, part: str) -> bool:
+        """Whether nothing gives what a function or class needs, wherever it is named."""
+        return self._least_doubt(path, part, _DEEPEST + 1, default=False) == NEVER
 
     def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
@@ -249,10 +255,21 @@ class Conditions:
         return in_files or any(each != IN_FILE for each in told)
 
     def passes(self, need: str) -> bool:
-        """Whether a call that stands in the program's own file passes an argument."""
+        """Whether a call that stands in the program's own file passes an argument, also to a
+        function that hands it on."""
+        return any(map(self._passes_itself, closure([need], self._handed_on)))
+
+    def _passes_itself(self, need: str) -> bool:
         reach = self._project.reach_of(self._path)
         calls = self._project.given(need, [self._path])
-        return any(each is True and reach.runs(self._path, *at) for *at, each in calls)
+        return any(each in (True, UNKNOWN) and reach.runs(self._path, *at) for *at, each in calls)
+
+    def _handed_on(self, need: str) -> Iterator[str]:
+        """What functions that run need to hand on what something needs."""
+        reach = self._project.reach_of(self._path)
+        for *at, each in self._project.given(need, self._paths):
+            if isinstance(each, str) and each and reach.runs(self._path, *at):
+                yield each
 
     def _is_given(self, need: str, *, surely: bool) -> bool:
         reach = self._project.reach_of(self._path)
@@ -262,7 +279,8 @@ class Conditions:
             sure = [each for each in running if reach.runs(self._path, *each[:2])]
             running = sure or running
         return (not running and not option_needed(need)) or any(
-            given if isinstance(given, bool) else self._may_pass(given, surely=surely)
+            given in (True, UNKNOWN)
+            or (isinstance(given, str) and self._may_pass(given, surely=surely))
             for _, _, given in running
         )
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import sys
-from functools import cache
+from functools import cache, cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD
+from detlint.dataflow.arguments.settings import names_tested
+from detlint.dataflow.control import exclude
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import is_unused, may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.unit import Unit
@@ -28,6 +32,7 @@ _FOREVER = sys.maxsize
 _LEAVING = frozenset(("return", "leave", "raise"))
 _DEEPEST = 6  # functions that are gone into, one within another
 _NAMING = frozenset(("global", "attr"))
+_NAMES = frozenset(("free", "global", "import"))  # which are read before all that uses them
 
 
 class Line(NamedTuple):
@@ -64,6 +69,26 @@ def _parts(function: str) -> tuple[str, ...]:
     return (function, function.removesuffix(".__init__")) if function else ("", MAIN)
 
 
+class Branch(NamedTuple):
+    """A way through a program that others exclude.
+
+    path, rows  where it stands, and the rows of that file that only it runs
+    nodes       what it leads to besides what runs on all ways
+    """
+
+    path: str
+    rows: frozenset[int]
+    nodes: frozenset[int]
+
+
+class _Naming(NamedTuple):
+    """A use of what leads somewhere: functions, classes and methods, and their nodes."""
+
+    use: Op
+    symbols: list[Symbol]
+    nodes: list[int]
+
+
 class Units:
     """The files of a project, each opened once for all of its programs."""
 
@@ -98,11 +123,10 @@ class Precedence:
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
-        reached = self._with(frozenset(), self._known((each, "") for each in self._imported))
-        if self._is_met(lines[1], reached):
+        if self._is_met(lines[1], self._loaded):
             return False
         unit = self._unit(self._start)
-        return self._goes(unit, unit.module, reached, lines, 0) is True
+        return self._goes(unit, unit.module, self._loaded, lines, 0) is True
 
     def passes_before(self, ends: list[tuple[str, int]]) -> tuple[tuple[str, int], Passage] | None:
         """The line of some that it gets to first, and what it passes before; None if that cannot
@@ -116,6 +140,120 @@ class Precedence:
         passage = Passage(lines, may_end, {})
         end = self._passes(unit, unit.module, passage, 0)
         return None if end is None else (end, passage)
+
+    def branches_without(self, ends: list[tuple[str, int]]) -> Iterator[Branch]:
+        """The branches of a program that get to none of some lines, where another one alone leads
+        to them all."""
+        lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
+        may_end = self._leading_to(frozenset(self._known((x.path, x.part) for x in lines)))
+        before, outer = self._loaded, list[int]()
+        unit = self._unit(self._start)
+        inner: tuple[Unit, Function] | None = (unit, unit.module)
+        met: set[Function] = set()
+        while inner is not None and inner[1] not in met and len(met) <= _DEEPEST:
+            unit, function = inner
+            met.add(function)
+            named = list(self._namings(unit, function))
+            leading = [each for each in named if not may_end.isdisjoint(each.nodes)]
+            own = [x for x in lines if x.path == unit.source.path and _holds(function, x)]
+            calls = [op for x in own for op in function.coded("call") if _row(op) == x.row]
+            if not self._is_plain(function, calls, leading):
+                before, outer = self._with(before, outer), []
+                leading, reached = self._leading(named, leading, before, lines)
+                hidden = len(set(map(_row, calls))) < len({each.row for each in own})
+                if hidden or self._are_met([x for x in lines if x not in own], reached):
+                    return
+                besides = [each for each in named if each not in leading]
+                ways = [*calls, *(each.use for each in leading)]
+                yield from self._excluded(function, ways, besides, before)
+                yield from self._dispatched(leading, lines, reached)
+            outer += [node for each in named if each not in leading for node in each.nodes]
+            inner = self._only(leading) if not own else None
+
+    def _is_plain(self, function: Function, calls: list[Op], leading: list[_Naming]) -> bool:
+        """Whether some lines, or one function that leads to them, are met in all branches."""
+        if len(leading) > 1 or _apart(function, [*calls, *(each.use for each in leading)]):
+            return False
+        return all(each.symbols and not self._makes(each) for each in leading)
+
+    def _namings(self, unit: Unit, function: Function) -> Iterator[_Naming]:
+        for op in function.ops:
+            if op.code not in (*_NAMES, "attr", "class"):
+                continue
+            symbols = self._named(unit, op)
+            nodes = self._nodes(symbols, op)
+            for use in ((op,) if op.code in ("attr", "class") else op.uses) if nodes else ():
+                yield _Naming(use, symbols, nodes)
+
+    def _leading(
+        self,
+        named: list[_Naming],
+        left: list[_Naming],
+        before: frozenset[int],
+        lines: list[Line],
+    ) -> tuple[list[_Naming], frozenset[int]]:
+        """Those of some that lead to one of some lines, and what is reached without these."""
+        besides = (each.nodes for each in named if each not in left)
+        reached = self._with(before, chain.from_iterable(besides))
+        met = partial(self._are_met, lines)
+        made = [x for x in left if self._makes(x) and not met(self._with(reached, x.nodes))]
+        reached = self._with(reached, chain.from_iterable(each.nodes for each in made))
+        leads = [x for x in left if x not in made and met(self._with(reached, x.nodes))]
+        return leads, reached
+
+    def _makes(self, naming: _Naming) -> bool:
+        """Whether it names classes alone, which lead to no method before one looks that up."""
+        classes = (part in self._index.outline(path).classes for path, part in naming.symbols)
+        return bool(naming.symbols) and all(classes)
+
+    def _are_met(self, lines: list[Line], reached: frozenset[int]) -> bool:
+        return any(self._is_met(each, reached) for each in lines)
+
+    def _excluded(
+        self, function: Function, ways: list[Op], named: list[_Naming], before: frozenset[int]
+    ) -> Iterator[Branch]:
+        """What of a function only runs where none of some operations does."""
+        apart = _apart(function, ways)
+        asked = " ".join(name for each in (*ways, *apart) for name in names_tested(each))
+        if not apart or "seed" in asked.lower():
+            return
+        inner = [node for each in named if each.use in apart for node in each.nodes]
+        outer = [node for each in named if each.use not in apart for node in each.nodes]
+        always = self._with(before, outer)
+        others = (op for op in function.ops if op not in apart and op.code not in _NAMES)
+        rows = frozenset(map(_row, apart)).difference(map(_row, others))
+        path = function.unit.source.path
+        yield Branch(path, rows, self._with(always, inner) - always)
+
+    def _dispatched(
+        self, leading: list[_Naming], lines: list[Line], reached: frozenset[int]
+    ) -> Iterator[Branch]:
+        """What the methods of other classes lead to, where one call leads to some lines of methods
+        by a name."""
+        call = leading[0].use if len(leading) == 1 and not leading[0].symbols else None
+        if call is None or call.code != "attr" or call.loop is not None:
+            return
+        if not all(each.part.endswith(f".{call.name}") for each in lines):
+            return
+        for path in sorted(self._files):
+            for part in self._index.outline(path).uses:
+                node = self._graph.known(path, part)
+                if node is None or not part.endswith(f".{call.name}"):
+                    continue
+                inner = self._with(reached, [node])
+                if not self._are_met(lines, inner):
+                    yield Branch(path, frozenset(), inner - reached)
+
+    def _only(self, leading: list[_Naming]) -> tuple[Unit, Function] | None:
+        """The one function that is called by what leads somewhere."""
+        symbols = {each for naming in leading for each in naming.symbols}
+        return self._inner(*symbols) if len(leading) == 1 and len(symbols) == 1 else None
+
+    def is_of(self, path: str, row: int, branch: Branch) -> bool:
+        """Whether a line only runs in a branch, for all that leads to it is seen."""
+        if path == branch.path and row in branch.rows:
+            return True
+        return self._graph.known(path, self._index.part_at(path, row)) in branch.nodes
 
     def is_passed(self, path: str, row: int, passage: Passage) -> bool:
         """Whether a line is passed for certain before the first of the lines is met: in a function
@@ -278,12 +416,36 @@ class Precedence:
         found = (self._graph.known(*each) for each in symbols)
         return [each for each in found if each is not None]
 
+    @cached_property
+    def _loaded(self) -> frozenset[int]:
+        """What is reached as the files are imported."""
+        return self._with(frozenset(), self._known((each, "") for each in self._imported))
+
     def _is_met(self, line: Line, reached: frozenset[int]) -> bool:
         return self._graph.known(line.path, line.part) in reached
 
     def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
         """What is reached besides from some nodes."""
         return self._graph.reached_from(nodes, self._files, reached)
+
+
+def _apart(function: Function, ways: list[Op]) -> set[Op]:
+    """What of a function only runs where none of some operations does."""
+    if not (function.leaving or any(x.region is not function.region for x in ways)):
+        return set()
+    paths = Paths(function)
+    apart = (op for op in function.ops if ways and all(_are_apart(op, each) for each in ways))
+    return set(filter(paths.may_run, apart))
+
+
+def _are_apart(one: Op, other: Op) -> bool:
+    """Whether only one of two operations runs, in whatever round of a loop."""
+    loops = (each for each in one.region.around() if each.loops)
+    return exclude(one, other) and not any(map(other.within, loops))
+
+
+def _row(op: Op) -> int:
+    return getattr(op.node, "lineno", 0)
 
 
 def _waits(around: Function, row: int) -> bool:

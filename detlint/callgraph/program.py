@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from detlint.callgraph.precedence import Precedence
+    from detlint.callgraph.precedence import Branch, Precedence
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
     from detlint.finding import Confidence
@@ -329,9 +329,15 @@ class Program:
         """Whether a line runs as far as names, and the classes of objects, tell, or by a name that
         the text hides."""
         hides = not HIDING.isdisjoint(self._holders)
-        called = partial(self._conditions.may_be_called, path, self._index.part_at(path, row))
-        told = self.runs(path, row) and self.known(f"may be called {path}:{row}", called)
+        part = self._index.part_at(path, row)
+        called = partial(self._may_be_used, path, part)
+        told = self.runs(path, row) and self.known(f"may be used {path}:{row}", called)
         return told or (hides and self.may_run(path, row))
+
+    def _may_be_used(self, path: str, part: str) -> bool:
+        """Whether what is called may be of its class, and no constant keeps it from being used."""
+        told = self._conditions
+        return told.may_be_called(path, part) and not told.is_unused(path, part)
 
     def _runs(self, path: str, row: int) -> bool:
         return self._reach.runs(self.path, path, self._index.part_at(path, row))
@@ -358,11 +364,7 @@ class Program:
     ) -> tuple[Located, str, Located] | None:
         """What it certainly draws before it seeds a library, ``among`` some draws if these alone
         count: such a draw, its kind, and the first seed."""
-        files = self._holders.get("seeds", ())
-        seeds = [
-            Located(path, fact)
-            for path, _, fact in self._standing("seeds", library, files, anywhere=True)
-        ]
+        seeds = self._seeds_of(library)
         found = self._precedence.passes_before([(each.path, each.fact.row) for each in seeds])
         if found is None:
             return None
@@ -382,6 +384,25 @@ class Program:
                 if passed and not self.is_replaced(each):
                     return each, kind, seed
         return None
+
+    def unseeded_branches(
+        self, library: str
+    ) -> Iterator[tuple[Located, Callable[[Located], bool]]]:
+        """Where all that seeds a library stands in one branch: what seeds, and of each other branch
+        whether a fact only holds there."""
+        seeds = self._seeds_of(library)
+        places = [(each.path, each.fact.row) for each in seeds]
+        for branch in self._precedence.branches_without(places):
+            yield seeds[0], partial(self._is_of, branch)
+
+    def _is_of(self, branch: Branch, located: Located) -> bool:
+        return self._precedence.is_of(located.path, located.fact.row, branch)
+
+    def _seeds_of(self, library: str) -> list[Located]:
+        """All that may seed a library."""
+        files = self._holders.get("seeds", ())
+        found = self._standing("seeds", library, files, anywhere=True)
+        return [Located(path, fact) for path, _, fact in found]
 
     def is_replaced(self, located: Located) -> bool:
         """Whether a checkpoint replaces first weights wherever they are drawn."""
@@ -557,16 +578,19 @@ class Program:
         return doubt
 
     def asked_for(
-        self, kind: str, what: str, often: Container[str], *, idle: bool = False
+        self, kind: str, what: str, often: Container[str], *, every: bool = False
     ) -> Iterator[Located]:
         """Sure facts of other files that its own file visibly leads to: first what it calls, last
-        what is used by what it uses, under no test; ``idle``: also those on which nothing seems
-        to depend."""
+        what is used by what it uses, under no test; ``every``: also those on which nothing seems
+        to depend, or that need what it may not pass."""
         named, unsaid = self._named(kind), []
-        known = (0, TESTED, IDLE) if idle else (0, TESTED)
+
+        def counts(each: Located) -> bool:
+            doubt = each.fact.doubt
+            return doubt in (0, TESTED, IDLE) if every else not doubt or self._passes(each.fact)
 
         def asks(each: Located) -> bool:
-            return each.fact.doubt in known and self._asks_for(each, often)
+            return counts(each) and self._asks_for(each, often)
 
         for each in self._sure(kind, what, named, named, asks):
             if each.fact.method in often:
@@ -577,11 +601,7 @@ class Program:
         holders = self._holders.get(kind, ())
         others = [each for each in self._near if each in holders and each != self.path]
         asked = partial(self._conditions.is_asked_for, often=often)
-
-        def counts(each: Located) -> bool:
-            return each.fact.doubt in known and asked(*each)
-
-        yield from self._sure(kind, what, others, None, counts)
+        yield from self._sure(kind, what, others, None, lambda each: counts(each) and asked(*each))
 
     @cached_property
     def _near(self) -> list[str]:
@@ -595,18 +615,23 @@ class Program:
         within: Mapping[str, Container[str]] | None,
         asked: Callable[[Located], bool],
     ) -> Iterator[Located]:
-        """Those that are asked for, if nothing but what its own file passes decides about them."""
+        """Those that are asked for, if no argument or option keeps them from running."""
         for path, part, fact in self._standing(kind, what, paths, within, anywhere=False):
             located = Located(path, fact)
-            sure = asked(located) and (fact.doubt != TESTED or self._passes(fact))
-            if sure and not self._doubt(kind, path, part, fact, surely=True):
+            if asked(located) and not self._doubt(kind, path, part, fact, surely=True):
                 yield located
 
     def _passes(self, fact: Fact) -> bool:
-        """Whether calls in its own file pass a function all that a fact of another needs."""
+        """Whether calls in its own file pass a function all that a fact of another needs, which
+        stands behind a test."""
         needs = fact.needs.splitlines()
         own = [each for each in needs if seed_needed(each)[0] == fact.method]
-        return bool(needs) and own == needs and all(map(self._conditions.passes, own))
+        return (
+            fact.doubt == TESTED
+            and bool(needs)
+            and own == needs
+            and all(map(self._conditions.passes, own))
+        )
 
     def _is_loop(self, path: str, part: str) -> bool:
         """Whether a tool trains by a part of a file: its own file calls that, a function that

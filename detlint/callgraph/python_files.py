@@ -9,15 +9,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
+from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
-from detlint.index.facts import HIDING
+from detlint.index.facts import HIDING, UNKNOWN, is_never_met, seed_needed
 from detlint.index.scan import MAIN
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
 from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.index.index import Index
@@ -66,9 +67,10 @@ class PythonFiles:
             each.looks_up_modules for each in programs
         )
 
-    def never_runs(self, path: str, row: int, programs: Sequence[Program]) -> bool:
-        """Whether a line stands in what no program runs that has its file, unless others may use
-        it; or in a class that waits for others to derive from it, and none of the project does."""
+    def never_runs(self, path: str, row: int, column: int, programs: Sequence[Program]) -> bool:
+        """Whether a place stands in what no program runs that has its file, or gives what it needs
+        to run, unless others may use it; or in a class that waits for others to derive from it, and
+        none of the project does."""
         within = [each for each in programs if path in each]
         if within and not any(each.may_reach(path, row) for each in within):
             naming = self._naming(path, row)
@@ -78,7 +80,28 @@ class PythonFiles:
             if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
                 return True
         left = bool(programs) and not within and self._is_unnamed(path, row)
-        return left or self._lacks_heirs(path, row)
+        return left or self._lacks_heirs(path, row) or self._is_spared(path, row, column)
+
+    def _is_spared(self, path: str, row: int, column: int) -> bool:
+        """Whether all calls pass something for what a place stands in for."""
+        needs = self._index.needs(path, row, column)
+        return bool(needs) and not (self.is_installed(path) or all(map(self._may_get, needs)))
+
+    def _may_get(self, need: str) -> bool:
+        """Whether a call may pass an argument, or what is handed on as such; what is passed, and
+        not known to be None, is something."""
+        if is_never_met(need):
+            return False
+        start: list[bool | str] = [need]
+        told = list(closure(start, self._answers))
+        return True in told or not (False in told or UNKNOWN in told)
+
+    def _answers(self, need: bool | str) -> Iterator[bool | str]:
+        """What files say of their calls, and the needs of functions that hand it on."""
+        function, parameter = seed_needed(need) if isinstance(need, str) and need else ("", "")
+        for each in self._paths if function else ():
+            if self._index.holds(each, [function, f".{parameter}"]):
+                yield from (answer for _, answer in self._index.gives(each, str(need)))
 
     @staticmethod
     def _offers(path: str, programs: Sequence[Program]) -> bool:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import operator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import bound, word_of
 from detlint.dataflow.slices import closure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
 
     Assumed = Callable[[Op], object]
 
+OTHER = "\0"  # stands for values that a function is seen to compare with nothing
 _UNKNOWN = ...
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "Lt": operator.lt,
@@ -28,17 +29,22 @@ _EQUAL = {"Is": True, "Eq": True, "IsNot": False, "NotEq": False}
 _IN = {"In": True, "NotIn": False}
 _WRITTEN = frozenset(("list", "set", "tuple"))
 _EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
+_OF_TEXTS = frozenset(("casefold", "lower", "lstrip", "rstrip", "strip", "title", "upper"))
 _DEEPEST = 40  # tests in tests
+_CALLS = 3  # functions, one within another, of which what they give is worked out
 _LEAVING = ("return", "leave", "raise")
 
 
 class Paths:
     """Answers for one function; ``assumed``: what a value is, ``...`` where that is not known."""
 
-    def __init__(self, function: Function, assumed: Assumed = lambda _: _UNKNOWN) -> None:
+    def __init__(
+        self, function: Function, assumed: Assumed = lambda _: _UNKNOWN, calls: int = 0
+    ) -> None:
         self._function = function
         self._values = function.unit.values
         self._assumed = assumed
+        self._calls = calls  # from which it is entered
         self._held: dict[Op, bool | None] = {}
 
     def may_run(self, op: Op) -> bool:
@@ -99,9 +105,17 @@ class Paths:
     def holds(self, test: Op) -> bool | None:
         """Whether a condition holds; None if that is not known."""
         if test not in self._held:
-            value = self._value(test)
-            self._held[test] = None if value is _UNKNOWN else bool(value)
+            self._held[test] = self._truth(test, 0)
         return self._held[test]
+
+    def _truth(self, op: Op, depth: int) -> bool | None:
+        """Whether a value counts as true; of ``a or b`` that may be known without the value."""
+        if op.code == "boolean" and depth <= _DEEPEST and self._assumed(op) is _UNKNOWN:
+            sides = [self._truth(each, depth + 1) for each in op.args]
+            decides = op.name == "Or"
+            return decides if decides in sides else None if None in sides else not decides
+        value = self._value(op, depth)
+        return None if value is _UNKNOWN else bool(value)
 
     def _value(self, op: Op, depth: int = 0) -> object:
         """What an operation gives; ``...`` if that is not known."""
@@ -124,21 +138,41 @@ class Paths:
         return bool(own) and not rebound.isdisjoint(self._function.names_of(op))
 
     def _of_call(self, op: Op, depth: int) -> object:
-        if len(op.args) == 2 and word_of(op) in _EXIST and self._value(op.args[1], depth) is None:
+        given = [self._value(each, depth) for each in op.args[1:]]
+        called = op.args[0]
+        if len(given) == 1 and given[0] is None and word_of(op) in _EXIST:
             return False
-        return _UNKNOWN
+        if not given and called.code == "attr" and called.name in _OF_TEXTS:
+            text = self._value(called.args[0], depth)
+            return getattr(text, called.name)() if isinstance(text, str) else _UNKNOWN
+        if len(given) == 1 and given[0] is not _UNKNOWN and "builtins.str" in op.called:
+            return str(given[0])
+        known = any(each is not _UNKNOWN for each in given) and not op.unpacks
+        return self._given_back(op, depth) if known and self._calls < _CALLS else _UNKNOWN
+
+    def _given_back(self, call: Op, depth: int) -> object:
+        """What a function of the file certainly gives for what a call passes."""
+        callee = self._values.callee(call)
+        if callee is None or callee.is_generator or not callee.is_defined:
+            return _UNKNOWN
+        ask = partial(self._value, depth=depth)
+        inner = Paths(callee, partial(passed, bound(callee, call), ask=ask), self._calls + 1)
+        returns = [each for each in callee.returns if inner.may_run(each)]
+        ends = any(each.region is callee.region for each in returns)
+        found = [inner.value(x.args[0]) if x.args else None for x in returns if ends]
+        return found[0] if found and all(each == found[0] for each in found) else _UNKNOWN
 
     def _of_not(self, op: Op, depth: int) -> object:
-        value = self._value(op.args[0], depth)
-        return value if value is _UNKNOWN else not value
+        truth = self._truth(op.args[0], depth)
+        return _UNKNOWN if truth is None else not truth
 
     def _of_boolean(self, op: Op, depth: int) -> object:
-        sides = [self._value(each, depth) for each in op.args]
-        decides = op.name == "Or"
-        known = [bool(each) for each in sides if each is not _UNKNOWN]
-        if decides in known:
-            return decides
-        return not decides if len(known) == len(sides) else _UNKNOWN
+        value: object = _UNKNOWN
+        for each in op.args:
+            value = self._value(each, depth)
+            if value is _UNKNOWN or bool(value) is (op.name == "Or"):
+                break
+        return value
 
     def _of_compare(self, op: Op, depth: int) -> object:
         sides = [self._value(each, depth) for each in op.args]
@@ -154,7 +188,7 @@ class Paths:
         if how in _IN:
             held = self._is_in(left, op, depth)
             return held if held is _UNKNOWN else held is _IN[how]
-        if right is _UNKNOWN:
+        if right is _UNKNOWN or (self._calls and OTHER in (left, right)):
             return _UNKNOWN
         if how in _EQUAL:
             return (left == right) is _EQUAL[how]
@@ -163,10 +197,20 @@ class Paths:
 
     def _is_in(self, value: object, held: Op, depth: int) -> object:
         """Whether a collection that is written out holds a value."""
-        if held.code not in _WRITTEN:
+        if held.code not in _WRITTEN or (self._calls and value == OTHER):
             return _UNKNOWN
         values = [self._value(each, depth) for each in held.args]
         return _UNKNOWN if _UNKNOWN in values else value in values
+
+
+def passed(given: Mapping[Op, Op], op: Op, ask: Assumed = lambda op: op.constant) -> object:
+    """What a parameter certainly is by what a call gives, or by its default."""
+    if op.code != "param" or op.name[0]:
+        return _UNKNOWN
+    value = given.get(op)
+    if value is not None:
+        return ask(value)
+    return op.args[0].constant if op.args else _UNKNOWN
 
 
 def deciding(op: Op) -> Iterator[Op]:
@@ -181,7 +225,13 @@ def deciding(op: Op) -> Iterator[Op]:
 
 def _looked_into(op: Op) -> Sequence[Op]:
     judged = op.code in _WRITTEN or hasattr(Paths, f"_of_{op.code}")
-    return op.args if judged else ()
+    return inputs(op) if judged else ()
+
+
+def inputs(op: Op) -> Sequence[Op]:
+    """What an operation takes; of a method that is called, the object, too."""
+    of_method = op.code == "call" and op.args[0].code == "attr"
+    return (*op.args[1:], *op.args[0].args) if of_method else op.args
 
 
 def tests(function: Function) -> Iterator[Op]:

@@ -58,6 +58,7 @@ VARIABLES = (  # of the environment, those that a rule asks about
 HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts can set it
 
 
+UNKNOWN = ""  # in the place of a need: a call passes what may be None, for all that is known
 NO_FILE = "\0file"  # in the place of an option: that a file is not there yet
 
 

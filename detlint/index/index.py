@@ -328,6 +328,15 @@ class Index:
             self._learn(path, question, read_uses(self.source(path), name, default=default))
         return [(row, needs) for row, needs in answers[question]]
 
+    def needs(self, path: str, row: int, column: int) -> list[str]:
+        """What has to be passed for a call to run, as ``read_needs`` tells it."""
+        answers, question = self._of(path), f"needs {row}:{column}"
+        if question not in answers:
+            from detlint.dataflow.arguments.required_arguments import read_needs
+
+            self._learn(path, question, read_needs(self.source(path), row, column))
+        return list(answers[question])
+
     def calls(self, path: str, name: str) -> list[tuple[int, str]]:
         """Where a file calls a function or class under no test, as ``read_calls`` tells it."""
         answers, question = self._of(path), f"calls {name}"

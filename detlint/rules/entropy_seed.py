@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness import entropy
-from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
+from detlint.dataflow.randomness.fallbacks import fallback
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seed_places import (
@@ -317,14 +317,12 @@ class EntropySeed(Rule):
         self, node: ast.expr, call: Op, claim: str, edits: tuple[Edit, ...], result: str
     ) -> None:
         self._told.add(node, call)
-        never = is_always_given(call, fallback(call), self.all_callers)
         self.report(
             node,
             f"{claim} (`{self._shown(call.node)}`), {result}",
             advice=_ADVICE,
             edits=edits,
             safe=False,
-            confidence=Confidence.POSSIBLE if never else None,
         )
 
     def _follow_out(self, functions: Sequence[Function]) -> None:

@@ -37,7 +37,7 @@ class SaltedHash(Rule):
     - what is hashed is a string by its name alone, as in `hash(path)`
     - the hash goes into a column, or into what identifies something; only returned or kept under a
       name, it is *possible*
-    - a script or an image that starts the program sets `PYTHONHASHSEED`
+    - a script or an image that starts the program sets `PYTHONHASHSEED`, or no program runs it
 
     Not reported:
     - hashes of numbers, and of what is not known to be a string
@@ -50,6 +50,7 @@ class SaltedHash(Rule):
     code = "DET105"
     summary = "the hash of a string differs from run to run"
     triggers = ("hash(",)
+    lowered_where_dead = True
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
     examples = (

@@ -102,7 +102,8 @@ class TfDeterminismNeverEnabled(Rule):
         missing = []
         if not program.has("enables", "tensorflow"):
             missing.append("tf.config.experimental.enable_op_determinism()")
-        if not program.has("seeds", "tensorflow"):
+        beside = program.unseeded_branches("tensorflow")
+        if not program.has("seeds", "tensorflow") or any(holds(first) for _, holds in beside):
             missing.append("tf.keras.utils.set_random_seed(seed)")
         if missing:
             old = [name for name in _OLD if program.has("sets", name)]

@@ -12,7 +12,7 @@ from detlint.dataflow.orders.expected import is_installed
 from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
 from detlint.dataflow.orders.listings import Listings, Walk
 from detlint.dataflow.orders.use import RETURNED, only_returned
-from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
+from detlint.dataflow.randomness.fallbacks import fallback
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -169,8 +169,6 @@ class UnorderedListing(Rule):
         if assumed or is_installed(self.unit.values, found.op):
             return Confidence.POSSIBLE
         if are_sources(found.op) or are_shards(found.op):
-            return Confidence.POSSIBLE
-        if is_always_given(found.op, fallback(found.op), self.all_callers):
             return Confidence.POSSIBLE
         return self.lowered(found.op.node)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.roles import keeps
 from detlint.dataflow.arguments.options import is_none_by_default, option_of
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.randomness.fallbacks import fallback, is_always_given
+from detlint.dataflow.randomness.fallbacks import fallback
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.finding import Edit
@@ -283,10 +283,9 @@ class UnseededGenerator(Rule):
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
-        never = is_always_given(call, missing, self.all_callers)
         fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
         timed = self._generators.is_only_timed(fate, clocks=clocks)
-        sure = Confidence.POSSIBLE if never or timed else None
+        sure = Confidence.POSSIBLE if timed else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
 
     def _shown(self, call: ast.Call) -> str:

@@ -132,6 +132,7 @@ class UnseededGlobalRng(Rule):
     - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - the same where a seed only runs as a file is made that is not there yet
+    - what a program draws in one branch, or in a method of one class, where another one alone seeds
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
@@ -228,6 +229,7 @@ class UnseededGlobalRng(Rule):
             if trains and seeds():
                 yield from cls._unseeded_process(program, library)
                 yield from cls._drawn_too_soon(program, library, cls.confidence)
+                yield from cls._drawn_beside(program, library, cls.confidence)
             else:
                 draws = cls._draws(program, library, trains=trains)
                 if task is not None:
@@ -265,12 +267,13 @@ class UnseededGlobalRng(Rule):
             if not all_asked:
                 return
         if trains and (seeds := list(program.facts("seeds", library))):
-            beside = {(each.path, each.fact.place) for each in seeds if each.fact.doubt == ONCE}
+            first = {(each.path, each.fact.place) for each in seeds if each.fact.doubt == ONCE}
+            beside = {(each.path, each.fact.place) for each in seeds}
             draws = (
                 each
                 for each in draws
-                if program.happens_by_default(each[0])
-                and (each[0].path, each[0].fact.place) not in beside
+                if (place := (each[0].path, each[0].fact.place)) not in first
+                and (place not in beside or program.happens_by_default(each[0]))
             )
         found = cls._surest(program, draws)
         if found is None and all_asked:
@@ -287,6 +290,7 @@ class UnseededGlobalRng(Rule):
         else:
             own = list(cls._draws_of_tool(program, library))
             yield from cls._drawn_too_soon(program, library, sure, own)
+            yield from cls._drawn_beside(program, library, sure)
 
     @classmethod
     def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
@@ -383,6 +387,28 @@ class UnseededGlobalRng(Rule):
             )
 
     @classmethod
+    def _drawn_beside(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
+        """What a program draws in one of its branches, where another one alone seeds."""
+        for seed, holds in program.unseeded_branches(library):
+            trains = any(map(holds, program.facts("trains")))
+            drawn = cls._draws(program, library, trains=trains)
+            found = cls._surest(program, (each for each in drawn if holds(each[0])))
+            if found is not None:
+                draw, verb = found
+                usual = program.happens_by_default(draw)
+                call = _SEEDED_BY[library].replace("(seed)", "(0)")
+                remedy = f"call {call} at the start of {program.title}"
+                yield program.finding(
+                    cls,
+                    draw,
+                    f"{program.shown(draw)} {verb} from {_GENERATORS[library]}, which "
+                    f"{program.shown(seed)} seeds in another branch alone; {remedy}",
+                    remedy,
+                    confidence=sure if usual else Confidence.POSSIBLE,
+                )
+                return
+
+    @classmethod
     def _told(
         cls, program: Program, library: str, first: Located, verb: str, sure: Confidence
     ) -> Finding:
@@ -413,8 +439,9 @@ class UnseededGlobalRng(Rule):
         rather its own than one that it asks others for."""
         own = list(program.facts("draws", library, own=True))
         of_use = (each for each in own if each.fact.doubt < IDLE)
-        elsewhere = cls._drawn_elsewhere(program, library, idle=True)
-        first = next(chain(of_use, own, elsewhere), None)
+        elsewhere = cls._drawn_elsewhere(program, library)
+        others = cls._drawn_elsewhere(program, library, every=True)
+        first = next(chain(of_use, own, elsewhere, others), None)
         return None if first is None else (first, "draws")
 
     @classmethod
@@ -498,12 +525,13 @@ class UnseededGlobalRng(Rule):
 
     @staticmethod
     def _drawn_elsewhere(
-        program: Program, library: str, *, idle: bool = False
+        program: Program, library: str, *, every: bool = False
     ) -> Iterator[Located]:
         """What functions of other files draw that it calls, and data sets and models that its own
-        file names, each time that they are asked; ``idle``: also for nothing."""
+        file names, each time that they are asked; ``every``: also for nothing, or behind a test
+        that it may not pass."""
         for kind in ("draws", "drops"):
-            for each in program.asked_for(kind, library, PER_BATCH, idle=idle):
+            for each in program.asked_for(kind, library, PER_BATCH, every=every):
                 tried = _EXAMPLE.fullmatch(each.fact.text) is not None
                 if not tried and not program.only_tries(each):
                     yield each

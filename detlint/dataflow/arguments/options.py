@@ -17,6 +17,7 @@ _READS = frozenset(("get", "pop"))
 _ADDS = "add_argument"
 _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
 _SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
+_WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
 _DEEPEST = 8  # ``cfg.data.train.flip``
 
 
@@ -76,10 +77,16 @@ def _set_by(op: Op, option: str) -> Iterator[object]:
 
 
 def _item_set_by(op: Op, option: str) -> Iterator[object]:
-    if op.code == "entry" and op.args[0].text == option:
+    if op.code == "entry" and op.args[0].text == option and not is_written_out(op):
         yield op.values.constant(op.args[1])
     elif op.code == "store_item" and op.args[1].text == option:
         yield op.values.constant(op.args[2])
+
+
+def is_written_out(entry: Op) -> bool:
+    """Whether the dict of an entry only becomes text."""
+    uses = [use for held in entry.uses for use in held.uses]
+    return bool(uses) and all(not _WRITING.isdisjoint(use.called) for use in uses)
 
 
 def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:

@@ -10,14 +10,21 @@ from bisect import bisect_left
 from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from detlint.dataflow.arguments.options import option_of, values_by_default, values_set
+from detlint.dataflow import lattice
+from detlint.dataflow.arguments.options import (
+    is_written_out,
+    option_of,
+    values_by_default,
+    values_set,
+)
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.path_conditions import Paths, deciding, tests
+from detlint.dataflow.path_conditions import OTHER, Paths, deciding, inputs, tests
 from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import alternatives, behind, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
-from detlint.index.facts import NO_FILE
+from detlint.index.facts import NO_FILE, UNKNOWN
 from detlint.index.scan import CALLED
+from detlint.models import randomness
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.mentions import mentions
 from detlint.syntax.parsing import REFUSALS
@@ -36,10 +43,12 @@ _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
 _OFF = (None, False, 0, -1)  # values that calls pass to turn something off
 _SWITCHES = (*_OFF, True)
+_SWITCHED = frozenset(map(repr, _SWITCHES))
 _MOST = 40  # parameters of a function, or fields, on which something may depend
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
 _BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
+_MAKING_GENERATORS = frozenset(randomness.SEED_PARAMETER)
 _THERE = frozenset(("exists", "isdir", "isfile", "is_dir", "is_file"))
 _MAKING = frozenset(("dump", "makedirs", "mkdir", "save", "savez", "to_csv", "write"))
 Answer = tuple[int, "bool | str"]
@@ -50,8 +59,8 @@ class Need(NamedTuple):
     constructor the class; without that, an option of the program. ``place`` is -1 where it only
     has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
     does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
-    what is asked is whether it runs where nobody gives the program options. ``field``: it is one of
-    a dataclass, which others may set later."""
+    what is asked is whether it runs where nobody gives the program options. ``field``: it is an
+    attribute, which others may set later."""
 
     function: str
     parameter: str
@@ -62,6 +71,11 @@ class Need(NamedTuple):
     runs: tuple[str, ...] = ()
     default: bool = False
     field: bool = False
+
+    @property
+    def compared(self) -> bool:
+        """Whether it runs with something that it is compared with."""
+        return any(each not in _SWITCHED for each in self.runs)
 
     @classmethod
     def parse(cls, text: str) -> Need:
@@ -77,8 +91,23 @@ class Need(NamedTuple):
         """Whether it runs with a value."""
         if isinstance(value, float) and not value.is_integer():
             return True
-        written = repr(int(value) if isinstance(value, float) else value)
-        return written in self.runs or (self.others and written not in self.stops)
+        empty = isinstance(value, (str, tuple)) and not value
+        written = "False" if empty else _written_as(value)
+        if isinstance(value, (int, float)) and value < -1 and written not in self.stops:
+            return "-1" in self.runs or written in self.runs
+        alike = isinstance(value, str) and value.strip().casefold() in self._texts
+        return alike or written in self.runs or (self.others and written not in self.stops)
+
+    @property
+    def _texts(self) -> set[str]:
+        """The texts with which it runs, past what may be stripped off before one compares."""
+        return {each.strip("'\" ").casefold() for each in self.runs}
+
+    def allows_some(self, *, constants: bool) -> bool:
+        """Whether it runs with something that is not None; ``constants``: that may be equal to what
+        is written out, or count as false."""
+        runs = set(self.runs) - {"None"}
+        return self.others or bool(runs if constants else runs & {"True"})
 
 
 _FALSE = ("False", "None", "0")
@@ -107,6 +136,12 @@ class Needs:
         options = self._options if self._may_not_run(op) else ()
         found = (self._of_option(op, each) for each in options)
         return [*self.of(op), *(each for each in found if each is not None)]
+
+    def of_place(self, op: Op) -> list[Need]:
+        """The same; of the default of a parameter, that a call leaves it out."""
+        taken = next((each for each in op.uses if each.code == "param" and op in each.args), None)
+        left = _need(taken, ((), False, ("None",)), unset=False) if taken is not None else None
+        return [left] if left is not None else self.with_options(op)
 
     def by_default(self, op: Op) -> list[Need]:
         """What keeps an operation from running where nobody gives the program options."""
@@ -160,17 +195,19 @@ class Needs:
 
     @staticmethod
     def _of_place(op: Op, place: _Place, taken: Op) -> Need | None:
-        unset, flag = place.turns_off(op, taken.args[0].constant if taken.args else ...)
-        judged = place.judge(op) if unset or flag or not taken.args else ()
-        if not judged or not (unset or flag or judged[0]):
+        default = taken.args[0].constant if taken.args else ...
+        unset, flag = place.turns_off(op, default)
+        judged = place.judge(op, default) if unset or flag or not taken.args else ()
+        if not judged or not (unset or flag or judged[0] or not judged[1]):
             return None
         return _need(taken, judged, unset=unset)
 
     @cached_property
     def _fields(self) -> list[tuple[_Place, _Field]]:
-        """The fields of dataclasses that tests of the function read: ``self.cfg.flip``."""
+        """The fields that tests of the function read, of dataclasses, ``self.cfg.flip``, and those
+        that only a constructor gives a value, a constant."""
         seen: dict[str, Op] = {}
-        for each in self._tests.read if "dataclass" in self._function.unit.text else ():
+        for each in self._tests.read:
             if each.code == "attr" and _name_of(each) and len(seen) < _MOST:
                 seen.setdefault(_name_of(each), each)
         found = ((each, self._field(each)) for each in seen.values())
@@ -179,6 +216,9 @@ class Needs:
     def _field(self, read: Op) -> _Field | None:
         unit, name = self._function.unit, str(read.name)
         kept = read.args[0]
+        own = self._own_constant(self._function.class_name, name) if kept.is_self else None
+        if own is not None or "dataclass" not in unit.text:
+            return own
         owner = unit.values.owner(kept if kept.is_self else self._taken(kept) or kept)
         pieces = unit.classes.get(owner, ())
         body = next((unit.function(each) for each in pieces if each.kind == "class"), None)
@@ -193,6 +233,19 @@ class Needs:
         if not isinstance(value, ast.Constant):
             return None
         return _Field(owner, name, -1 if node.bases else names.index(name), value.value)
+
+    def _own_constant(self, owner: str, name: str) -> _Field | None:
+        """An attribute that is a constant from the constructor on, for all that the file shows."""
+        unit = self._function.unit
+        stored = unit.stored(owner, name) if owner in unit.classes else []
+        made = stored[0] if len(stored) == 1 else None
+        if made is None or made.code != "store_attr" or made.args[1].constant is ...:
+            return None
+        others = (each for each in unit.stores(name) if each is not made)
+        if made.function.word != _CONSTRUCTOR or not _is_only_own(others, {owner}):
+            return None
+        hidden = "setattr(" in unit.text or "__dict__" in unit.text
+        return None if hidden else _Field(owner, name, -1, made.args[1].constant, passed=False)
 
     def _of_option(self, op: Op, place: _Place) -> Need | None:
         """An option without which an operation does not run, if one value or all do."""
@@ -278,17 +331,19 @@ def _is_only_own(stores: Iterator[Op], apart: Collection[str]) -> bool:
 
 
 class _Field(NamedTuple):
-    """A field of a dataclass that has a constant for its default."""
+    """A field that has a constant for its default. ``passed``: who makes the object may give it
+    another value."""
 
     owner: str
     name: str
     place: int
     default: object
+    passed: bool = True
 
 
 def _of_field(op: Op, place: _Place, field: _Field) -> Need | None:
     unset, flag = place.turns_off(op, field.default)
-    if not (unset or flag):
+    if not (unset or (flag and field.passed)):
         return None
     stops, others, runs = place.judge(op)
     return Need(*field[:3], stops, others, unset, runs, field=True)
@@ -308,8 +363,8 @@ def _is_off(taken: Op) -> bool:
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict
+_MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()`
 _DEEPEST = 3  # collections and branches in each other that say what a value may be
-_OTHER = "\0"  # a value that nothing is compared with
 
 
 class _Tests:
@@ -350,25 +405,31 @@ class _Place:
 
     @cached_property
     def compared(self) -> list[object]:
-        """The texts and numbers with which it is compared."""
+        """The texts and whole numbers with which it is compared."""
         around = [each for each in self._tests.read if each.code == "compare" and self._is_in(each)]
         sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
         found = (side.name for side in sides if side.code == "const")
-        return [each for each in found if isinstance(each, (str, int))]
+        return [each for each in found if isinstance(each, (str, int)) or _is_whole(each)]
 
     def _is_in(self, compare: Op) -> bool:
-        return any(_is_same(self._op, self.option, each) for each in compare.args)
+        sides = closure(compare.args, lambda op: inputs(op) if op.code in _MADE_OF else (), _MOST)
+        return any(_is_same(self._op, self.option, each) for each in sides)
 
-    def judge(self, op: Op) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    def judge(self, op: Op, default: object = ...) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """With which values an operation does not run, whether with others, and with which."""
-        told = {repr(each): self.runs(op, each) for each in (*_SWITCHES, *self.compared)}
+        told = {_written_as(each): self.runs(op, each) for each in (*_SWITCHES, *self.compared)}
         stops = tuple(each for each, runs in told.items() if not runs)
-        return stops, self.runs(op, _OTHER), tuple(each for each, runs in told.items() if runs)
+        others = _others(default)
+        runs = tuple(each for each, runs in told.items() if runs)
+        return stops, any(self.runs(op, each) for each in others), runs
 
     def turns_off(self, op: Op, default: object) -> tuple[bool, bool]:
         """Whether an operation does not run with a default, and whether with the other value of a
-        flag: of what runs by default, only such is followed, as most code is of this kind."""
-        flag = isinstance(default, bool) and not self.runs(op, not default)
+        flag, or with anything but None or -1: of what runs by default, only such is followed, as
+        most code is of this kind."""
+        others = (not default,) if isinstance(default, bool) else _others(default)
+        stands_in = default is None or isinstance(default, bool) or _is_number(default)
+        flag = stands_in and not any(self.runs(op, each) for each in others)
         return default is not ... and not self.runs(op, default), flag
 
     def runs(self, op: Op, value: object) -> bool:
@@ -387,6 +448,25 @@ class _Place:
         if asked not in self._among:
             self._among[asked] = any(_is_same(self._op, self.option, each) for each in asked)
         return self._among[asked]
+
+
+def _others(default: object) -> tuple[object, ...]:
+    """Values that stand for all with which a parameter is not compared: where it is a number that
+    may mean that there is none, for numbers."""
+    return (1, sys.maxsize) if _is_number(default) else (OTHER,)
+
+
+def _is_number(default: object) -> bool:
+    """Whether it is a number that may mean that there is none."""
+    return isinstance(default, int) and not isinstance(default, bool) and default <= 0
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, float) and value.is_integer()
+
+
+def _written_as(value: object) -> str:
+    return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _assumed(value: object, read: Op, option: str, op: Op) -> object:
@@ -502,8 +582,7 @@ def _sets(unit: Unit, need: Need) -> bool:
         return False
     if need.function in unit.classes or unit.defines(need.function):
         return False
-    stores = unit.stores(need.parameter)
-    return not _is_only_own(stores, ()) if need.field else any(True for _ in stores)
+    return not _is_only_own(unit.stores(need.parameter), ())
 
 
 def _other_names(unit: Unit, name: str) -> list[str]:
@@ -526,7 +605,7 @@ def _is_named(op: Op, name: str, words: list[str]) -> bool:
     named = op.code in ("global", "free", "class") and op.name in words
     if not named and op.code == "import":
         named = str(op.name).rpartition(".")[2] == name
-    if not named and (op.code != "attr" or op.name != name):
+    if not named and (op.code != "attr" or op.name != name or option_of(op)):
         return False
     known = op.values.qualified(op)
     return not any(each.partition(".")[0] in _LIBRARIES for each in known)
@@ -553,8 +632,22 @@ def _answered(call: Op, need: Need) -> bool | str | None:
         return any(map(need.allows, written))
     found = _given_on(given, need)
     if found is None:
-        return True
+        return _may_allow(given, need)
     return None if found[:3] == need[:3] else found.dump()
+
+
+def _may_allow(given: Op, need: Need) -> bool | str:
+    """Whether something runs with a value that is not written out; ``UNKNOWN`` where that takes a
+    value that is None or counts as false, and this one is not known to be."""
+    if need.allows_some(constants=False):
+        return True
+    bound = given.values.bound(given) or [given]
+    if all(_MAKING_GENERATORS.issuperset(each.called or [""]) for each in bound):
+        return False
+    types = given.values.types(given)
+    if not types or not lattice.is_known(types) or lattice.may_be(types, "none"):
+        return True if need.compared else UNKNOWN
+    return need.allows_some(constants=not lattice.are(types, "function", "type"))
 
 
 def _written(given: Op, depth: int = 0) -> list[object] | None:
@@ -584,8 +677,10 @@ def _parts(given: Op) -> list[Op]:
 
 def _elements(collection: Op) -> list[Op]:
     """The elements, or keys, of a collection that is written out and never changed, or what a view
-    of it gives."""
+    of it gives, also if that is gone through by ``tqdm``."""
     made, view = collection, ""
+    while (gone_through := _gone_through(made)) is not None:
+        made = gone_through
     if made.code == "call" and made.args[0].code == "attr" and word_of(made) in _VIEWS:
         made, view = made.args[0].args[0], word_of(made)
     held = made.values.bound_to(made)
@@ -597,6 +692,13 @@ def _elements(collection: Op) -> list[Op]:
             return []
         return held.args if view == "items" else [x.args[view == "values"] for x in held.args]
     return held.args if held.code in ("list", "set", "tuple") else []
+
+
+def _gone_through(call: Op) -> Op | None:
+    """What has the elements that a call gives: ``x`` of ``tqdm(x)``."""
+    row = call.values.function_row(call) if call.code == "call" else None
+    same = row is not None and row.returns.endswith("[E0]")
+    return call.args[1] if same and call.args[1:] else None
 
 
 def _unpacked(call: Op, need: Need) -> bool | str | None:
@@ -650,6 +752,23 @@ def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, li
         return [(0, [])]
 
 
+def read_needs(source: Source, row: int, column: int) -> list[str]:
+    """What has to be passed for a line of a file to run, where an expression begins there."""
+    try:
+        return in_deep_stack(lambda: _needs_at(opened_code(source), row, column))
+    except (UnparsedError, *REFUSALS):
+        return []
+
+
+def _needs_at(unit: Unit, row: int, column: int) -> list[str]:
+    around = unit.at(unit.source.line_starts[row - 1] + column - 1)
+    for function in around.everything() if around is not None else ():
+        for op in function.coded("call"):
+            if unit.source.location(unit.span(op.node)[0]) == (row, column):
+                return [each.dump() for each in Needs(function).of_place(op)]
+    return []
+
+
 def read_calls(source: Source, name: str) -> list[tuple[int, str]]:
     """Where a file calls a function or class, or hands it to what may, under no test, each with
     the function or method that this stands in; nothing of a file that does not parse."""
@@ -671,8 +790,14 @@ def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[s
         ask = needs.by_default if default else needs.with_options
         # A name is read once, at the start of the function; a text may only look like it.
         used = [op] if op.code in ("attr", "class") else op.uses
-        for use in [x for x in used if op.code != "const" or x.code not in _ASIDE]:
+        for use in [x for x in used if op.code != "const" or not _is_aside(x)]:
             yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]
+
+
+def _is_aside(use: Op) -> bool:
+    """Whether a text is looked up in nothing: it is compared, or the key of what only becomes
+    text."""
+    return use.code in _ASIDE or (use.code == "entry" and is_written_out(use))
 
 
 def _calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:

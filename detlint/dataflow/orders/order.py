@@ -21,7 +21,7 @@ from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.orders.messages import Messages
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
-from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
 from detlint.index.imports import code_imports
@@ -210,7 +210,7 @@ class Orders:
             return True
         if call not in self._paths:
             function = self.values.callee(call) or self.values.builder(call)
-            given = partial(_passed, bound(function, call) if function is not None else {})
+            given = partial(passed, bound(function, call) if function is not None else {})
             self._paths[call] = function, Paths(function or use.function, given)
         function, paths = self._paths[call]
         return use.function is not function or paths.may_run(use)
@@ -909,11 +909,3 @@ def _takes_end(use: Op) -> bool:
 
 def _is_whole(key: Op) -> bool:
     return key.code == "range" and not key.args
-
-
-def _passed(given: dict[Op, Op], op: Op) -> object:
-    """What a parameter certainly is by what a call gives, or by its default."""
-    if op.code != "param" or op.name[0]:
-        return ...
-    value = given.get(op) or next(iter(op.args), None)
-    return ... if value is None else value.constant

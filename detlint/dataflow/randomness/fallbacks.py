@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.callers import given
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import ahead, alternatives, closure
+from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.callers import AllCallers
     from detlint.dataflow.ir import Op, Region
 
 _WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
@@ -51,28 +49,9 @@ def fallback(op: Op) -> Fallback | None:
     return None
 
 
-def is_always_given(op: Op, missing: Fallback | None, callers: AllCallers | None) -> bool:
-    """Whether all calls of a project, where these are known, pass what a value stands in for."""
-    if missing is None or not missing.optional or callers is None:
-        return False
-    param = _with_default(op) or op.function.params.get(missing.subject)
-    if param is None:
-        return False
-    found = [given(each, param) for each in callers.of(param.function)]
-    passed = [each for each in found if each is not None and each is not op]
-    return bool(found) and len(passed) == len(found) and all(map(_is_something, passed))
-
-
 def _with_default(op: Op) -> Op | None:
     """The parameter of which a value is the default."""
     return next((each for each in op.uses if each.code == "param" and op in each.args), None)
-
-
-def _is_something(value: Op) -> bool:
-    """Whether a value is not None or -1, nor a parameter that may be left out and is these then."""
-    found = closure([value], lambda op: op.args if op.code == "param" else alternatives(op), _MOST)
-    told = [each.constant for each in found]
-    return not any(x is None or (isinstance(x, int) and x < 0) for x in told)
 
 
 def _missing(region: Region) -> ast.expr | None:

@@ -1,0 +1,484 @@
+"""Under which conditions what draws, and what seeds, runs in one program: what its calls pass, its
+options and fields decide, and which of its branches is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+    Capture = pytest.CaptureFixture[str]
+
+_WRITES = """
+import json, sys
+import torch
+import noise
+
+{around}
+def main():
+    rows = torch.arange(12.0).reshape(3, 4)
+    with open("rows.json", "w") as file:
+        file.write(json.dumps({call}.tolist()))
+
+if __name__ == "__main__":
+    main()
+"""
+_NOISE = """
+import torch
+
+def plain(name):
+    return str(name).strip().lower()
+
+def short(name):
+    if name == "m":
+        return "mixed"
+    return name
+
+def known(name):
+    return registry.look_up(name)
+
+def changed(x, kind{default}):
+    {first}
+    if kind == "mixed":
+        return x[torch.randperm(len(x))]
+    return x
+"""
+
+
+def told(capsys: Capture, code: str) -> list[tuple[str, str]]:
+    """The confidence of each finding of a rule, and what its message says."""
+    asked = ["--output-format=json", "--min-confidence=possible", f"--select={code}"]
+    main(["--no-cache", *asked, "."])
+    found = json.loads(capsys.readouterr().out)
+    return [(each["confidence"], each["message"]) for each in found]
+
+
+def levels(capsys: Capture, code: str) -> list[str]:
+    return [each for each, _ in told(capsys, code)]
+
+
+_HANDS_ON = "def made(rows, kind):\n    return noise.changed(rows, kind)\n"
+
+
+@pytest.mark.parametrize(
+    ("around", "call", "first", "expected"),
+    [
+        (_HANDS_ON, "made(rows, sys.argv[1])", "", ["likely"]),
+        (_HANDS_ON, 'made(rows, "mixed")', "", ["likely"]),
+        (_HANDS_ON, 'made(rows, "plain")', "", []),
+        ("", "noise.changed(rows, sys.argv[1])", "kind = plain(kind)", ["likely"]),
+        ("", 'noise.changed(rows, " Mixed")', "kind = plain(kind)", ["likely"]),
+        ("", 'noise.changed(rows, "Plain")', "kind = plain(kind)", []),
+        ("", 'noise.changed(rows, "plain")', "kind = kind.lower()", []),
+        ("", 'noise.changed(rows, "m")', "kind = short(kind)", ["likely"]),
+        ("", 'noise.changed(rows, "mixed")', "kind = short(kind)", ["likely"]),
+        ("", 'noise.changed(rows, "MIXED")', "kind = kind.lower()", ["likely"]),
+        ("", 'noise.changed(rows, "plain")', 'kind = kind or "mixed"', []),
+        ("", 'noise.changed(rows, "")', 'kind = kind or "mixed"', ["likely"]),
+        ("", "noise.changed(rows, sys.argv[1])", "kind = known(kind)", ["possible"]),
+        ("", "noise.changed(rows, sys.argv[1])", 'if kind != "mixed": return x', ["likely"]),
+        ("", 'noise.changed(rows, "plain")', 'if kind != "mixed": return x', []),
+    ],
+)
+def test_a_test_of_an_argument_is_decided_by_what_the_program_passes(  # noqa: PLR0913, PLR0917
+    project: Project, capsys: Capture, around: str, call: str, first: str, expected: list[str]
+) -> None:
+    text = _WRITES.format(around=around, call=call)
+    project({"score.py": text, "noise.py": _NOISE.format(default="", first=first)})
+    assert levels(capsys, "DET102") == expected
+
+
+_CHANCE = """
+import sys
+import torch
+
+def chance(n, names={default}):
+    if {test}:
+        return 1.0 / n
+    return float(torch.randn(n, 8).argmax(1).float().mean())
+
+def main():
+    names = ["a", "b"]
+    rng = sys.argv[1]
+    open("chance.txt", "w").write(str({call}))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "test", "call", "draws"),
+    [
+        ("None", "names is not None", "chance(3, names)", False),
+        ("None", "names is not None", "chance(3)", True),
+        ("None", "names is not None", "chance(3, load_names())", True),
+        ("None", "names is not None", "chance(3, names) + chance(4)", True),
+        ("None", "names", "chance(3, names)", False),
+        ("None", "names", "chance(3, [])", True),
+        ("None", "names", "chance(3, list(rng))", True),  # may be empty
+        ("None", "names is not None", "chance(3, list(rng))", False),
+        ("None", "names", "chance(3, main)", False),
+        ("-1", "names >= 0", "chance(3, 5)", False),
+        ("-1", "names >= 0", "chance(3, -5)", True),
+        ("0", "names == 1", "chance(3, 5)", True),
+    ],
+)
+def test_what_all_calls_pass_for_a_default_keeps_a_draw_from_running(  # noqa: PLR0913
+    project: Project, capsys: Capture, default: str, test: str, call: str, *, draws: bool
+) -> None:
+    project({"rank.py": _CHANCE.format(default=default, test=test, call=call)})
+    assert levels(capsys, "DET102") == ["likely"] * draws
+
+
+_BUFFER = """
+import numpy as np
+
+class Buffer:
+    def __init__(self, size):
+        self.rows = np.arange(size)
+
+    def sample(self, n, rng=None):
+        rng = rng or np.random.default_rng()
+        return self.rows[rng.integers(0, len(self.rows), n)]
+"""
+_SAMPLES = """
+import numpy as np
+from buffer import Buffer
+
+class Agent:
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.buffer = Buffer(100)
+
+    def learn(self):
+        return self.buffer.sample({given}).sum()
+
+if __name__ == "__main__":
+    np.save("total.npy", Agent(3).learn())
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("8, rng=self.rng", "possible"),
+        ("8, rng=np.random.default_rng(4)", "possible"),
+        ("8", "certain"),
+        ("8, None", "certain"),
+        ("*options", "certain"),
+    ],
+)
+def test_a_generator_that_stands_in_for_what_all_calls_of_a_method_pass(
+    project: Project, capsys: Capture, given: str, expected: str
+) -> None:
+    project({"buffer.py": _BUFFER, "train.py": _SAMPLES.format(given=given)})
+    assert levels(capsys, "DET101") == [expected]
+
+
+_WORDS = """
+import sys
+
+class Words:
+    def __init__(self, path{taken}):
+        self.path = path
+        self.deep = {value}
+        self.rows = []
+
+    def read(self):
+        if self.deep:
+            self.read_deep()
+
+    def read_deep(self):
+        for line in open(self.path):
+            self.rows.append([hash(word) % 100 for word in line.split()])
+
+{more}
+if __name__ == "__main__":
+    words = {made}(sys.argv[1]{given})
+    words.read()
+    print(words.rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, "possible"),
+        ({"value": "True"}, "certain"),
+        ({"taken": ", deep=False", "value": "deep", "given": ", True"}, "certain"),
+        ({"taken": ", deep=False", "value": "deep"}, "possible"),
+        ({"more": "    def turn(self):\n        self.deep = True\n"}, "certain"),
+        ({"more": "class More(Words):\n    def turn(self):\n        self.deep = 1\n"}, "possible"),
+        (
+            {
+                "more": "class More(Words):\n    def turn(self):\n        self.deep = 1\n",
+                "made": "More",
+            },
+            "certain",
+        ),
+        ({"more": "def turn(words):\n    words.deep = True\n"}, "certain"),
+        ({"more": "def turn(words, name):\n    setattr(words, name, True)\n"}, "certain"),
+    ],
+)
+def test_a_method_that_only_a_constant_field_would_turn_on(
+    project: Project, capsys: Capture, changed: dict[str, str], expected: str
+) -> None:
+    plain = {"taken": "", "value": "False", "given": "", "more": "", "made": "Words"}
+    project({"words.py": _WORDS.format(**{**plain, **changed})})
+    assert levels(capsys, "DET105") == [expected]
+
+
+_BRANCHES = """
+import argparse, sys
+import torch
+
+def one():
+    torch.save(torch.randn(3), "one.pt")
+
+def two():
+    {seed}
+    torch.save(torch.randn(3), "two.pt")
+
+def main():
+    {before}
+    if {test}:
+        {first}
+    else:
+        two()
+
+if __name__ == "__main__":
+    main()
+"""
+_SEED = "torch.manual_seed(1)"
+_OPTION = (
+    "parser = argparse.ArgumentParser(); parser.add_argument('--one', action='store_true');"
+    " args = parser.parse_args()"
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, ["likely"]),
+        ({"seed": "", "before": _SEED}, []),
+        ({"first": f"{_SEED}; one()"}, []),
+        ({"first": "two(); one()"}, []),
+        ({"first": "one(); return"}, ["likely"]),
+        ({"test": "sys.seed == 3"}, []),  # asks whether to seed
+        ({"test": "False"}, []),
+        ({"before": _OPTION, "test": "args.one"}, ["possible"]),
+        ({"first": "print('nothing')"}, []),
+    ],
+)
+def test_a_seed_of_one_branch_seeds_no_other(
+    project: Project, capsys: Capture, changed: dict[str, str], expected: list[str]
+) -> None:
+    plain = {"seed": _SEED, "before": "", "test": "sys.argv[1] == 'one'", "first": "one()"}
+    project({"go.py": _BRANCHES.format(**{**plain, **changed})})
+    found = told(capsys, "DET102")
+    assert [level for level, _ in found] == expected
+    assert all("`torch.manual_seed(1)` seeds in another branch alone" in said for _, said in found)
+
+
+def test_branches_of_a_loop_run_one_after_the_other(project: Project, capsys: Capture) -> None:
+    text = _BRANCHES.replace("    if {test}", "    for name in sys.argv:\n     if {test}")
+    text = text.replace("    else", "     else")
+    filled = text.format(seed=_SEED, before="", test="name == 'one'", first="one()")
+    project({"go.py": filled})
+    assert levels(capsys, "DET102") == []
+
+
+_CLASSES = """
+import sys
+import numpy as np
+
+class Deep:
+    def start(self, seed):
+        {seed}
+        self.w = np.random.rand(4)
+
+class Graph{base}:
+    def start(self, seed):
+        {first}
+        self.w = np.random.uniform(size=4)
+
+def evaluate(model):
+    model.start(seed=204)
+    np.save("w.npy", model.w)
+
+def main():
+    if "deep" in sys.argv:
+        model = Deep()
+    else:
+        model = Graph()
+    {before}
+    evaluate(model)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_told"),
+    [
+        ({}, True),
+        ({"seed": "", "before": "np.random.seed(204)"}, False),
+        ({"first": "np.random.seed(seed)"}, False),
+        ({"base": "(Deep)", "first": "super().start(seed)"}, False),
+        ({"before": "Deep().start(3)"}, False),
+    ],
+)
+def test_a_seed_in_a_method_seeds_no_other_class(
+    project: Project, capsys: Capture, changed: dict[str, str], *, is_told: bool
+) -> None:
+    plain = {"seed": "np.random.seed(seed)", "first": "pass", "base": "", "before": "pass"}
+    project({"run.py": _CLASSES.format(**{**plain, **changed})})
+    found = told(capsys, "DET102")
+    assert [level for level, _ in found] == ["likely"] * is_told
+    assert all("`np.random.uniform(size=4)`" in said for _, said in found)
+
+
+_KERAS = """
+import sys
+import tensorflow as tf
+
+def fit(x, y):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    net.compile("adam", "mse")
+    net.fit(x, y, epochs=3)
+
+def other():
+    tf.keras.utils.set_random_seed(1)
+    tf.config.experimental.enable_op_determinism()
+
+def main(x, y):
+    if sys.argv[1] == "keras":
+        {seed}
+        fit(x, y)
+    else:
+        other()
+
+if __name__ == "__main__":
+    main(*load())
+"""
+
+
+@pytest.mark.parametrize("seed", ["pass", "other()"])
+def test_tensorflow_is_seeded_in_the_branch_that_trains(
+    project: Project, capsys: Capture, seed: str
+) -> None:
+    project({"go.py": _KERAS.format(seed=seed)})
+    found = told(capsys, "DET801")
+    assert ["set_random_seed" in said for _, said in found] == [True] * (seed == "pass")
+
+
+_TRIES = """
+import argparse, json
+import torch
+
+def self_test():
+    print(json.dumps({{"self_test": {said}}}), torch.randn(3))
+
+def train(model, rows):
+    torch.manual_seed(0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(rows).sum().backward()
+    optimizer.step()
+    torch.save(model, "model.pt")
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--self_test", action="store_true")
+    args = parser.parse_args()
+    if args.self_test:
+        self_test()
+        return
+    train(*load())
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("said", ["'ok'", "None"])
+def test_what_is_printed_under_the_name_of_an_option_does_not_set_it(
+    project: Project, capsys: Capture, said: str
+) -> None:
+    """A function, its option and a key of what is printed have one name here."""
+    project({"go.py": _TRIES.format(said=said)})
+    assert levels(capsys, "DET102") == ["possible"]
+
+
+_KINDS = """
+import torch
+from tqdm import tqdm
+from noise import changed
+
+KINDS = {kinds}
+rows = torch.arange(9.0)
+for kind in {through}:
+    model = torch.nn.Linear(9, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(changed(rows, kind)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("through", ["KINDS", "tqdm(KINDS)", "tqdm(sorted(KINDS.keys()))"])
+@pytest.mark.parametrize(("more", "draws"), [("", False), (", 'mixed': 2", True)])
+def test_what_goes_through_written_names_gives_these(
+    project: Project, capsys: Capture, through: str, more: str, *, draws: bool
+) -> None:
+    text = _KINDS.format(kinds=f"{{'plain': 1{more}}}", through=through)
+    seeds = _NOISE.format(default="", first="").replace("torch.randperm", "np.random.permutation")
+    project({"train.py": text, "noise.py": f"import numpy as np\n{seeds}"})
+    found = [said for _, said in told(capsys, "DET102") if "NumPy" in said]
+    assert bool(found) is draws
+
+
+_BY_OPTIONS = """
+import argparse
+import numpy as np
+import torch
+
+def deep(rows):
+    np.random.seed(3)
+    return np.random.permutation(rows)
+
+def graph(rows):
+    return np.random.permutation(rows)
+
+def main(rows, model, optimizer):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--graph", action="store_true")
+    args = parser.parse_args()
+    if args.deep:
+        rows = deep(rows)
+    if args.{option}:
+        rows = {option}(rows)
+    model(rows).sum().backward()
+    optimizer.step()
+
+if __name__ == "__main__":
+    main(*load())
+"""
+
+
+@pytest.mark.parametrize("option", ["graph", "deep"])
+def test_an_option_that_seeds_turns_nothing_on_for_another_one(
+    project: Project, capsys: Capture, option: str
+) -> None:
+    project({"train.py": _BY_OPTIONS.format(option=option)})
+    found = [said for _, said in told(capsys, "DET102") if "NumPy" in said]
+    assert len(found) == (option == "graph")
