@@ -475,6 +475,18 @@ if __name__ == "__main__":
 """
 
 
+def test_a_draw_behind_the_seed_of_its_option_is_not_named(
+    project: Project, capsys: Capture
+) -> None:
+    writes = 'np.save("rows.npy", rows)'
+    text = _BY_OPTIONS.format(option="graph").replace("model(rows).sum().backward()", writes)
+    project({"rows.py": text.replace("    optimizer.step()\n", "")})
+    found = [said for _, said in told(capsys, "DET102") if "NumPy" in said]
+    assert len(found) == 1
+    main(["--no-cache", "--select", "DET102", "--output-format", "concise", "."])
+    assert capsys.readouterr().out.startswith("rows.py:11:")
+
+
 @pytest.mark.parametrize("option", ["graph", "deep"])
 def test_an_option_that_seeds_turns_nothing_on_for_another_one(
     project: Project, capsys: Capture, option: str

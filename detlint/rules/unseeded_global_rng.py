@@ -266,7 +266,7 @@ class UnseededGlobalRng(Rule):
             sure = Confidence.POSSIBLE
             if not all_asked:
                 return
-        if trains and (seeds := list(program.facts("seeds", library))):
+        if seeds := list(program.facts("seeds", library)):
             first = {(each.path, each.fact.place) for each in seeds if each.fact.doubt == ONCE}
             beside = {(each.path, each.fact.place) for each in seeds}
             draws = (
