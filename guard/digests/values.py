@@ -46,6 +46,7 @@ _LOOSE = ("utf-8", "surrogatepass")
 _SKIPPED = 0
 OPAQUE = 2  # the bit of what is told by its identity: what it holds may differ all the same
 _qualified = type.__dict__["__qualname__"].__get__  # of a class, whatever its own class says
+_RANGES = (slice, range)
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _ALL = 1 << 22  # bytes of an array that are all read; of larger ones, blocks
 _BLOCK = 1 << 14
@@ -207,6 +208,9 @@ class Digests:
             return 2
         if kind in _VIEWS:
             return self._sequence(list(value), depth)
+        if kind in _RANGES:
+            parts = (kind.__name__, value.start, value.stop, value.step)
+            return combined("range", [self._content(each, depth + 1) for each in parts])
         if issubclass(kind, (list, tuple, bytearray, memoryview)):
             return self._sequence(_plain(value), depth)
         if issubclass(kind, dict):

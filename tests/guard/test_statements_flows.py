@@ -44,6 +44,11 @@ CASES = {
         6,
         {5},
     ),
+    "through a slice": (
+        "n = os.urandom(1)[0] + 1\npart = slice(0, n)\nb = list(range(999))[part]",
+        4,
+        {2},
+    ),
     "within a function": (
         "def f():\n    w = 1\n    return os.urandom(4)\na = f()",
         5,

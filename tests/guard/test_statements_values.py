@@ -112,6 +112,7 @@ EQUAL: list[tuple[Any, Any]] = [
     (Slots(3), Slots(3)),
     (random.Random(3), random.Random(3)),
     (deque([1]), deque([1])),
+    (slice(1, 5), slice(1, 5)),
     (Path("a/b"), Path("a/b")),
     (f"data/{uuid.uuid4().hex}.npy", f"data/{uuid.uuid4().hex}.npy"),
 ]
@@ -124,6 +125,8 @@ UNEQUAL: list[tuple[Any, Any]] = [
     ("abcd", "abce"),
     (Point(3), Point(4)),
     (Slots(3), Slots(4)),
+    (slice(1, 5), slice(1, 6)),
+    (range(0, 9, 2), range(0, 9, 3)),
     ({n: n for n in range(100)}, {n: n + (n == 90) for n in range(100)}),
     ({str(n): str(n) for n in range(100)}, {str(n): str(n + (n == 90)) for n in range(100)}),
     (random.Random(3), random.Random(4)),
