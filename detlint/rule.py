@@ -185,7 +185,15 @@ class Rule:
         path, row = os.path.realpath(finding.path), finding.row
         if cls.lowered_where_dead and linted.never_runs(path, row, finding.column, programs):
             return True
+        if cls.is_left_to_callers(finding) and linted.is_left_to_others(path, row, programs):
+            return True
         return cls.lowered_where_untrained and linted.is_left_out(path, row, programs)
+
+    @classmethod
+    def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003
+        """Whether who calls the code may seed what it draws, so that a finding in what only others
+        may use is no more than possible."""
+        return False
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:  # noqa: ARG003

@@ -339,6 +339,68 @@ def test_what_no_program_runs_is_possible(
     )
 
 
+LIBRARY = """\
+import pandas as pd
+import tensorflow as tf
+
+
+class Pairs:
+    def __init__(self, rows: pd.DataFrame):
+        self.rows = rows.sample(frac=1)
+
+
+class Batches:
+    def __init__(self, rows):
+        self.rows = tf.data.Dataset.from_tensor_slices(rows).shuffle(9)
+
+
+class Quick:
+    def __init__(self, rows):
+        rows = tf.data.Dataset.from_tensor_slices(rows)
+        self.rows = rows.map(int, num_parallel_calls=4, deterministic=False)
+"""
+PAIRS, BATCHES, QUICK = (
+    "rows.py:7 DET104 likely",
+    "rows.py:12 DET802 likely",
+    "rows.py:18 DET802 likely",
+)
+RUNS = "if __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"train.py": RUNS}, [QUICK]),
+        ({"train.py": f"from drawn.rows import Pairs\nPairs(x)\n{RUNS}"}, [PAIRS, QUICK]),
+        ({"train.py": f"import drawn\ndrawn.Batches(x)\n{RUNS}"}, [BATCHES, QUICK]),
+        ({"train.py": RUNS, "drawn/more.py": "KINDS = ['Pairs']\n"}, [PAIRS, QUICK]),
+        ({"train.py": RUNS, "tests/test_it.py": "from drawn import Pairs\nPairs(1)\n"}, [QUICK]),
+        ({}, [PAIRS, BATCHES, QUICK]),
+    ],
+)
+def test_what_only_programs_of_others_may_use_is_left_to_their_seeds(
+    project: Project, lint: Lint, files: dict[str, str], left: list[str]
+) -> None:
+    project(
+        {
+            "setup.py": "from setuptools import setup\nsetup(name='drawn')\n",
+            "drawn/__init__.py": (
+                "from drawn.rows import Batches, Pairs\n__all__ = ['Batches', 'Pairs']\n"
+            ),
+            "drawn/rows.py": LIBRARY,
+            **files,
+        }
+    )
+    assert lint("--select", "DET104,DET802") == left
+
+
+def test_what_a_decorator_hands_on_is_not_left_to_others(project: Project, lint: Lint) -> None:
+    handed = LIBRARY.replace("class Pairs", "@kinds.register\nclass Pairs")
+    project({"setup.py": "setup()", "drawn/__init__.py": "", "drawn/rows.py": handed})
+    (project({}) / "train.py").write_text(RUNS)
+    assert lint("--select", "DET104") == ["rows.py:8 DET104 likely"]
+
+
 def test_an_abstract_method_that_does_something_needs_no_heirs(
     project: Project, lint: Lint
 ) -> None:

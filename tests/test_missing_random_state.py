@@ -175,3 +175,27 @@ def test_a_table_to_which_a_column_was_assigned_is_still_one(
     (found,) = findings(f"rows = table.groupby('patient').mean()\n{draws}", "DET104")
     assert found.message.startswith("sample(…) has no random_state")
     assert findings(f"rows = load()\n{draws}", "DET104") == []
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        ("if True:", "pass random_state=seed"),
+        ("def split(rows):", "take a seed and pass random_state=seed"),
+        ("def split(rows, data_seed):", "pass random_state=seed"),
+        ("def split(rows):\n    seed = rows.seed", "pass random_state=seed"),
+        ("SEED = 3\ndef split(rows):", "pass random_state=seed"),
+        ("class Data:\n  def split(self):", "take a seed and pass random_state=seed"),
+        (
+            "class Data:\n  def __init__(self, x):\n    self.seed = x\n  def split(self):",
+            "pass random_state=seed",
+        ),
+    ],
+)
+def test_where_no_seed_is_at_hand_the_advice_is_to_take_one(
+    findings: Callable[..., list[Finding]], start: str, found: str
+) -> None:
+    text = f"from sklearn.model_selection import KFold\n{start}\n    KFold(5, shuffle=True)\n"
+    (told,) = findings(text, "DET104")
+    assert told.message.rpartition("; ")[2] == found
+    assert told.advice == found.replace("pass", "pass the seed of the run:")

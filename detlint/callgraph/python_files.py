@@ -12,7 +12,7 @@ from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
 from detlint.index.facts import HIDING, UNKNOWN, is_never_met, seed_needed
-from detlint.index.scan import MAIN
+from detlint.index.scan import MAIN, registered
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
 from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
@@ -79,8 +79,9 @@ class PythonFiles:
             # What others may install, and only tests name.
             if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
                 return True
-        left = bool(programs) and not within and self._is_unnamed(path, row)
-        return left or self._lacks_heirs(path, row) or self._is_spared(path, row, column)
+        left = bool(programs) and not (within or self.is_installed(path))
+        unnamed = left and self._is_unnamed(path, row)
+        return unnamed or self._lacks_heirs(path, row) or self._is_spared(path, row, column)
 
     def _is_spared(self, path: str, row: int, column: int) -> bool:
         """Whether all calls pass something for what a place stands in for."""
@@ -103,6 +104,15 @@ class PythonFiles:
             if self._index.holds(each, [function, f".{parameter}"]):
                 yield from (answer for _, answer in self._index.gives(each, str(need)))
 
+    def is_left_to_others(self, path: str, row: int, programs: Sequence[Program]) -> bool:
+        """Whether a line stands in what no program runs, nothing here but tests names, and no
+        decorator hands on: if it is used at all, then by programs of others."""
+        reached = any(path in each and each.may_reach(path, row) for each in programs)
+        if reached or not programs or not self._is_unnamed(path, row):
+            return False
+        name = self._index.part_at(path, row).partition(".")[0]
+        return name not in registered(self._index.source(path).text)
+
     @staticmethod
     def _offers(path: str, programs: Sequence[Program]) -> bool:
         """Whether a file is a package's own, of which none of some programs takes anything."""
@@ -111,9 +121,9 @@ class PythonFiles:
 
     def _is_unnamed(self, path: str, row: int) -> bool:
         """Whether a line stands in a function or class that nothing but tests names, or means
-        another of the name by, in a file that others do not install."""
+        another of the name by; to hand it on in a package names nothing."""
         name = self._index.part_at(path, row).partition(".")[0]
-        if name in ("", MAIN) or self.is_installed(path):
+        if name in ("", MAIN):
             return False
         module = os.path.splitext(os.path.basename(path))[0]
         return not any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from detlint.dataflow.randomness.estimators import Estimators, draws
 from detlint.dataflow.slices import behind
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
+from detlint.models.names import means_seed
 from detlint.models.randomness import DRAWING_FROM_SYSTEM, DRAWS_IN_QUERY, QUERYING, SELECTS
 from detlint.models.roles import LEARNING
 from detlint.rule import Confidence, Example, Rule
@@ -51,6 +53,7 @@ _OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYST
 _QUERIES = ("RANDOM()", "random()", "RAND()", "rand()", "NEWID()")
 _OF_DATA = frozenset((*LEARNING, "datasets", "numpy", "pandas", "polars"))
 _MOST = 50  # operations behind a query
+_OWN_NAME = re.compile(r"\bself\.(\w+)")
 _LIBRARIES = ("optuna", "hyperopt", "ray", "stable_baselines3", "sb3_contrib")
 
 
@@ -75,8 +78,8 @@ class MissingRandomState(Rule):
       without a seed, which they take from the operating system
 
     Lowers the confidence:
-    - all programs that get there have seeded NumPy's global generator before, or none that has
-      the file runs it
+    - all programs that get there have seeded NumPy's global generator before, or there are
+      programs, and none of them runs it
     - what `sample` picks only shows in figures, a shuffled list in messages, or a file with a
       query has nothing to do with learning
 
@@ -164,6 +167,10 @@ class MissingRandomState(Rule):
             _SOURCES[each] in finding.message and program.seeds_before(each, path, finding.row)
             for each in ("numpy", "random")
         )
+
+    @classmethod
+    def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003
+        return True
 
     @classmethod
     def doubted_by_all(
@@ -303,14 +310,24 @@ class MissingRandomState(Rule):
         elif isinstance(given, ast.Constant):
             edits = (self.unit.replace(given, "0"),)
         lacks = f"has no {keyword}" if given is None else f"gets None as its {keyword}"
+        taken = "" if self._has_seed(call) else "take a seed and "
         self.report(
             call.node,
-            f"{function} {lacks}: it {how}; pass {keyword}=seed",
-            advice=f"pass the seed of the run: {keyword}=seed",
+            f"{function} {lacks}: it {how}; {taken}pass {keyword}=seed",
+            advice=f"{taken}pass the seed of the run: {keyword}=seed",
             edits=edits,
             safe=False,
             confidence=Confidence.POSSIBLE if self._is_only_shown(call) else None,
         )
+
+    def _has_seed(self, call: Op) -> bool:
+        """Whether a seed can be had at a call: a name of a function around it, of its object or of
+        the file; the statements of a file can write one."""
+        within = [each for each in call.function.around() if each.is_defined]
+        pieces = self.unit.classes.get(call.function.class_name, ())
+        own = _OWN_NAME.findall("".join(self.unit.text[each.start : each.end] for each in pieces))
+        names = (name for each in within for name in (*each.params, *each.bindings))
+        return not within or any(map(means_seed, (*names, *own, *self.unit.module.bindings)))
 
     @cached_property
     def _estimators(self) -> Estimators:

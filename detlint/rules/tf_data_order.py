@@ -43,6 +43,9 @@ class TfDataOrder(Rule):
     - `tfds.load(…, shuffle_files=True)` without a `read_config`, whatever global seed there is
     - queues of TensorFlow 1 that several threads fill: `tf.train.batch(…, num_threads=4)`
 
+    Lowers the confidence:
+    - a shuffle in what no program runs, where the project has some, and nothing but tests names
+
     Not reported:
     - values that are not literals, but for the number of such threads
     - `map` and `interleave` without `num_parallel_calls`: `deterministic` has no effect there
@@ -136,6 +139,10 @@ class TfDataOrder(Rule):
         """Another file of the program keeps the order, or seeds what shuffles."""
         seeded = finding.advice.startswith(_SEED_IT) and program.has("seeds", rows.LIBRARY)
         return seeded or program.has("enables", rows.LIBRARY)
+
+    @classmethod
+    def is_left_to_callers(cls, finding: Finding) -> bool:
+        return finding.advice.startswith(_SEED_IT)
 
     def examine(self, offsets: Sequence[int]) -> None:
         for outer in self.unit.functions_at(offsets):
