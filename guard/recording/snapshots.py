@@ -26,10 +26,10 @@ from guard.digests.values import Digests
 from guard.observe.modes import plainly
 from guard.observe.patching import around
 from guard.observe.places import is_own, outward
-from guard.trace.statements import Held, Snapshots, write
+from guard.trace.statements import UNSAVED_BUFFER, Held, Snapshots, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import ExitStack
 
 _MOST = 50_000  # values
@@ -54,6 +54,8 @@ _LEFT_OUT = {
     *("logging", "threading", "_thread", "concurrent", "multiprocessing", "subprocess", "socket"),
     *("argparse", "re", "_io", "weakref", "types", "typing", "abc", "inspect", "importlib"),
 }
+_SAVING = ("state_dict", "load_state_dict")
+_UNSAVED = "_non_persistent_buffers_set"  # torch's own name of them
 _COMPUTED = {"datetime", "pathlib", "uuid", "decimal", "fractions", "builtins", "collections"}
 
 
@@ -333,13 +335,20 @@ class _Walk:
         for name, value in parts.items():
             self._go(found, f".{name}", value)
 
-    def _fields(self, found: _Found, parts: dict[str, Any], owner: type) -> None:
-        """Attributes of an object, or of a class, of the program's own."""
+    def _fields(
+        self, found: _Found, parts: dict[str, Any], owner: type, saved: Collection[str] = ()
+    ) -> None:
+        """Attributes of an object, or of a class, of the program's own.
+
+        saved  those that its state_dict() holds
+        """
         file = getattr(sys.modules.get(owner.__module__), "__file__", None) or ""
         start = found.held.path + found.held.below
         of = Held("", owner=owner.__qualname__, file=file, is_field=True, role=found.held.role)
         for name, value in parts.items():
-            self._next.append(_Found(value, of._replace(path=f"{start}.{name}", name=name)))
+            path, saved_in = f"{start}.{name}", start if name in saved else ""
+            told = of._replace(path=path, name=name, saved_in=saved_in)
+            self._next.append(_Found(value, told))
 
     def _module(self, found: _Found) -> None:
         """Attributes; parameters and buffers; whether these are trained."""
@@ -349,7 +358,11 @@ class _Walk:
         parts |= inside.get("_modules") or {}
         tensors = {**(inside.get("_parameters") or {}), **(inside.get("_buffers") or {})}
         parts |= {name: each for name, each in tensors.items() if each is not None}
-        self._object_with(found, parts)
+        unsaved = inside.get(_UNSAVED) or set()
+        self._object_with(found, {n: e for n, e in parts.items() if n not in unsaved}, tensors)
+        buffers = {name: each for name, each in parts.items() if name in unsaved}
+        of_buffers = found.held._replace(role=UNSAVED_BUFFER, saved_in="")
+        self._object_with(found._replace(held=of_buffers), buffers)
         for name, each in (inside.get("_parameters") or {}).items():
             if each is not None:
                 self._go(found, f".{name}.requires_grad", each.requires_grad)
@@ -371,9 +384,11 @@ class _Walk:
             parts = {n: v for n, v in inside.items() if n[0] != "_" and n not in left_out}
             self._fields(found, parts, type(value))
 
-    def _object_with(self, found: _Found, parts: dict[str, Any]) -> None:
+    def _object_with(
+        self, found: _Found, parts: dict[str, Any], saved: Collection[str] = ()
+    ) -> None:
         if self._digests.is_own(type(found.value)):
-            self._fields(found, parts, type(found.value))
+            self._fields(found, parts, type(found.value), saved)
         else:
             self._parts(found, parts)
 
@@ -401,8 +416,14 @@ def _known(found: _Found) -> _Found:
     role = next((_ROLES[each] for each in names if each in _ROLES), "")
     if not role and _sets_an_optimizer(value):
         role = "scheduler"
-    name = _class_of(kind) if found.is_bound else held.kind
-    return found._replace(held=held._replace(role=role or held.role, kind=name))
+    if found.is_bound:
+        saved_in = held.path if _saves_itself(kind) else held.saved_in
+        held = held._replace(kind=_class_of(kind), saved_in=saved_in)
+    return found._replace(held=held._replace(role=role or held.role))
+
+
+def _saves_itself(kind: type) -> bool:
+    return all(any(name in vars(each) for each in kind.__mro__) for name in _SAVING)
 
 
 def _class_of(kind: type) -> str:

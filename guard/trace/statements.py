@@ -291,6 +291,9 @@ class _Builder:
 _SUFFIX = ".held"
 
 
+UNSAVED_BUFFER = "buffer"  # a role: of one that no state_dict() holds
+
+
 class Held(NamedTuple):
     """A value that a program holds.
 
@@ -306,6 +309,8 @@ class Held(NamedTuple):
     kind       the class of what is bound to it, where that is an object: "CosineAnnealingLR"
     role       of the object that the value is in: "scheduler"; "" for one of no known role
     shape      of a tensor or an array, else None
+    saved_in   the path of the object whose state_dict() holds it, and whose load_state_dict() puts
+               it back; "" where there is none
     """
 
     path: str
@@ -319,6 +324,7 @@ class Held(NamedTuple):
     kind: str = ""
     role: str = ""
     shape: Sequence[int] | None = None
+    saved_in: str = ""
 
 
 class Snapshots(NamedTuple):

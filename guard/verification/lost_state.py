@@ -14,7 +14,7 @@ from detlint.dataflow.definitions import Variable
 from guard.diff import Cause, Suspect
 from guard.diff.names import listed
 from guard.digests.values import OPAQUE
-from guard.trace.statements import held_in
+from guard.trace.statements import UNSAVED_BUFFER, held_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -39,18 +39,17 @@ _FITTING = {
     "optimizer": {"optimizer"},
     "batch": {"data", "generator"},
     "generator": {"generator"},
-    "output": {"module"},
-    "buffer": {"module"},
+    "output": {"module", UNSAVED_BUFFER},
+    "buffer": {"module", UNSAVED_BUFFER},
     "requires_grad": {"module"},
-    "loss": {"module", ""},
-    "gradient": {"module", ""},
+    "loss": {"module", UNSAVED_BUFFER, ""},
+    "gradient": {"module", UNSAVED_BUFFER, ""},
 }
 _WITHIN = (
     "No checkpoint holds what the generator `{}` keeps in variables: {}. After loading, draw from "
     "it as often as before; or write a class that keeps all of it in attributes, and save and load "
     "these."
 )
-_SAVES_ITSELF = {"optimizer", "scheduler", "scaler", "module"}
 _STATES = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({})"),
     "numpy.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {}"),
@@ -58,6 +57,9 @@ _STATES = {
     "random.Random": ("{}.getstate()", "{}.setstate({})"),
 }
 _OF_OBJECTS = ("{}.state_dict()", "{}.load_state_dict({})")
+_PERSISTENT = (
+    "Register the buffer {} without persistent=False: with that, no state_dict() holds it."
+)
 _OF_VALUES = ("{}", "{} = {}")
 
 
@@ -136,15 +138,16 @@ def _advice(thing: Lost, found: Sequence[Lost]) -> str:
     like, below = thing.like, thing.parts[0].below
     if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
         return _AGAIN.format(f"`{like.path}{below}`")
+    if like.role == UNSAVED_BUFFER:  # of a library's module it is not registered in the program
+        return (_AGAIN if below else _PERSISTENT).format(f"`{like.path}{below}`")
     if not like.path:
         beside = (each.like for each in found if not each.like.path)
         own = [each for each in beside if (each.owner, each.file) == (like.owner, like.file)]
         return _WITHIN.format(f"{like.owner}()", listed([f"`{each.name}`" for each in own]))
-    save, load = _STATES.get(like.kind, _OF_VALUES)
-    if like.kind and like.role in _SAVES_ITSELF:
-        save, load = _OF_OBJECTS
-    item = f'checkpoint["{like.name}"]'
-    saved, loaded = save.format(like.path), load.format(like.path, item)
+    save, load = _OF_OBJECTS if like.saved_in else _STATES.get(like.kind, _OF_VALUES)
+    path = like.saved_in or like.path
+    item = f'checkpoint["{like.name if path == like.path else "model"}"]'
+    saved, loaded = save.format(path), load.format(path, item)
     return f"{_SAVE}`{item} = {saved}` and `{loaded}`."
 
 

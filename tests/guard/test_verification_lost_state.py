@@ -77,7 +77,7 @@ def test_everything_that_a_program_holds_is_told() -> None:
 
     found = held_here()
     assert found["model.seen"].text == "7"
-    assert found["model.seen"][4:] == ("Net", __file__, "seen", True, "", "module", None)
+    assert found["model.seen"][4:] == ("Net", __file__, "seen", True, "", "module", None, "")
     assert found["model.body.1.p"].text == "0.25"
     assert found["model.body.0.weight"].shape == [2, 2]
     assert found["model.body.0.weight.requires_grad"].text == "True"
@@ -289,6 +289,7 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
 def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_path: Path) -> None:
     of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
     object_ = {"below": ".last_epoch", "kind": "StepLR", "role": "scheduler"}
+    object_["saved_in"] = "clip.scheduler"
     begun, moved = (
         [held("norms", n, **of_class), held("scheduler", n, **of_class, **object_)] for n in (0, 5)
     )
@@ -304,6 +305,40 @@ def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_p
     assert "Clip.scheduler (StepLR): last_epoch was 5 and is 0" in first.suspect.message
     assert "clip.scheduler.state_dict()" in first.advice
     assert 'clip.scheduler.load_state_dict(checkpoint["scheduler"])' in first.advice
+
+
+class Memory(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(3), persistent=False)
+        self.register_buffer("values", torch.zeros(3))
+        self.plain = torch.zeros(3)
+
+
+class Average:
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.weights = [each.detach().clone() for each in model.parameters()]
+
+
+ADVISED = {
+    "memory.keys": "Register the buffer `memory.keys` without persistent=False: ",
+    "memory.values": '`checkpoint["model"] = memory.state_dict()` and `memory.load_state_dict(',
+    "memory.plain": '`checkpoint["plain"] = memory.plain` and `memory.plain = ',
+    "memory.average.weights[0]": '`checkpoint["weights"] = memory.average.weights` and',
+}
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_no_call_is_advised_that_the_object_does_not_have(name: str, tmp_path: Path) -> None:
+    memory = Memory()
+    memory.average = Average(torch.nn.Linear(2, 1))  # type: ignore[assignment]
+    begun = held_here()[name]
+
+    moved = begun._replace(digest=begun.digest + 4)
+    found, _ = told(tmp_path, difference_of("output"), ([begun], [moved]), ([begun], [begun]))
+    (loss,) = found
+    assert loss.fits
+    assert ADVISED[name] in loss.advice
 
 
 def test_a_variable_of_a_generator_is_not_said_to_be_saved_as_it_is(tmp_path: Path) -> None:
