@@ -81,4 +81,37 @@ from detlint.dataflow.randomness.clocks import timed_conditions
     ids=["loop", "kept", "methods", "stored", "raised", "given", "not given", "shown"],
 )
 def test_what_the_clock_decides(code: str, found: list[tuple[int, str, bool]]) -> None:
-    assert timed_conditions("train.py", dedent(code)) == found
+    told = timed_conditions("train.py", dedent(code))
+    assert [(each.line, each.text, each.ends) for each in told] == found
+    assert not any(each.sets for each in told)
+
+
+@pytest.mark.parametrize(
+    ("body", "sets"),
+    [
+        ("fast, width = spent, each", True),
+        ("width = 4", True),
+        ("fast = spent", False),
+        ("print(each)", False),
+        ("save(each)", False),
+        ("shown = each", False),
+        ("seen = 0", False),
+    ],
+)
+def test_what_is_chosen_by_the_clock_and_counts(body: str, sets: bool) -> None:
+    code = f"""\
+        import time
+        def quickest(widths):
+            fast, width, shown, seen = 9.0, 1, 0, 0
+            for each in widths:
+                seen += 1
+                begun = time.perf_counter()
+                run(each)
+                spent = time.perf_counter() - begun
+                if spent < fast:
+                    {body}
+            print(shown, seen)
+            return width
+    """
+    (told,) = timed_conditions("train.py", dedent(code))
+    assert (told.line, told.text, told.ends, told.sets) == (9, "spent < fast", False, sets)

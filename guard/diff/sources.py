@@ -94,6 +94,12 @@ FILE_TIMES = {
     *(f"st_{at}time{unit}" for at in "mcab" for unit in ("", "_ns")),
     *("getmtime", "getctime", "getatime"),
 }
+# Clocks that tell nothing but what has passed between two calls.
+_MEASURING = {
+    *(f"{name}{unit}" for name in ("perf_counter", "monotonic") for unit in ("", "_ns")),
+    *(f"{name}_time{unit}" for name in ("process", "thread") for unit in ("", "_ns")),
+    *("default_timer", "times", "clock", "clock_gettime"),
+}
 OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
@@ -132,6 +138,12 @@ def source_of(call: str) -> Source | None:
         return Source.LOAD
     last, two = call.rpartition(".")[2], ".".join(call.split(".")[-2:])
     return next((each for each, names in VARYING.items() if last in names or two in names), None)
+
+
+def tells_date(call: str) -> bool:
+    """Whether a call of this dotted name gives a date or a time of day, and not only what passes
+    between two calls."""
+    return source_of(call) is Source.CLOCK and call.rpartition(".")[2] not in _MEASURING
 
 
 def is_clock(statement: Statement) -> bool:

@@ -48,8 +48,9 @@ from guard.verification.suspects import (
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from detlint.dataflow.randomness.clocks import Timed
     from guard.diff import Difference
     from guard.verification.left_files import Left
     from guard.verification.plan import Plan
@@ -79,6 +80,10 @@ _CUT_SHORT = "verify was interrupted: this is what was known by then, and no mor
 _CLOCKED = (
     "possibly the number of steps depends on the clock ({}): these runs did as many, and a faster "
     "or slower one may not"
+)
+_CHOSEN = (
+    "possibly what is chosen depends on the clock ({}): these runs chose the same, and a faster or "
+    "slower one may not"
 )
 _UNRECORDED = (
     "processes that the program starts trained at {}, which was not compared: it shows only in "
@@ -126,19 +131,16 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     that is not compared."""
     for each in sorted({line for process in processes for line in process.unrecorded}):
         yield _UNRECORDED.format(os.path.relpath(each))
-    yield _timed(text)
+    timed = [(path, each) for path, found in text.timed_conditions.items() for each in found]
+    yield _clocked(_CLOCKED, [each for each in timed if each[1].ends])
+    yield _clocked(_CHOSEN, [each for each in timed if each[1].sets and not each[1].ends])
     yield from not_shown(text.files)
 
 
-def _timed(text: Text) -> str:
-    """That runs which agree may yet be of another length, in a program that a clock ends."""
-    ends = [
-        f"{os.path.relpath(path)}:{each.line}, `{each.text}`"
-        for path, found in text.timed_conditions.items()
-        for each in found
-        if each.ends
-    ]
-    return _CLOCKED.format("; ".join(ends)) if ends else ""
+def _clocked(words: str, found: Sequence[tuple[str, Timed]]) -> str:
+    """That runs which agree may yet part by what the clock decides."""
+    told = [f"{os.path.relpath(path)}:{each.line}, `{each.text}`" for path, each in found]
+    return words.format("; ".join(told)) if told else ""
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:

@@ -17,7 +17,14 @@ from detlint.dataflow.randomness.clocks import timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
-from guard.diff.sources import FILE_TIMES, LISTING, leaves_out, of_arguments, source_of
+from guard.diff.sources import (
+    FILE_TIMES,
+    LISTING,
+    leaves_out,
+    of_arguments,
+    source_of,
+    tells_date,
+)
 from guard.observe.statements import imported, in_full
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY
@@ -90,14 +97,19 @@ class Text:
     @cached_property
     def _sources(self) -> set[Source | None]:
         """What is called, of what gives something else in each run."""
+        return set(map(source_of, self._called))
+
+    @cached_property
+    def _called(self) -> set[str]:
+        """The names of all that is called, with what is imported in the place of the first."""
         named = ((tree, imported(tree)) for tree in self._all)
-        return {source_of(dotted(call, names)) for tree, names in named for call, _ in calls(tree)}
+        return {dotted(call, names) for tree, names in named for call, _ in calls(tree)}
 
     @cached_property
     def reads_date(self) -> bool:
-        """Whether it asks a clock, and neither compares it with the times of files nor hands it on:
-        libraries ask the true one."""
-        if Source.CLOCK not in self._sources:
+        """Whether it asks which date or time it is, and neither compares that with the times of
+        files nor hands it on: libraries ask the true one. Clocks that only measure know no date."""
+        if not any(map(tells_date, self._called)):
             return False
         nodes = [each for tree in self._all for each in ast.walk(tree)]
         called = {each.func for each in nodes if isinstance(each, ast.Call)}

@@ -470,6 +470,28 @@ def test_runs_of_equal_length_may_owe_it_to_the_clock(verify: Verify) -> None:
     assert "train.py:9, `time.monotonic() > self.end`" in told
 
 
+TRIES = """
+import time
+fast, width = 9.0, 1
+for each in (2, 3):
+    begun = time.perf_counter()
+    spent = time.perf_counter() - begun + each
+    if spent < fast: fast, {} = spent, each
+for n in range(3): step(batch=n, output=("fc", width))
+"""
+
+
+@pytest.mark.parametrize(("kept", "is_told"), [("width", True), ("shown", False)])
+def test_runs_that_chose_the_same_may_owe_it_to_the_clock(
+    kept: str, is_told: bool, verify: Verify
+) -> None:
+    status, found = verify(TRIES.replace("{}", kept))
+    assert (status, found["verify"]["steps"]) == (0, 3)
+    notes = [each for each in found["verify"]["notes"] if "depends on the clock" in each]
+    assert bool(notes) is is_told
+    assert all("possibly what is chosen" in e and "train.py:8, `spent < fast`" in e for e in notes)
+
+
 def test_a_run_that_the_clock_ends_earlier_has_the_clock_for_a_possible_cause(
     verify: Verify, monkeypatch: pytest.MonkeyPatch
 ) -> None:

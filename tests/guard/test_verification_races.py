@@ -143,6 +143,7 @@ def test_what_may_depend_on_who_is_first(text: str, timed: bool, tmp_path: Path)
         ("room = torch.empty(3)", {"memory"}),
         ("import time\nseed = int(time.time())", {"clock"}),
         ("from datetime import date\nseed = date.today().day", {"clock"}),
+        ("import time\nspent = time.perf_counter() - begun", set()),
         ("import time\nage = time.time() - path.stat().st_mtime", set()),
         ("import sched, time\nsched.scheduler(time.time, time.sleep)\na = time.time()", set()),
         ("x = 1", set()),

@@ -1,4 +1,4 @@
-"""What the clock decides: how long a training goes on, above all."""
+"""What the clock decides: how long a training goes on, above all, and what is chosen by it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.entropy import Entropies
 from detlint.dataflow.slices import ahead
@@ -31,11 +32,13 @@ class Timed(NamedTuple):
     """A condition that the clock decides.
 
     ends  whether a loop or a function ends by it, or it is returned or kept
+    sets  whether it decides what a variable holds that is no time and is not only shown
     """
 
     line: int
     text: str
     ends: bool
+    sets: bool = False
 
 
 def timed_conditions(path: str, code: str) -> list[Timed]:
@@ -61,7 +64,19 @@ def _compared(
         asked = map(entropies.of, compare.args) if kept or places else ()
         if any(each is not None and each.what == _CLOCK for each in asked):
             ends = kept or any(tests[each] for each in places)
-            yield _told(compare.node, ends=ends)
+            sets = not places.isdisjoint(_choosing(function, entropies))
+            yield _told(compare.node, ends=ends, sets=sets)
+
+
+def _choosing(function: Function, entropies: Entropies) -> Iterator[_Place]:
+    """Conditions that decide what a variable holds, but for times, for counts that begin anew, as
+    of what is logged now and then, and for what is only shown."""
+    for each in function.all_coded("phi"):
+        counts = any(arg.code == "augment" for arg in each.args)
+        if isinstance(each.node, ast.If) and not counts and ends_of(each, picks=True) is End.ELSE:
+            found = entropies.of(each)
+            if found is None or found.what != _CLOCK:
+                yield _place(each.node.test)
 
 
 def _given(function: Function) -> Iterator[Timed]:
@@ -85,8 +100,8 @@ def _tests(code: str) -> dict[_Place, bool]:
     return found
 
 
-def _told(node: ast.AST, *, ends: bool) -> Timed:
-    return Timed(getattr(node, "lineno", 0), ast.unparse(node), ends)
+def _told(node: ast.AST, *, ends: bool, sets: bool = False) -> Timed:
+    return Timed(getattr(node, "lineno", 0), ast.unparse(node), ends, sets)
 
 
 def _place(node: ast.AST) -> _Place:
