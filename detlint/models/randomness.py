@@ -321,6 +321,8 @@ ENTROPY = {
     **dict.fromkeys(TORCH_RESEEDING, "the operating system"),
     "builtins.id": "the address of an object",
 }
+# What DET101 says of generators that begin alike in each run, so that no two runs part by them.
+REPEATS = "starts from torch's fixed default seed"
 # Functions that read the clock where they are given no time, with the place of that.
 CLOCKS_BY_DEFAULT = {
     **dict.fromkeys(("time.asctime", "time.ctime", "time.gmtime", "time.localtime"), 0),

@@ -271,8 +271,7 @@ class UnseededGenerator(Rule):
         if not _is_seeded_by_torch(fate) and not _gets_away(fate):
             self._report(
                 call,
-                "is never seeded: it starts from torch's fixed default seed, "
-                "which all unseeded torch generators share",
+                f"is never seeded: it {randomness.REPEATS}, which all unseeded ones share",
                 "Call `.manual_seed(seed)` on it; `.seed()` would draw from the system.",
                 (self.unit.insert_after(call.node, ".manual_seed(0)"),),
             )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.process_settings import settings
 from detlint.dataflow.learning.saved_states import saved_states
+from detlint.models.randomness import REPEATS
 from guard.diff import Cause, Confidence, Source, Suspect
 from guard.diff.batches import SEEDING
 from guard.errors import GuardError
@@ -232,7 +233,8 @@ def not_shown(files: Sequence[str]) -> Iterator[str]:
 
 
 def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]:
-    """What ``detlint`` finds, in a process of its own: guard does not import its parser."""
+    """What ``detlint`` finds by which runs may part, in a process of its own: guard does not import
+    its parser."""
     command = [sys.executable, "-m", "detlint", "--output-format", "json", "--isolated"]
     command += ["--no-cache", "--min-confidence", "possible"]
     command += ["--select", ",".join(codes), "--", *files[:_FILES]]
@@ -246,7 +248,7 @@ def findings(files: Sequence[str], codes: Sequence[str]) -> list[dict[str, Any]]
         found: list[dict[str, Any]] = json.loads(done.stdout)
     except ValueError:
         raise GuardError(f"the linter could not be asked: {done.stderr.strip()}") from None
-    return found
+    return [each for each in found if REPEATS not in each["message"]]
 
 
 def rank(

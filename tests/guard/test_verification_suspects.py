@@ -337,3 +337,10 @@ def test_what_unwritten_memory_alone_makes_differ_is_told_as_such(
     assert found.cause is told
     assert found.why.startswith("It differs.")
     assert ("allocates" in found.why) == (found.cause is not cause)
+
+
+def test_what_begins_alike_in_each_run_is_no_finding_by_which_runs_part(tmp_path: Path) -> None:
+    text = "import random, torch\nalike = torch.Generator()\nother = random.Random()\n"
+    text += "print(torch.rand(3, generator=alike), other.random())\n"
+    path = str(write(tmp_path / "train.py", text))
+    assert [each["location"]["row"] for each in suspects.findings([path], ["DET101"])] == [3]
