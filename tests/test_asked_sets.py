@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from detlint.rules.set_order import SetOrder
 from detlint.testing import check_clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detlint.finding import Finding
 
 IN_FUNCTION = "def f(a, b):\n"
 TOKENS = re.compile(r"\b(?:frozen)?set\(|\b[sS]et\[|in \{|= \{|\(\{")
@@ -95,3 +101,35 @@ def test_what_may_show_its_order_is(text: str) -> None:
     told = concerned(text)
     assert told, "no token"
     assert all(told)
+
+
+PAIRS = """
+import itertools
+
+
+def f(splits):
+    keys = {"train", "valid", "test"}
+    kept = []
+    for a, b in itertools.combinations(keys, 2):
+        common = set(splits[a]) & set(splits[b])
+        BODY
+    return kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if common:\n            raise ValueError(f'{a} and {b} have {common}')", "POSSIBLE"),
+        ("assert not common\n        if common:\n            raise ValueError(a)", "POSSIBLE"),
+        ("kept.append(common)\n        if not kept:\n            raise ValueError(a)", "CERTAIN"),
+        ("note(a, b)\n        if common:\n            raise ValueError(a)", "CERTAIN"),
+        ("if common:\n            return a", "CERTAIN"),
+        ("kept = common", "CERTAIN"),
+    ],
+)
+def test_pairs_of_a_set_that_are_only_looked_at_to_raise_are_possible(
+    findings: Callable[..., list[Finding]], body: str, found: str
+) -> None:
+    (told,) = findings(PAIRS.replace("BODY", body), "DET204")
+    assert told.confidence.name == found

@@ -700,3 +700,27 @@ def test_a_constant_that_stays_empty_has_no_order(project: Project) -> None:
     assert found_in({"data": data, "make": make}, project) == []
     data = data.replace("()", "(open('y').read().split())")
     assert found_in({"data": data, "make": make}, project) != []
+
+
+CLEARS = """
+    from pathlib import Path
+
+
+    def clear(name):
+        gone = list(Path(name).parent.glob("x.*"))  # DET203
+        for each in gone:
+            each.unlink()
+        return gone
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "count"),
+    [("clear('a')", 0), ("keep(clear('a')[0])", 1), ("def later(): ...", 1)],
+)
+def test_what_only_tests_look_at_is_of_no_use(project: Project, work: str, count: int) -> None:
+    test = "import data\n\n\ndef test_it():\n    assert data.clear('a') == data.clear('b')\n"
+    files = {"data.py": CLEARS, "tests/test_data.py": test}
+    root = project({**files, "work.py": f"from data import clear\n\n{work}\n"})
+    found = lint_paths([root], isolated=True)
+    assert [each.code for each in found if each.path.endswith("data.py")] == ["DET203"] * count

@@ -542,3 +542,42 @@ def test_lists_in_dicts_in_a_dict_have_the_order_of_the_loop_unless_they_are_sor
     found = findings(text, "DET203", narrowed=narrowed)
     assert [each.row for each in found] == marked != []
     assert {each.confidence for each in found} == {Confidence.LIKELY}
+
+
+TABLE = "import glob, os\nimport pandas as pd\nrows = pd.concat([pd.read_csv(x) for x in glob.glob('*')])\n"
+WITH_EACH = "found = [(each,) for each in os.listdir(d)]\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (f"{TABLE}rows.groupby('k')['x'].agg(['mean', 'std']).to_csv('a.csv')", "possible"),
+        (
+            f"{TABLE}rows.groupby('k').agg({{'x': 'sum', 'y': ['min', 'max']}}).to_csv(d)",
+            "possible",
+        ),
+        (f"{TABLE}rows.groupby('k').agg(x=('x', 'mean')).to_csv(d)", "possible"),
+        (f"{TABLE}print(rows)\nkeep(rows['x'].mean())", "possible"),
+        (f"{TABLE}rows.groupby('k')['x'].agg(['mean', 'first']).to_csv('a.csv')", "likely"),
+        (f"{TABLE}rows.groupby('k').agg(x=('mean', 'last')).to_csv(d)", "likely"),
+        (f"{TABLE}rows.groupby('k')['x'].agg(asked).to_csv('a.csv')", "likely"),
+        (f"{TABLE}rows.groupby('k')['x'].mean()\nrows.to_csv('a.csv')", "likely"),
+        (f"{TABLE}def f():\n    rows.to_csv('a.csv')\nrows['x'].mean()", "likely"),
+        (f"{WITH_EACH}db.executemany('INSERT OR REPLACE INTO t VALUES (?)', found)", ""),
+        (
+            f"{WITH_EACH}db.executemany('INSERT INTO t VALUES (?) ON CONFLICT (a) DO NOTHING', found)",
+            "",
+        ),
+        (f"{WITH_EACH}db.executemany('INSERT INTO t VALUES (?)', found)", "likely"),
+        (f"{WITH_EACH}db.executemany(statement, found)", "likely"),
+        (f"{WITH_EACH}db.upsert_rows(found)", "possible"),
+        (f"{WITH_EACH}db.insert_rows(found)", "likely"),
+        (f"{WITH_EACH}box.addItems([name for name, in found])", ""),
+        (f"{WITH_EACH}box.takeItems([name for name, in found])", "likely"),
+    ],
+)
+def test_what_finds_rows_by_a_key_or_tells_of_all_together_shows_no_order(
+    findings: Callable[..., list[Finding]], code: str, found: str
+) -> None:
+    told = findings(f"import os\n{code}\n", "DET203")
+    assert [each.confidence.name.lower() for each in told] == [found] * bool(found)

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.python_files import PythonFiles
+from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.memory.parameters import fillers
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit
@@ -238,6 +239,11 @@ class OtherFiles:
             for each in listing
             for word in fillers(self.unit(each))
         )
+
+    def tests(self, unit: Unit) -> bool:
+        """Whether a file lies in a folder of tests."""
+        path = self._real(unit.source.path)
+        return is_below_tests(os.path.relpath(path, self._root_of(path)))
 
     def is_installed(self, unit: Unit) -> bool:
         """Whether a file may be one of a package that others install."""

@@ -15,7 +15,7 @@ WRITERS = {
     "shutil.copyfileobj": 1,
 }
 # What tells a data base something; it keeps new rows in the order in which they come, …
-TELLING = words("execute sql")
+TELLING = words("execute executemany sql")
 # … unless it looks for a row that has the same key.
 _INSERTS = re.compile(
     r"(?is)\s*INSERT\s+INTO\b(?!.*\bON\s+(?:CONFLICT|DUPLICATE)\b)",

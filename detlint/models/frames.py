@@ -1,4 +1,5 @@
-"""Tables of polars: which calls leave their rows in no order, and what methods do with that."""
+"""Tables: which calls of polars leave their rows in no order, what methods do with that, and which
+of pandas tell of all rows together."""
 
 from __future__ import annotations
 
@@ -30,3 +31,7 @@ FREE = words(
 )
 # Joins that also take the rows which only the other table has, in its order.
 OF_BOTH = frozenset(("cross", "full", "outer", "right"))
+
+# What pandas tells of a column or of groups of rows, the same in any order but for the last bits.
+STATISTICS = words("count max mean median min nunique sem size std sum var")
+AGGREGATING = words("agg aggregate")

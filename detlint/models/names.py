@@ -71,8 +71,8 @@ _PROGRESS_ENDS = words("bar bars echo console status hook")
 _FAILURES = ("fail", "error", "exception", "skipped")
 _TELLING = frozenset(("display", "echo", "pprint", "print"))
 _TOLD = words(
-    """add_argument add_parser debug error fail info secho set_description set_description_str
-    set_postfix set_postfix_str warn warning"""
+    """addItems add_argument add_parser debug error fail info insertItems secho set_description
+    set_description_str set_postfix set_postfix_str warn warning"""
 )
 _TOLD_BY_FUNCTIONS = frozenset(("debug", "info", "warn", "warning"))
 # Parts of a window, in which a person picks.
@@ -215,6 +215,10 @@ leaves_something = says(
     """add append concat emit enqueue extend feed fit ingest insert learn merge plugin push put
     register step train update write writelines writer writerow writerows writestr yield"""
 )
+
+
+# Whether what is called like this puts rows where those of the same key are: ``upsert_rows``.
+finds_rows = says("upsert upserts")
 
 
 def writes(word: str) -> bool:

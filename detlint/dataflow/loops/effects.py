@@ -37,6 +37,13 @@ _DEEPEST = 3
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
+# What outlives the round of a loop.
+_LEAVING = frozenset(
+    (
+        *("augment", "change", "delete", "return", "store_attr", "store_global", "store_item"),
+        *("yield", "yield_from"),
+    )
+)
 _FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
@@ -245,6 +252,20 @@ class Effects:
             return self._orders.messages.is_log(use)
         passes = ("format", "text", "binary", "tuple")
         return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
+
+    def only_raises(self, head: Op) -> bool:
+        """Whether the rounds of a loop only look at what they take, to raise an error."""
+        inside = list(head.region.ops())
+        raising = [each for each in inside if each.code == "raise"]
+        calls = (each for each in inside if each.code == "call")
+        stays = all(each.code not in _LEAVING for each in inside)
+        return bool(raising) and stays and all(map(self._only_looks, calls))
+
+    def _only_looks(self, call: Op) -> bool:
+        """Whether a call is one of a function that changes nothing, a message or an error."""
+        raised = bool(call.uses) and all(each.code == "raise" for each in call.uses)
+        known = self._values.function_row(call) or self._values.method_row(call)
+        return raised or known is not None or self._orders.messages.is_log(call)
 
     def counting_loop(self, key: Op, value: Op) -> Op | None:
         """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""

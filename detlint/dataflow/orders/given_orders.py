@@ -11,7 +11,7 @@ from detlint.dataflow.orders.imported_orders import may_be_of_project
 from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
 from detlint.dataflow.orders.use import Flow, Use, surest
 from detlint.dataflow.slices import closure
-from detlint.models import containers, frames, names
+from detlint.models import containers, files, frames, names
 from detlint.models.libraries import DISTANCES
 from detlint.models.loading import FRAME
 from detlint.models.model import Order
@@ -240,7 +240,11 @@ class GivenOrders:
                 assumed = self._orders.seems_one(call)
                 yield Use(call, "cut to its first by next()", assumed)
         else:
-            yield Use(call, f"passed to {word}()")
+            loops = [each for each in call.uses if each.code == "iter"]
+            checks = (
+                bool(loops) and loops == call.uses and all(map(self._effects.only_raises, loops))
+            )
+            yield Use(call, f"passed to {word}()", assumed=checks)
 
     def only_tested(self, op: Op) -> bool:
         def tests(each: Op) -> bool:
@@ -290,6 +294,8 @@ class GivenOrders:
             # What is kept of files is mostly looked up by their names.
             yield Use(call, f"passed to {described(call)}()", assumed=not self._orders.distinct)
             return
+        if word in files.TELLING and self._finds_rows(call):
+            return
         joins = flow.rows and names.joins(word)
         gives_back = joins or (not self._orders.distinct and names.filters(word))
         shown = [use for use in call.uses if use.code != "store_global"]
@@ -302,8 +308,44 @@ class GivenOrders:
         seems = (
             names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
         )
+        settled = sorts or names.finds_rows(word) or self._is_measured(call)
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
-            yield use._replace(assumed=sorts or not seems)
+            yield use._replace(assumed=settled or not seems)
+
+    def _finds_rows(self, call: Op) -> bool:
+        """``db.executemany("REPLACE INTO rows …", rows)``: each row has its place by its key."""
+        statement = self._values.constant(call.args[1]) if call.args[1:] else None
+        return isinstance(statement, str) and not files.inserts(statement)
+
+    def _is_measured(self, table: Op) -> bool:
+        """Whether a table of pandas is only asked what all of its rows, or groups of these, have in
+        common: ``table.groupby("k")["x"].agg(["mean", "std"])``."""
+        is_table = lattice.may_be_of(self._values.types(table), FRAME)
+        uses = [each for each in table.uses if not self._is_aside(each)]
+        return is_table and bool(uses) and all(self._measures(each, table) for each in uses)
+
+    def _is_aside(self, use: Op) -> bool:
+        """Whether a value is shown, or bound to a name that no function reads."""
+        if use.code == "store_global":
+            return not self._orders.references.reads_of_global(str(use.name))
+        return use.code == "drop" or (use.code == "call" and self._orders.messages.is_log(use))
+
+    def _measures(self, use: Op, value: Op) -> bool:
+        calls = use.calls if use.code == "attr" else ()
+        if use.code == "item" or (use.code == "attr" and use.name == "groupby" and calls):
+            given = [use] if use.code == "item" else calls
+            return use.args[0] is value and all(
+                self._measures(each, made) for made in given for each in made.uses
+            )
+        if use.code == "attr" and use.name in frames.AGGREGATING:
+            return bool(calls) and all(map(self._aggregates, calls))
+        return bool(calls) and use.name in frames.STATISTICS
+
+    def _aggregates(self, call: Op) -> bool:
+        """``agg(["mean", "std"])``, ``agg({"x": "sum"})``, ``agg(x=("a", "max"))``."""
+        asked = [each for name, each in call.arguments() if name != "axis"]
+        told = [each for op in asked for each in _told(op, named=True)]
+        return bool(told) and all(each in frames.STATISTICS for each in told)
 
     def _sorts_keys(self, call: Op) -> bool:
         """``json.dump(found, file, sort_keys=True)``; PyYAML does so unless told not to."""
@@ -373,6 +415,18 @@ class GivenOrders:
         if over is None or (sorting is not None and leaves_ties_among(self._values, over)):
             return False
         return is_aligned(over, value) or _is_computed_of(over, value)
+
+
+def _told(asked: Op, *, named: bool = False) -> Iterator[object]:
+    """What ``agg`` is asked for: the last of a pair that names a column."""
+    if asked.code == "dict":
+        for each in asked.args:
+            yield from _told(each.args[-1])
+    elif asked.code in ("list", "tuple"):
+        for each in asked.args[-1:] if named and asked.code == "tuple" else asked.args:
+            yield from _told(each)
+    else:
+        yield asked.literal
 
 
 def _sorting(key: Op) -> Op | None:

@@ -89,7 +89,8 @@ class ImportedOrders:
     def _is_unused(self, function: Function, flow: Flow) -> bool:
         unit, name = function.unit, function.name
         own = (each for code in ("global", "free") for each in unit.reads(code, name))
-        reads = list(islice((*own, *self._importers.reads(name)), _MOST + 1))
+        others = (x for x in self._importers.reads(name) if not self._others.tests(x.function.unit))
+        reads = list(islice((*own, *others), _MOST + 1))
         uses = [(use, each) for each in reads for use in each.uses if use.code != "store_global"]
         if (
             not uses
