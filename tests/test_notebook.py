@@ -531,6 +531,17 @@ def test_a_notebook_is_a_program_and_imports_what_lies_beside_it(folder: Path) -
     assert detlint(".", "--select=DET102", cwd=folder).returncode == 0
 
 
+def test_a_message_names_lines_of_a_notebook_by_their_cell(folder: Path) -> None:
+    net = "\nnet = torch.nn.Conv2d(2, 2, 2).cuda()\nsgd = torch.optim.SGD(net.parameters())"
+    steps = "for x in rows:\n    net(x).sum().backward()\n    sgd.step()"
+    text = notebook("import torch\nimport helper", net, steps)
+    (folder / "nb.ipynb").write_text(text, encoding="utf-8")
+    (folder / "helper.py").write_text("x = 1\n", encoding="utf-8")
+    told = detlint(".", "--select=DET304", cwd=folder).stdout
+    assert told.startswith("nb.ipynb:cell 3:2:5: DET304 ")
+    assert "`torch.nn.Conv2d` at nb.ipynb:cell 2:2, and neither" in told
+
+
 @pytest.mark.parametrize(
     ("magic", "status"),
     [

@@ -1115,8 +1115,9 @@ class Program:
         return f" ({self.place_of(located)})"
 
     def place_of(self, located: Located) -> str:
-        """``lib/data.py:4`` of a fact."""
-        return f"{self._project.shown(located.path)}:{located.fact.row}"
+        """``lib/data.py:4`` of a fact; ``train.ipynb:cell 3:4``."""
+        row = self.source_of(located.path).shown_row(located.fact.row)
+        return f"{self._project.shown(located.path)}:{row}"
 
     def finding(  # noqa: PLR0913 - what a finding consists of
         self,

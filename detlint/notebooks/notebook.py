@@ -154,6 +154,13 @@ class Notebook(Source):
         number, row, _ = self.place(offset)
         return f"line {row} of cell {number}"
 
+    def shown_row(self, row: int) -> str:
+        """A row of all cells together, as that of its cell: ``cell 3:4``."""
+        if not self.cells:
+            return str(row)
+        number, own, _ = self.place(self._offset(row, 1))
+        return f"cell {number}:{own}"
+
     def file_row(self, number: int, row: int) -> int:
         """The line of the file, which holds JSON, in which a line of a cell is written."""
         cell, start, _ = next(each for each in self.cells if each.cell.number == number)

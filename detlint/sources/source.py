@@ -98,6 +98,10 @@ class Source:
         """The line of an offset, as a message says it."""
         return f"line {self.location(offset)[0]}"
 
+    def shown_row(self, row: int) -> str:
+        """A row, as it stands behind the name of the file: ``4``."""
+        return str(row)
+
     def line(self, row: int) -> str:
         """Line ``row`` (1-based), as it is written, without its ending."""
         starts = self.line_starts
