@@ -394,6 +394,12 @@ def test_what_only_programs_of_others_may_use_is_left_to_their_seeds(
     assert lint("--select", "DET104,DET802") == left
 
 
+def test_a_test_is_left_to_nobody(project: Project, lint: Lint) -> None:
+    files = {"setup.py": "setup()", "drawn/__init__.py": "", "train.py": RUNS}
+    project({**files, "tests/test_rows.py": LIBRARY.replace("Pairs", "TestPairs")})
+    assert lint("--select", "DET104") == ["test_rows.py:7 DET104 likely"]
+
+
 def test_what_a_decorator_hands_on_is_not_left_to_others(project: Project, lint: Lint) -> None:
     handed = LIBRARY.replace("class Pairs", "@kinds.register\nclass Pairs")
     project({"setup.py": "setup()", "drawn/__init__.py": "", "drawn/rows.py": handed})

@@ -106,9 +106,9 @@ class PythonFiles:
 
     def is_left_to_others(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether a line stands in what no program runs, nothing here but tests names, and no
-        decorator hands on: if it is used at all, then by programs of others."""
+        decorator hands on: if it is used at all, then by programs of others. Tests run alone."""
         reached = any(path in each and each.may_reach(path, row) for each in programs)
-        if reached or not programs or not self._is_unnamed(path, row):
+        if reached or not programs or self._tests(path) or not self._is_unnamed(path, row):
             return False
         name = self._index.part_at(path, row).partition(".")[0]
         return name not in registered(self._index.source(path).text)
