@@ -544,8 +544,17 @@ def test_lists_in_dicts_in_a_dict_have_the_order_of_the_loop_unless_they_are_sor
     assert {each.confidence for each in found} == {Confidence.LIKELY}
 
 
-TABLE = "import glob, os\nimport pandas as pd\nrows = pd.concat([pd.read_csv(x) for x in glob.glob('*')])\n"
+TABLE = """
+import glob
+import pandas as pd
+rows = pd.concat([pd.read_csv(each) for each in glob.glob("*")])
+"""
 WITH_EACH = "found = [(each,) for each in os.listdir(d)]\n"
+INSERTS = """
+found = [(each,) for each in os.listdir(d)]
+statement = "INSERT INTO t VALUES (?)"
+db.executemany(statement, found)
+"""
 
 
 @pytest.mark.parametrize(
@@ -563,13 +572,10 @@ WITH_EACH = "found = [(each,) for each in os.listdir(d)]\n"
         (f"{TABLE}rows.groupby('k')['x'].agg(asked).to_csv('a.csv')", "likely"),
         (f"{TABLE}rows.groupby('k')['x'].mean()\nrows.to_csv('a.csv')", "likely"),
         (f"{TABLE}def f():\n    rows.to_csv('a.csv')\nrows['x'].mean()", "likely"),
-        (f"{WITH_EACH}db.executemany('INSERT OR REPLACE INTO t VALUES (?)', found)", ""),
-        (
-            f"{WITH_EACH}db.executemany('INSERT INTO t VALUES (?) ON CONFLICT (a) DO NOTHING', found)",
-            "",
-        ),
-        (f"{WITH_EACH}db.executemany('INSERT INTO t VALUES (?)', found)", "likely"),
-        (f"{WITH_EACH}db.executemany(statement, found)", "likely"),
+        (INSERTS.replace("INSERT", "INSERT OR REPLACE"), ""),
+        (INSERTS.replace("(?)", "(?) ON CONFLICT (a) DO NOTHING"), ""),
+        (INSERTS, "likely"),
+        (INSERTS.replace("statement =", "other ="), "likely"),
         (f"{WITH_EACH}db.upsert_rows(found)", "possible"),
         (f"{WITH_EACH}db.insert_rows(found)", "likely"),
         (f"{WITH_EACH}box.addItems([name for name, in found])", ""),

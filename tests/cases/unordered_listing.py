@@ -209,7 +209,7 @@ def returned(d):
 class Images:
     def __init__(self, d):
         self.names = os.listdir(d)  # DET203
-        self.pairs = list(zip(glob.glob(d + "/*.png"), glob.glob(d + "/*.txt")))  # DET203, DET203
+        self.pairs = list(zip(glob.glob(d + "/*.png"), glob.glob(d + "/*.txt")))  # DET203
 
 
 def passed(d):
@@ -977,7 +977,7 @@ def common_keys(a, b):
 
 
 def added_lists(a, b):
-    return os.listdir(a) + os.listdir(b)  # DET203, DET203
+    return os.listdir(a) + os.listdir(b)  # DET203
 
 
 def repeated_list(d):
@@ -2505,7 +2505,7 @@ def jobs_in_order(d):
 
 
 def compiled(d):
-    sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")  # possible DET203 DET203
+    sources = glob.glob(os.path.join(d, "*.cpp")) + glob.glob(d + "/cuda/*.cu")  # possible DET203
     headers = [n for n in os.listdir(d) if n.endswith((".cuh", ".hpp"))]  # possible DET203
     library = glob.glob(os.path.join(d, "_C*.so"))[0]  # possible DET203
     torch.utils.cpp_extension.load(name="ops", sources=sources + headers)
