@@ -101,10 +101,24 @@ def following(session: Session) -> Iterator[None]:
         os.register_at_fork(after_in_child=_forked)
     with ExitStack() as stack:
         stack.callback(_sessions.clear)
+        _note_replacing(stack, session)
         stack.callback(when_imported("torch", session.install))
         given = (session.folder, session.options, list(session.command))
         send_along(stack, "guard_record", join, *given)
         yield
+
+
+def _note_replacing(stack: ExitStack, session: Session) -> None:
+    """Have the line noted at which ``os.exec…`` begins another program, or this one anew."""
+    from guard.observe.places import own
+
+    for name in ("execv", "execve"):  # which all others call
+
+        @around(stack, os, name)
+        def _(original: Callable[..., Any], *given: Any) -> None:
+            place = own()
+            with session.replaced(f"{place.filename}:{place.line}" if place else "os.exec"):
+                original(*given)
 
 
 def _forked() -> None:

@@ -7,15 +7,17 @@ import os
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from guard.dependencies import process_group
 from guard.errors import GuardError
-from guard.trace import UNRECORDED, Header, TraceWriter
+from guard.trace import REPLACED, UNRECORDED, Header, TraceWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from guard.recording.events import Events, Schema
     from guard.recording.recorder import Recorder
     from guard.recording.snapshots import Snapshot
@@ -87,8 +89,8 @@ class Session:
             os.makedirs(self.folder, exist_ok=True)
             rank, size = _environ("RANK", 0), _environ("WORLD_SIZE", 1)
             for name in os.listdir(self.folder):
-                if name == UNRECORDED and rank == 0:
-                    os.remove(self.unrecorded)
+                if name in (UNRECORDED, REPLACED) and rank == 0:
+                    os.remove(os.path.join(self.folder, name))
                 middle = name.removeprefix("rank").partition(".trace")[0]
                 if name.startswith("rank") and ".trace" in name and middle.isdecimal():
                     other = int(middle)
@@ -101,6 +103,20 @@ class Session:
     def unrecorded(self) -> str:
         """The file in which children that are no ranks note where they train."""
         return os.path.join(self.folder, UNRECORDED)
+
+    @contextmanager
+    def replaced(self, at: str) -> Iterator[None]:
+        """Note that the program puts another one in its place: nothing is recorded of that. It
+        goes on here if that fails."""
+        path = os.path.join(self.folder, REPLACED)
+        if not self._is_child:
+            with suppress(OSError), open(path, "w", encoding="utf-8") as file:
+                file.write(at)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.remove(path)
 
     # Installing
 

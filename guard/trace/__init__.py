@@ -10,6 +10,7 @@ from guard.trace.model import Step as Step
 from guard.trace.model import StepKind as StepKind
 from guard.trace.model import Summary as Summary
 from guard.trace.model import TraceError as TraceError
+from guard.trace.writer import REPLACED as REPLACED
 from guard.trace.writer import UNRECORDED as UNRECORDED
 from guard.trace.writer import Trace as Trace
 from guard.trace.writer import TraceWriter as TraceWriter

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Beside the traces: where processes that have none trained, as lines "path:line".
 UNRECORDED = "unrecorded.txt"
+# And where the recorded process has put another program in its place, as "path:line".
+REPLACED = "replaced.txt"
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 

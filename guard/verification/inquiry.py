@@ -85,6 +85,11 @@ _CHOSEN = (
     "possibly what is chosen depends on the clock ({}): these runs chose the same, and a faster or "
     "slower one may not"
 )
+_REPLACED = (
+    "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
+    "recorded. Where it is to set a variable, set that outside, so that the program need not begin "
+    "anew: PYTHONHASHSEED=0 python -m guard verify ..."
+)
 _UNRECORDED = (
     "processes that the program starts trained at {}, which was not compared: it shows only in "
     "what they give back"
@@ -216,6 +221,9 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
         why = f"did nothing for too long after {done}; --seconds gives it more time"
         return Failure(each.number + 1, why, each.tail(), decides=not parted)
     for each in watched.processes:
+        if each.replaced:
+            why = _REPLACED.format(counted(each.steps, "step"), os.path.relpath(each.replaced))
+            return Failure(each.number + 1, why, each.tail(), decides=difference is None)
         if each.status and not each.was_stopped:
             output = each.tail()
             short = each.status == _KILLED or any(w in line for w in _MEMORY for line in output)

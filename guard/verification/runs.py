@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Comparer
 from guard.executors import stop
 from guard.program import text_of
-from guard.trace import UNRECORDED, Trace, TraceError, open_trace
+from guard.trace import REPLACED, UNRECORDED, Trace, TraceError, open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,6 +110,11 @@ class Process:
         ranks: nothing else is known of them."""
         told = text_of(os.path.join(self.traces_folder, UNRECORDED))
         return tuple(sorted(set(told.splitlines())))
+
+    @property
+    def replaced(self) -> str:
+        """The line, as "path:line", at which it put another program in its place; or ""."""
+        return text_of(os.path.join(self.traces_folder, REPLACED))
 
     @property
     def waits(self) -> str:

@@ -11,7 +11,7 @@ from programs import python, write
 pytest.importorskip("torch")
 
 from guard.__main__ import main
-from guard.trace import open_run
+from guard.trace import REPLACED, open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,3 +131,22 @@ def test_wrong_usage_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit, match="2"):
         main(["record", "--out", str(tmp_path), "--operators", "x", "train.py"])
     assert "--operators" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a new process is begun there")
+@pytest.mark.parametrize("exists", [True, False])
+def test_where_a_program_puts_another_one_in_its_place_is_noted(
+    exists: bool, tmp_path: Path
+) -> None:
+    code = """
+        import contextlib, os, sys
+        with contextlib.suppress(OSError):
+            os.execl(sys.executable if len(sys.argv) > 1 else "none", "python", "-c", "print(5)")
+        print(6)
+    """
+    script = write(tmp_path / "train.py", code)
+    seen = python(*RECORD, script, *["--exists"] * exists, cwd=tmp_path)
+    assert (seen.returncode, seen.stdout) == (0, "5\n" if exists else "6\n")
+    noted = tmp_path / "run" / REPLACED
+    assert noted.exists() is exists
+    assert not exists or noted.read_text() == f"{script}:3"

@@ -308,6 +308,23 @@ def test_a_program_without_steps_is_told(verify: Verify) -> None:
     assert found["verify"]["failure"]["why"].startswith("did no step")
 
 
+REPLACED = """
+import os
+import recording_stand_in
+with open(os.path.join(recording_stand_in._options.out, "replaced.txt"), "w") as file:
+    file.write(__file__ + ":7")
+"""
+
+
+def test_a_program_that_begins_anew_is_said_to_be_recorded_no_more(verify: Verify) -> None:
+    status, found = verify(REPLACED)
+    told = found["verify"]["failure"]["why"]
+    assert status == 2
+    assert told.startswith("was recorded up to 0 steps only: at ")
+    assert "train.py:7 os.exec begins a program in its place" in told
+    assert "set that outside" in told
+
+
 def test_one_run_that_fails_is_a_difference(verify: Verify) -> None:
     code = "import os\nfor n in range(4):\n    step(batch=n)\n"
     code += "    assert n < 2 or '/0/' in os.environ['TMPDIR'], 'only one'\n"
