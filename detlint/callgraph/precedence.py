@@ -119,6 +119,8 @@ class Precedence:
         self._origins = Origins(units.find)
         # One function seeds several libraries.
         self._leading_to = cache(lambda nodes: graph.leading_to(nodes, self._files))
+        self._reached = cache(lambda nodes, known: graph.reached_from(nodes, self._files, known))
+        self._namings = cache(lambda unit, function: list(self._named_in(unit, function)))
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
@@ -153,7 +155,7 @@ class Precedence:
         while inner is not None and inner[1] not in met and len(met) <= _DEEPEST:
             unit, function = inner
             met.add(function)
-            named = list(self._namings(unit, function))
+            named = self._namings(unit, function)
             leading = [each for each in named if not may_end.isdisjoint(each.nodes)]
             own = [x for x in lines if x.path == unit.source.path and _holds(function, x)]
             calls = [op for x in own for op in function.coded("call") if _row(op) == x.row]
@@ -176,7 +178,7 @@ class Precedence:
             return False
         return all(each.symbols and not self._makes(each) for each in leading)
 
-    def _namings(self, unit: Unit, function: Function) -> Iterator[_Naming]:
+    def _named_in(self, unit: Unit, function: Function) -> Iterator[_Naming]:
         for op in function.ops:
             if op.code not in (*_NAMES, "attr", "class"):
                 continue
@@ -426,7 +428,7 @@ class Precedence:
 
     def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
         """What is reached besides from some nodes."""
-        return self._graph.reached_from(nodes, self._files, reached)
+        return self._reached(frozenset(nodes), reached)
 
 
 def _apart(function: Function, ways: list[Op]) -> set[Op]:
