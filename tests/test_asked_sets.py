@@ -133,3 +133,53 @@ def test_pairs_of_a_set_that_are_only_looked_at_to_raise_are_possible(
 ) -> None:
     (told,) = findings(PAIRS.replace("BODY", body), "DET204")
     assert told.confidence.name == found
+
+
+EDGES = """
+import random
+import numpy as np
+
+
+def edges(rng, n, start=0):
+    BODY
+    found = list(kept)
+    rng.shuffle(found)
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "body", "found"),
+    [
+        ("rng, n", "kept = {(x, n - 1) for x in range(n)}", False),
+        ("rng, n", "path = list(range(n))\n    kept = set(zip(path, path[1:]))", False),
+        ("rng, n", "kept = {(x, n) for x in rows}", True),
+        ("rng, n", "if y:\n        range(n)\n    kept = {(n, x) for x in range(9)}", True),
+        (
+            "rng, n",
+            "if n == start:\n        return list({*n})\n    kept = {(n, x) for x in range(n)}",
+            True,
+        ),
+        (
+            "rng: random.Random",
+            "n = rng.randint(3, 9)\n    kept = {(x, n) for x in range(9)}",
+            False,
+        ),
+        (
+            "rng: random.Random",
+            "rows = list(range(9))\n    kept = {(x, rng.choice(rows)) for x in rows}",
+            False,
+        ),
+        (
+            "rng: random.Random",
+            "rows = ['a', 'b']\n    kept = {(x, rng.choice(rows)) for x in rows}",
+            True,
+        ),
+        ("rng", "n = rng.randint(3, 9)\n    kept = {(x, n) for x in range(9)}", True),
+    ],
+)
+def test_pairs_of_whole_numbers_have_the_same_order_in_each_run(
+    findings: Callable[..., list[Finding]], start: str, body: str, found: bool
+) -> None:
+    text = EDGES.replace("rng, n, start=0", f"{start}, start=0").replace("BODY", body)
+    assert bool(findings(text, "DET204")) is found

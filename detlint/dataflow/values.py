@@ -319,7 +319,7 @@ class Values:
             return self.class_named(owner)
         says = declared.of(getattr(op.node, "annotation", None), self.class_named)
         if getattr(op.node, "annotation", None) is None:
-            says = joined(*map(self.types, op.args), ANY)
+            says = INTEGER if _is_counted_to(op) else joined(*map(self.types, op.args), ANY)
         if stars == "**":
             return container("dict", TEXT, says)
         return container("list", says) if stars else says
@@ -788,6 +788,20 @@ def _items(state: Op) -> Iterator[tuple[Op, Op]]:
         elif use.code == "attr" and use.name in ("get", "setdefault"):
             calls = use.calls
             yield from ((each, each.args[1]) for each in calls if len(each.args) > 1)
+
+
+def _is_counted_to(parameter: Op) -> bool:
+    """Whether a function always makes a range of a parameter, which takes whole numbers alone."""
+    return any(
+        use.code == "call" and "builtins.range" in use.called and _is_passed(use)
+        for use in parameter.uses
+    )
+
+
+def _is_passed(op: Op) -> bool:
+    """Whether its function gets to an operation, or raises, but for rounds that there are not."""
+    tested = any(each.kind in ("else", "except", "if", "try") for each in op.region.around())
+    return not tested and all(op.place < each.place for each in op.function.coded("return"))
 
 
 def _filled(before: Types, added: Types, held: Types, keys: Types | None = None) -> Types:

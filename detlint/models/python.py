@@ -62,6 +62,8 @@ FUNCTIONS = (
     *rows("statistics", "pstdev pvariance quantiles stdev variance", "", Order.FREE),
     *rows("random", "shuffle", "none", Order.DRAWS),
     *rows("random", "choice", "E0", Order.DRAWS),
+    *rows("random", "getrandbits randint randrange", "int"),
+    *rows("random", "Random", "instance[random.Random]"),
     *rows("random", "sample choices", "list[E0]", Order.DRAWS),
     *rows("os", "listdir", "list[str]"),
     *rows("os", "scandir", "iterator[instance[os.DirEntry]]"),
@@ -161,6 +163,9 @@ METHODS = (
     *rows("counter", "elements", "iterator[E]", own=Order.KEEPS),
     *rows("counter", "most_common", "list[tuple[E, int]]", own=Order.PICKS),
     *rows("int", "bit_length", "int"),
+    *rows("instance[random.Random]", "getrandbits randint randrange", "int"),
+    *rows("instance[random.Random]", "choice", "E0"),
+    *rows("instance[numpy.random.RandomState]", "choice randint", ""),  # one, or an array
     *rows("match", "groups", "list[str]"),
     *rows("match", "group", "str"),
     *rows("match", "groupdict", "dict[str, str]"),
