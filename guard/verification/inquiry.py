@@ -85,6 +85,11 @@ _CHOSEN = (
     "possibly what is chosen depends on the clock ({}): these runs chose the same, and a faster or "
     "slower one may not"
 )
+_HANDLED = (
+    "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
+    "step in each run, in these runs nothing was seen of it, and the first "
+    "recorded step is a slow one"
+)
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
     "recorded. Where it is to set a variable, set that outside, so that the program need not begin "
@@ -139,6 +144,8 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     timed = [(path, each) for path, found in text.timed_conditions.items() for each in found]
     yield _clocked(_CLOCKED, [each for each in timed if each[1].ends])
     yield _clocked(_CHOSEN, [each for each in timed if each[1].sets and not each[1].ends])
+    handled = [f"{os.path.relpath(path)}:{line}, `{call}`" for path, line, call in text.handlers]
+    yield _HANDLED.format("; ".join(handled)) if handled else ""
     yield from not_shown(text.files)
 
 

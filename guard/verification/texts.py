@@ -40,6 +40,8 @@ _OF_SETS = {
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 
+_OWN_SIGNALS = {"SIGCHLD", "SIGCLD", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPOLL"}
+_UNHANDLED = {"SIG_IGN", "SIG_DFL"}
 _TIMERS = {"signal.setitimer": 1, "signal.alarm": 0}  # and which argument has the seconds
 
 
@@ -155,6 +157,18 @@ class Text:
                 seconds = call.args[at] if at is not None and at < len(call.args) else None
                 if seconds is not None and getattr(seconds, "value", None) != 0:  # 0 ends it
                     yield path, call.lineno, name
+
+    @property
+    def handlers(self) -> Iterator[tuple[str, int, str]]:
+        """Files, lines and calls that have a signal handled which comes by what the program itself
+        has begun: a child that ends, a timer."""
+        for path, tree in self.trees.items():
+            names = imported(tree)
+            for call, name in calls(tree):
+                given = [last_name(each) for each in call.args]
+                is_ours = dotted(call, names) == "signal.signal" and len(given) > 1
+                if is_ours and given[0] in _OWN_SIGNALS and given[1] not in _UNHANDLED:
+                    yield path, call.lineno, f"{name}({given[0]})"
 
     @cached_property
     def timed_conditions(self) -> dict[str, list[Timed]]:

@@ -308,6 +308,25 @@ def test_a_program_without_steps_is_told(verify: Verify) -> None:
     assert found["verify"]["failure"]["why"].startswith("did no step")
 
 
+HANDLES = """
+import signal
+signal.signal(signal.{}, lambda *_: None)
+for n in range(3): step(batch=n)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGCHLD"), reason="no such signals")
+@pytest.mark.parametrize(("name", "is_told"), [("SIGCHLD", True), ("SIGTERM", False)])
+def test_runs_that_agree_may_owe_it_to_when_a_signal_came(
+    name: str, is_told: bool, verify: Verify
+) -> None:
+    status, found = verify(HANDLES.replace("{}", name))
+    assert (status, found["verify"]["steps"]) == (0, 3)
+    notes = [each for each in found["verify"]["notes"] if "when a signal comes" in each]
+    assert bool(notes) is is_told
+    assert all("train.py:4, `signal.signal(SIGCHLD)`" in each for each in notes)
+
+
 REPLACED = """
 import os
 import recording_stand_in
