@@ -516,6 +516,49 @@ def test_a_set_of_which_little_is_known_is_no_more_than_likely(
     assert lint("--select", "DET204") == ["a.py:5 DET204 certain"]
 
 
+LABELS = """\
+import numpy as np
+import pandas as pd
+
+def divided(names, rng):
+    return rng.permutation(list(names))[:9]
+
+def split(parts, rng):
+    table, other = pd.read_csv("a.csv"{index}), pd.read_csv("b.csv"{index})
+    ids = set(table.index)
+    ids &= set(other.index)
+    return {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "use", "least"),
+    [
+        ("", "rng.permutation(list(parts & {*other.x}))", "likely"),
+        ("", "divided(parts & {*other.x}, rng)", "likely"),
+        ("", "rng.normal(list(parts & {*other.x}))", "possible"),
+        (", index_col=0", "table.reindex(list(ids))", "likely"),
+        (", index_col=0", "table.reindex(columns=list(ids))", "possible"),
+        ("", "table.reindex(list(ids))", "possible"),
+        (", index_col=None", "table.reindex(list(ids))", "possible"),
+        ("", "table.set_index('name').reindex(list(set(table.set_index('name').index)))", "likely"),
+    ],
+)
+def test_a_set_of_what_tables_hold_is_likely_where_rows_are_chosen_by_it(
+    project: Project, lint: Lint, index: str, use: str, least: str
+) -> None:
+    project({"rows.py": LABELS.format(index=index, use=use)})
+    told = [each.rpartition(" ")[2] for each in lint("--min-confidence", "possible")]
+    assert told == [least]
+
+
+def test_names_of_observations_are_texts(project: Project, lint: Lint) -> None:
+    table = "def common(tables):\n    return list(set.intersection(*(set(x.{}) for x in tables)))\n"
+    project({"a.py": table.format("obs_names"), "b.py": table.format("shapes")})
+    assert lint("--min-confidence", "possible", "--select", "DET204")[0] == "a.py:2 DET204 certain"
+    assert "b.py:2 DET204 certain" not in lint("--select", "DET204")
+
+
 def test_ties_by_a_key_are_likely(project: Project, lint: Lint) -> None:
     project(
         {"a.py": "def pick(names: set[str]):\n    return max(names, key=len), list(names)[0]\n"}

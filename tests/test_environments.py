@@ -145,6 +145,165 @@ def test_an_environment_in_which_nothing_is_done_is_no_finding(
     assert found(capsys, "DET102") == []
 
 
+OWN = """\
+import random
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import seeding
+
+class Field({base}):
+    def reset(self, *, seed=None, options=None):
+        {reset}
+        self.state = {draw}
+        return self.state, {{}}
+
+class Noise:
+    def __init__(self, seed=None):
+        self.seed = seed
+
+    def reset(self):
+        self.level = 0
+
+
+if __name__ == "__main__":
+    Field().reset(seed=3)
+"""
+TRAIN_OWN = """\
+import torch
+from field import Field, Noise
+
+torch.manual_seed(0)
+env = Field()
+noise = Noise()
+{}
+state, reward, *_ = env.step(action)
+loss.backward(); optimizer.step()
+"""
+BASE, RESET = "gym.Env", "super().reset(seed=seed)"
+OWN_DRAW = "self.np_random.uniform(0, 1, 4)"
+
+
+@pytest.mark.parametrize(
+    ("base", "reset", "draw", "line", "is_found"),
+    [
+        (BASE, RESET, OWN_DRAW, "env.reset()", True),
+        (BASE, RESET, OWN_DRAW, "env.reset(seed=0)", False),
+        (BASE, "self.np_random, _ = seeding.np_random(seed)", OWN_DRAW, "env.reset()", True),
+        (BASE, "self.np_random = np.random.RandomState(1)", OWN_DRAW, "env.reset()", False),
+        ("object", "pass", OWN_DRAW, "env.reset()", False),
+        (BASE, RESET, "np.zeros(4)", "env.reset()", False),
+    ],
+)
+def test_an_environment_of_the_program_draws_from_the_generator_that_it_has(  # noqa: PLR0913
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    base: str,
+    reset: str,
+    draw: str,
+    line: str,
+    *,
+    is_found: bool,
+) -> None:
+    own = OWN.format(base=base, reset=reset, draw=draw)
+    project({"train.py": TRAIN_OWN.format(line), "field.py": own})
+    assert found(capsys, "DET102") == ["train.py:1"] * is_found
+
+
+LEARNER = """\
+import torch
+
+class Learner:
+    def __init__(self):
+        self.net = torch.nn.Linear(3, 1)
+
+    def act(self, state):
+        return self.net(state)
+
+    def update(self, state, reward):
+        loss = (self.net(state) - reward).mean()
+        loss.backward()
+        self.optimizer.step()
+"""
+DEMO = """\
+import gymnasium as gym
+import torch
+from learner import Learner
+
+def play(learner):
+    env = gym.make("Pendulum-v1")
+    state, _ = env.reset()
+    for _ in range(100):
+        state, reward, *_ = env.step(learner.act(state))
+        {}
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    play(Learner())
+"""
+
+
+@pytest.mark.parametrize("name", ["short_demo.py", "short/__init__.py"])
+def test_what_calls_a_step_of_training_trains_whatever_it_is_called(
+    project: Project, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = "short/" if "/" in name else ""
+    files = {name: "", f"{folder}learner.py": LEARNER}
+    called = f"{folder}short_demo.py"
+    project({**files, called: DEMO.format("learner.update(state, reward)")})
+    assert found(capsys, "DET102") == [f"{called}:6"]
+    project({**files, called: DEMO.format("print(state)")})
+    assert found(capsys, "DET102") == []
+
+
+EVALUATE = """\
+import gymnasium as gym
+import numpy as np
+import torch
+
+net = torch.load("net.pt")
+env = gym.make("CartPole-v1"{made})
+{lines}
+{keeps}
+if __name__ == "__main__":
+    print(env)
+"""
+PLAYED = "state, _ = env.reset()\nstate, reward, *_ = env.step(net(state))"
+SAMPLED = "reward = net(env.observation_space.sample())"
+KEEPS = "np.save('scores.npy', reward)"
+
+
+@pytest.mark.parametrize(
+    ("made", "lines", "keeps", "least", "rows"),
+    [
+        ("", PLAYED, KEEPS, "likely", [6]),
+        ("", PLAYED.replace("()", "(seed=0)"), KEEPS, "possible", []),
+        ("", PLAYED, "print(reward)", "likely", []),
+        ("", PLAYED, "print(reward)", "possible", [6]),
+        (", render_mode='rgb_array'", PLAYED, KEEPS, "likely", []),
+        (", render_mode='rgb_array'", PLAYED, KEEPS, "possible", [6]),
+        ("", SAMPLED, KEEPS, "likely", [7]),
+        ("", f"env.observation_space.seed(0)\n{SAMPLED}", KEEPS, "possible", []),
+        ("", "shape = env.observation_space.shape", KEEPS, "possible", []),
+    ],
+)
+def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR0913
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    made: str,
+    lines: str,
+    keeps: str,
+    least: str,
+    rows: list[int],
+) -> None:
+    project({"evaluate.py": EVALUATE.format(made=made, lines=lines, keeps=keeps)})
+    main(
+        ["--no-cache", "--output-format", "json", "--min-confidence", least]
+        + ["--select", "DET102", "."]
+    )
+    told = [place_of(each) for each in json.loads(capsys.readouterr().out)]
+    assert told == [f"evaluate.py:{row}" for row in rows]
+
+
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [

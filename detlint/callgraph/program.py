@@ -913,7 +913,8 @@ class Program:
         starts = trains or roles.starts(self.name) or self._calls_training
         tool = roles.is_other_tool(self.name, self._shown)
         trains = trains or (tool and roles.trains_here(self.source.text))
-        return (apart and not starts) or (tool and not trains and not self._calls_steps())
+        shares = (apart and not starts) or (tool and not trains)
+        return shares and not self._calls_steps()
 
     def _calls_steps(self) -> bool:
         """Whether its own file, which is no test and takes no times, calls a function of another

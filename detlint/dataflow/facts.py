@@ -357,8 +357,25 @@ class _Reader:
         return None if apart else library or None
 
     def of_environments(self, call: Op) -> str | None:
-        """Calls that make an environment of reinforcement learning."""
-        return None if randomness.ENVIRONMENTS.isdisjoint(self._called(call)) else "environment"
+        """Calls that make an environment of reinforcement learning, or, of a class of one, draw
+        from the generator that it has."""
+        if not randomness.ENVIRONMENTS.isdisjoint(self._called(call)):
+            return "environment"
+        return "draw" if self._draws_in_environment(call) else None
+
+    def _draws_in_environment(self, call: Op) -> bool:
+        """``self.np_random.uniform(0, 1)``."""
+        generator = call.args[0].args[0] if call.args[0].code == "attr" else call
+        named = [x for x in (generator, *generator.uses) if x.name == randomness.OF_ENVIRONMENT]
+        if not any(x.code in ("attr", "store_attr") and x.args[0].is_self for x in named):
+            return False
+        bases = self._training.bases(generator.function.outermost.class_name)
+        stores = self.unit.stores(randomness.OF_ENVIRONMENT)
+        kept = (each.args[1] for each in stores)
+        made = (each.args[0] if each.code == "unpack" else each for each in kept)
+        return any(each.startswith(randomness.GYMS) for each in bases) and not any(
+            randomness.SEEDING_OWN.isdisjoint(each.called) for each in made
+        )
 
     @staticmethod
     def of_environment_steps(call: Op) -> str | None:

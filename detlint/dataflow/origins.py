@@ -212,7 +212,10 @@ class Origins:
                 yield op.args[0], frame, keys
         elif op.code == "change":
             yield op.args[0], frame, keys
-            yield from ((each, frame, keys[:-1]) for _, each in op.args[1].arguments())
+            whole = op.name == "update"  # what it is given holds what is put in
+            if keys or not whole:
+                taken = keys if whole else keys[:-1]
+                yield from ((each, frame, taken) for _, each in op.args[1].arguments())
         else:
             yield op.args[0], frame, keys
 

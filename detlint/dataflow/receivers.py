@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from detlint.dataflow.callers import Callers
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import Receiver
@@ -14,7 +15,7 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
@@ -35,7 +36,13 @@ def read_receivers(source: Source, method: str) -> list[Receiver]:
 
 
 def _receivers(unit: Unit, method: str) -> Iterator[Receiver]:
-    origins = Origins()
+    callers = Callers(unit)
+
+    def calls(function: Function) -> list[Op]:
+        known = callers.of(function)
+        return list(known.calls) if known.all else []
+
+    origins = Origins(calls=calls)
     for read in unit.reads("attr", method):
         yield Receiver(getattr(read.node, "lineno", 0), *_told(read.args[0], origins))
 

@@ -210,7 +210,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_TRAINING,
     ),
     "orders": ("Loader(", "RandomSampler(", "random_split("),
-    "environments": ("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
+    "environments": (
+        *("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
+        f"self.{randomness.OF_ENVIRONMENT}.",
+    ),
     "spaces": ("_space.sample(",),
     "environment_steps": (".step(",),
     "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),

@@ -79,4 +79,8 @@ METHODS = (
     *rows("instance[transformers.PreTrainedTokenizer]", "tokenize", "list[str]"),
 )
 
-MEMBERS = tuple(rows("array", "shape", "tuple[int, int, int, int, int, int]"))
+MEMBERS = (
+    *rows("array", "shape", "tuple[int, int, int, int, int, int]"),
+    # AnnData makes texts of all that it is given (anndata 0.12).
+    *rows("instance[anndata.AnnData]", "obs_names var_names", "array[str]"),
+)

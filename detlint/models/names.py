@@ -261,8 +261,8 @@ takes_order = says(
     """append array asarray batch batches choice choices collate concat concatenate dataframe
     dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit
     fold folds frame from generate hash images index ingest insert kfold learn loader md5
-    permutation prompt sample sampler samples sequential series sha1 sha256 shuffle shuffled
-    split stack step subset tensor token tokens train vocab vocabulary write writelines writer
+    permutation prompt reindex sample sampler samples sequential series sha1 sha256 shuffle
+    shuffled split stack step subset tensor token tokens train vocab vocabulary write writelines writer
     writerow writestr"""
 )
 

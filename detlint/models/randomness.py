@@ -232,6 +232,11 @@ ENVIRONMENTS = frozenset(
     for library in ("gym", "gymnasium")
     for name in ("make", "make_vec", "vector.make")
 )
+# The attribute of what derives from their classes that is this generator, what gives one with the
+# seed that a method is given, and these libraries.
+OF_ENVIRONMENT = "np_random"
+SEEDING_OWN = frozenset(f"{each}.utils.seeding.np_random" for each in ("gym", "gymnasium"))
+GYMS = ("gym.", "gymnasium.")
 # Attributes of such a one, of which each draws from another generator: no reset seeds it.
 SPACES = frozenset(
     f"{of}{space}" for of in ("", "single_") for space in ("action_space", "observation_space")

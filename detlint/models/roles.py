@@ -84,6 +84,8 @@ LOOKS = (
     *("mlab.", "raw_input()", "set_trace()", "cv.imshow(", "cv.waitKey(", "cv2.imshow("),
     *("cv2.waitKey(", "plt.show(", "pyplot.show("),
 )
+# By which an environment is drawn.
+RENDERS = (".render(", "render_mode")
 WRITES = ("save", "dump", "write", "to_csv")
 KEPT = (*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub")
 MODES_OF_WRITING = tuple(

@@ -22,9 +22,10 @@ from detlint.index.facts import (
     is_of_experiment,
 )
 from detlint.models.randomness import SAID
+from detlint.models.roles import RENDERS
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
-from detlint.syntax.layout import code_of
+from detlint.syntax.layout import code_of, says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -94,6 +95,7 @@ _OF_ENVIRONMENTS = (
         "seed the space as well: env.action_space.seed(seed)",
     ),
 )
+_OF_OWN = "draws from the generator of the environment"
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _PARTIAL = (UNSET, ONCE, ON_CPU)  # doubts about seeds
 # What is shared out, by the kind of fact, and how a message says why what it draws varies.
@@ -133,8 +135,10 @@ class UnseededGlobalRng(Rule):
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - the same where a seed only runs as a file is made that is not there yet
     - what a program draws in one branch, or in a method of one class, where another one alone seeds
-    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
+    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed, or
+      in one of its own, which draws from `self.np_random`
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
+    - both of a program that only evaluates, and writes something
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
     - models of torchvision and timm without trained weights, and what seems to be a layer of
@@ -153,7 +157,8 @@ class UnseededGlobalRng(Rule):
 
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
-      tries code: reported as *possible*
+      tries code: reported as *possible*. So is an environment of one that trains nothing, and
+      draws pictures of it
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`
 
@@ -237,8 +242,7 @@ class UnseededGlobalRng(Rule):
                 yield from cls._unseeded(program, library, settings, draws, trains=trains)
             if task is not None:
                 yield cls._told_of_task(program, library, task, sure)
-        if trains and program.has("environment_steps"):
-            yield from cls._unseeded_environment(program)
+        yield from cls._unseeded_environment(program, sure, trains=trains)
 
     @staticmethod
     def _asks_of_tensorflow(program: Program) -> bool:
@@ -293,23 +297,42 @@ class UnseededGlobalRng(Rule):
             yield from cls._drawn_beside(program, library, sure)
 
     @classmethod
-    def _unseeded_environment(cls, program: Program) -> Iterator[Finding]:
+    def _unseeded_environment(
+        cls, program: Program, sure: Confidence, *, trains: bool
+    ) -> Iterator[Finding]:
         """Environments of reinforcement learning, each with a generator of its own."""
+        if not trains and (program.only_checks() or says_in_code(program.source.text, RENDERS)):
+            sure = Confidence.POSSIBLE
         for kind, what, draws, advised in _OF_ENVIRONMENTS:
-            made = program.first(kind)
+            made = cls._first_of_environments(program, kind, trains=trains)
+            if made is None:
+                continue
             seeds = list(program.facts("environment_seeds", what))
-            settled = any(each.fact.doubt not in _PARTIAL for each in seeds)
-            if made is None or made.fact.doubt == UNSET or settled:
+            if any(each.fact.doubt not in _PARTIAL for each in seeds):
                 continue
             unseeded = f"neither {program.title} nor what it imports seeds it"
+            own = made.fact.what == "draw"
             yield program.finding(
                 cls,
                 made,
-                f"{program.shown(made)} {draws}, and "
+                f"{program.shown(made)} {_OF_OWN if own else draws}, and "
                 f"{_only(program, seeds[0]) if seeds else unseeded}; {advised}",
                 advised,
-                confidence=cls.confidence,
+                confidence=sure,
             )
+
+    @staticmethod
+    def _first_of_environments(program: Program, kind: str, *, trains: bool) -> Located | None:
+        """The first that draws. Of a program that trains nothing, its own or what it asks for: a
+        space may be all that it draws from."""
+        steps = trains or kind == "environments"
+        if steps and not program.has("environment_steps"):
+            return None
+        if trains:
+            made = program.first(kind)
+            return None if made is None or made.fact.doubt == UNSET else made
+        found = chain(program.facts(kind, own=True), program.asked_for(kind, "", PER_BATCH))
+        return next((each for each in found if each.fact.doubt < IDLE), None)
 
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:

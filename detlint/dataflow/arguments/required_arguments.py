@@ -578,8 +578,8 @@ def _sets(unit: Unit, need: Need) -> bool:
     """Whether a file that does not define what is called sets its attribute."""
     if need.field and "replace(" in unit.text and f"{need.parameter}=" in unit.text:
         return True
-    if f".{need.parameter}" not in unit.text:
-        return False
+    if f".{need.parameter}" not in unit.text or not need.function.lstrip("_")[:1].isupper():
+        return False  # a function keeps no argument
     if need.function in unit.classes or unit.defines(need.function):
         return False
     return not _is_only_own(unit.stores(need.parameter), ())

@@ -305,9 +305,8 @@ class GivenOrders:
             return
         if flow.keyed and self._orders.imported is None and may_be_of_project(call):
             self._orders.leaves = True
-        seems = (
-            names.takes_order(word) or keyword == "*" or not self._orders.distinct or flow.filled
-        )
+        takes = names.takes_order(word) and keyword != "columns"  # which are found by their names
+        seems = takes or keyword == "*" or not self._orders.distinct or flow.filled
         settled = sorts or names.finds_rows(word) or self._is_measured(call)
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
             yield use._replace(assumed=settled or not seems)

@@ -10,6 +10,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, parameter_of, word_of
 from detlint.dataflow.orders.keys import leaves_ties
 from detlint.dataflow.orders.order import Orders
+from detlint.dataflow.randomness.data_sets import made_of
 from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
@@ -292,8 +293,10 @@ class Sets:
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
         # Of what is cut into slices, only texts can be in a set; tuples seldom are cut.
-        held = closure([value], self._held_by, _FEW)
+        held = list(closure([value], self._held_by, _FEW))
         if any(x.code == "slice" for each in held if each.code in _FILLING for x in _put(each)):
+            return True
+        if any(map(_labels_rows, held)):
             return True
         named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
         return any(map(names.are_texts, named)) or self._taken_for_text(by)
@@ -319,6 +322,8 @@ class Sets:
             yield from (op.args[0], op.args[2])
         elif op.code == "change" and op.name in ("add", "append"):
             yield from (op.args[0], *_put(op))
+        elif op.code in ("augment", "binary") and self.values.is_set(op):
+            yield from op.args
         elif op.code == "comprehension":
             yield from _put(op)
         elif op.code == "call" and len(op.args) == 1 and word_of(op) == "values":
@@ -414,6 +419,20 @@ def _is_set(values: Values, op: Op) -> bool:
 def _holds_set(types: Types) -> bool:
     """Whether a value may be a set, or a container of sets."""
     return lattice.holds(types, lambda one: one.name in ("set", "keys"))
+
+
+def _labels_rows(op: Op) -> bool:
+    """The index of a table that takes it from a column: ``read_csv(path, index_col=0).index``."""
+    if op.code != "attr" or op.name != "index":
+        return False
+    made = closure(op.args[:1], made_of, _FEW)
+    return any(map(_takes_labels, (each for each in made if each.code == "call")))
+
+
+def _takes_labels(call: Op) -> bool:
+    column = call.given("index_col")
+    unnamed = column is None or column.constant is None or column.constant is False
+    return not unnamed or word_of(call) == "set_index"
 
 
 def _elements_of(op: Op) -> Iterator[Op]:

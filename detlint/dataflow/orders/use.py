@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # What shows an order for certain, whatever the elements are; also in a function further on.
 _TELLING = re.compile(
     r"(?:.* and )?"
-    r"(numbered|indexed|cut to|sorted by|searched by|passed to (?:shuffle|sample|cho)).*"
+    r"(numbered|indexed|cut to|sorted by|searched by"
+    r"|passed to (?:shuffle|sample|cho|permut|train_test_split|random_split)).*"
 )
 
 # What the advice of a finding ends with that callers may make pointless.

@@ -43,7 +43,7 @@ def sampled(call: Op, origins: Origins) -> str:
 def is_frame(op: Op, origins: Origins) -> bool:
     """Whether a value is a table of pandas, or is made of one by its methods and by choosing, some
     of which nothing else has."""
-    for each in closure([op], _made_of):
+    for each in closure([op], made_of):
         if lattice.may_be_of(each.values.types(each), loading.FRAME):
             return True
         looked_up = each.args[0] if each.code == "call" else each
@@ -56,7 +56,8 @@ def is_frame(op: Op, origins: Origins) -> bool:
     return False
 
 
-def _made_of(op: Op) -> Iterable[Op]:
+def made_of(op: Op) -> Iterable[Op]:
+    """What a table is made of by methods and by choosing, and what it may be before."""
     if op.code in ("attr", "item", "slice"):
         return op.args[:1]
     if op.code == "call":
