@@ -272,3 +272,55 @@ def reset(seed):
 """
     project({"train.py": train, "rows.py": drawing})
     assert told(capsys) == found
+
+
+KERAS = """\
+import keras
+from keras import layers
+from keras.utils import set_random_seed
+
+class Training:
+    def __init__(self, seed):
+        set_random_seed(seed)
+
+    def run(self, model, rows):
+        model.fit(rows, rows, epochs=2)
+
+def build():
+    inputs = layers.Input(shape=(4,))
+    return {}
+
+def main(rows):
+    {}
+
+if __name__ == "__main__":
+    main(load())
+"""
+FUNCTIONAL = "keras.Model(inputs, layers.Dense(3)(inputs))"
+LATE = "model = build(); Training(1).run(model, rows)"
+EARLY = "training = Training(1); training.run(build(), rows)"
+
+
+@pytest.mark.parametrize(
+    ("made", "line", "is_found"),
+    [
+        (FUNCTIONAL, LATE, True),
+        (FUNCTIONAL.replace("(inputs,", "(inputs=inputs, outputs="), LATE, True),
+        (FUNCTIONAL, EARLY, False),
+        ("keras.Sequential([layers.Dense(3)])", LATE, False),
+        ("keras.Model(net.input, net.layers[1].output)", LATE, False),
+        (FUNCTIONAL, f"{LATE}; model.load_weights('a.h5')", False),
+    ],
+)
+def test_a_model_of_keras_that_is_built_before_the_seed_has_drawn_its_weights(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, line: str, *, is_found: bool
+) -> None:
+    project({"train.py": KERAS.format(made, line)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["train.py:14"] * is_found
+    if is_found:
+        assert found[0]["message"].endswith(
+            "` is made of layers that have drawn first weights before `set_random_seed(seed)` "
+            "seeds Keras; seed at the start of train.py"
+        )

@@ -194,7 +194,7 @@ OWN_DRAW = "self.np_random.uniform(0, 1, 4)"
         (BASE, RESET, "np.zeros(4)", "env.reset()", False),
     ],
 )
-def test_an_environment_of_the_program_draws_from_the_generator_that_it_has(  # noqa: PLR0913
+def test_an_environment_of_the_program_draws_from_the_generator_that_it_has(  # noqa: PLR0913, PLR0917
     project: Project,
     capsys: pytest.CaptureFixture[str],
     base: str,
@@ -236,9 +236,12 @@ def play(learner):
         state, reward, *_ = env.step(learner.act(state))
         {}
 
-if __name__ == "__main__":
+def main():
     torch.manual_seed(0)
     play(Learner())
+
+if __name__ == "__main__":
+    main()
 """
 
 
@@ -286,7 +289,7 @@ KEEPS = "np.save('scores.npy', reward)"
         ("", "shape = env.observation_space.shape", KEEPS, "possible", []),
     ],
 )
-def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR0913
+def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR0913, PLR0917
     project: Project,
     capsys: pytest.CaptureFixture[str],
     made: str,
@@ -296,10 +299,8 @@ def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR
     rows: list[int],
 ) -> None:
     project({"evaluate.py": EVALUATE.format(made=made, lines=lines, keeps=keeps)})
-    main(
-        ["--no-cache", "--output-format", "json", "--min-confidence", least]
-        + ["--select", "DET102", "."]
-    )
+    options = ["--no-cache", "--output-format", "json", "--min-confidence", least]
+    main([*options, "--select", "DET102", "."])
     told = [place_of(each) for each in json.loads(capsys.readouterr().out)]
     assert told == [f"evaluate.py:{row}" for row in rows]
 

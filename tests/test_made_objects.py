@@ -323,3 +323,50 @@ def test_what_an_object_draws_when_it_is_called_is_drawn_if_it_is_called(
     project({"vae.py": VAE, "quality.py": text.replace(remove, "z") if remove else text})
     main(["--no-cache", "--output-format", "concise", "--select", "DET102", "quality.py", "vae.py"])
     assert capsys.readouterr().out.count("torch.randn_like(scale)") == found
+
+
+MEASURES = """\
+import numpy as np
+import torch
+from torchvision import datasets, transforms
+
+def loader(transform, shuffle):
+    rows = datasets.CIFAR10("data", train=False, transform=transform)
+    return torch.utils.data.DataLoader(rows, batch_size=64, shuffle=shuffle)
+
+def main():
+    model = torch.load("model.pt")
+    plain = transforms.ToTensor()
+    {}
+    with torch.no_grad():
+        {}
+    np.save("right.npy", np.array(right))
+
+if __name__ == "__main__":
+    main()
+"""
+CROPPED = "[transforms.RandomCrop(32), plain]"
+ASKED = "right = [model(x) for x, _ in loader({}, False)]"
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "row"),
+    [
+        (f"changed = transforms.Compose({CROPPED})", ASKED.format("changed"), 12),
+        (f"changed = transforms.Compose({CROPPED})", ASKED.format("plain"), 0),
+        (f"train_changed = transforms.Compose({CROPPED})", ASKED.format("train_changed"), 0),
+        ("changed = transforms.Compose([transforms.CenterCrop(32)])", ASKED.format("changed"), 0),
+        ("aug = transforms.AutoAugment()", "right = [model(aug(x)) for x in rows]", 12),
+        ("model.eval()", "right = [model(x) for x, _ in loader(plain, True)]", 0),
+        ("model.train()", "right = [model(x) for x, _ in loader(plain, True)]", 7),
+        ("model.train()", "right = [model(x) for x, _ in loader(plain, False)]", 0),
+        ("torch.manual_seed(0); aug = transforms.AutoAugment()", "right = model(aug(rows))", 0),
+    ],
+)
+def test_what_a_program_that_only_measures_gives_its_model_may_be_drawn(
+    project: Project, capsys: pytest.CaptureFixture[str], first: str, line: str, row: int
+) -> None:
+    project({"measure.py": MEASURES.format(first, line)})
+    main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])
+    told = capsys.readouterr().out
+    assert told.count("DET102") == told.count(f"measure.py:{row}:") == bool(row)

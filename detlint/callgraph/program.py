@@ -914,7 +914,8 @@ class Program:
         tool = roles.is_other_tool(self.name, self._shown)
         trains = trains or (tool and roles.trains_here(self.source.text))
         shares = (apart and not starts) or (tool and not trains)
-        return shares and not self._calls_steps()
+        tries = self._is_module and self.tries_itself()
+        return shares and (tries or not self._calls_steps())
 
     def _calls_steps(self) -> bool:
         """Whether its own file, which is no test and takes no times, calls a function of another

@@ -83,6 +83,7 @@ _HOLDING_BACK = (
 )
 _GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
 _FEW = 50  # operations behind an update
+_GATHERING = frozenset(("choice", "declared", "free", "list", "phi", "tuple"))
 _GROUPS = ("tuple", "list", "set")
 _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
@@ -884,9 +885,30 @@ class _Reader:
         return next(filter(None, map(partial(self._perturbs, call), self._called(call))), None)
 
     def of_drops(self, call: Op) -> str | None:
-        """Those functions that drop something whether anything is trained or not."""
-        drops = any(map(trainers.DROPS, self._called(call))) and self._drops_always(call)
-        return "torch" if drops else None
+        """Those that draw whether anything is trained or not: functions that drop something, and
+        transforms that something is given to."""
+        called = self._called(call)
+        drops = any(map(trainers.DROPS, called)) and self._drops_always(call)
+        transforms = any(map(trainers.TRANSFORMS["torch"], called)) and self._is_applied(call)
+        return "torch" if drops or transforms else None
+
+    def _is_applied(self, transform: Op) -> bool:
+        """Whether a transform, or what it is a part of, is called or given to a data set, and no
+        name says that it is for training."""
+        held = list(closure([transform], self._transforms_with, _FEW))
+        if any(trainers.says_training(x) for each in held for x in each.function.names_of(each)):
+            return False
+        return any(use.code == "call" and use not in held for each in held for use in each.uses)
+
+    def _transforms_with(self, value: Op) -> Iterator[Op]:
+        for use in value.uses:
+            if use.code == "store_global":
+                yield from self.unit.reads("global", str(use.name))
+            elif use.code in _GATHERING or (use.code == "call" and self._makes_transform(use)):
+                yield use
+
+    def _makes_transform(self, call: Op) -> bool:
+        return any(map(trainers.MAKES_TRANSFORM, self._called(call)))
 
     def _drops_always(self, call: Op) -> bool:
         share, training = call.given("p", 1), call.given("training", 2)

@@ -41,7 +41,7 @@ DRAWING = frozenset(
 )
 # Of some kinds the libraries that they are about: for others no operation has to be looked at.
 ABOUT = {
-    "builds": frozenset(("torch", "tensorflow", training.UNSEEN)),
+    "builds": frozenset(("torch", "tensorflow", "keras", training.UNSEEN)),
     "orders": frozenset(("torch",)),
     "drops": frozenset(("torch",)),
 }
@@ -178,6 +178,11 @@ def _given(name: str) -> tuple[str, ...]:
 
 
 _TRAINING = _called(roles.TRAINING_CALLS)
+_TRANSFORMING = (
+    *("Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix(", "ElasticTransform("),
+    *("GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment(", "ScaleJitter("),
+    *("TrivialAugmentWide(", "Masking("),
+)
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
@@ -280,12 +285,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("range(", "while ", "epoch in "),
         *(f"{each} += 1" for each in sorted(training.PLACES)),
     ),
-    "perturbs": (
-        *("Dropout", "dropout", "Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix("),
-        *("ElasticTransform(", "GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment("),
-        *("ScaleJitter(", "TrivialAugmentWide(", "Masking(", "NWays(", "KShots("),
-    ),
-    "drops": ("dropout(",),
+    "perturbs": ("Dropout", "dropout", "NWays(", "KShots(", *_TRANSFORMING),
+    "drops": ("dropout(", *_TRANSFORMING),
     "workers": _given("num_workers"),
     "worker_seeds": ("seed_everything(",),
     "ranks": tuple(

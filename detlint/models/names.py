@@ -262,8 +262,8 @@ takes_order = says(
     dataset datasets dataloader dump dumps embed embedding embeddings encode extend feed fit
     fold folds frame from generate hash images index ingest insert kfold learn loader md5
     permutation prompt reindex sample sampler samples sequential series sha1 sha256 shuffle
-    shuffled split stack step subset tensor token tokens train vocab vocabulary write writelines writer
-    writerow writestr"""
+    shuffled split stack step subset tensor token tokens train vocab vocabulary write writelines
+    writer writerow writestr"""
 )
 
 

@@ -128,6 +128,10 @@ INITIALIZING = (
     *("Supervisor(", "MonitoredTrainingSession(", "MonitoredSession(", "Estimator(", "Scaffold("),
     *(".initializer", "initialize(", "slim.learning."),
 )
+# What is made of layers that have drawn their weights by then (Keras 2.15, 3.11), and what a text
+# holds that gives these other ones.
+BUILDS_KERAS = Names("{tensorflow.,tf_,}keras.{models.,}Model")
+FILLS_KERAS = "load_weights("
 # What makes the models of a library, untrained unless one of these says otherwise.
 MODEL_MAKERS = Names(
     """
@@ -223,6 +227,8 @@ TRANSFORMS = {
     ),
     "random": Names("learn2learn.data.transforms.{FusedNWaysKShots,KShots,NWays}"),
 }
+# … and what makes one, also of others.
+MAKES_TRANSFORM = Names("{torchvision,torchaudio,kornia}.**.[A-Z]*", "torch.nn.Sequential")
 # What a text holds that saves the states of generators, or the place of a loader, or has a library
 # do it.
 KEEPING_STATES = (

@@ -95,6 +95,7 @@ _OF_ENVIRONMENTS = (
         "seed the space as well: env.action_space.seed(seed)",
     ),
 )
+_MODE = (".train()",)
 _OF_OWN = "draws from the generator of the environment"
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _PARTIAL = (UNSET, ONCE, ON_CPU)  # doubts about seeds
@@ -135,10 +136,13 @@ class UnseededGlobalRng(Rule):
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
     - the same where a seed only runs as a file is made that is not there yet
     - what a program draws in one branch, or in a method of one class, where another one alone seeds
-    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed, or
-      in one of its own, which draws from `self.np_random`
+    - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
+    - the same of an environment of its own that draws from `self.np_random`
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
     - both of a program that only evaluates, and writes something
+    - what such a program gives a model by random transforms of torchvision, or in another order
+      where that trains its statistics: `net.train()`
+    - a model of Keras that is built before the seed
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
     - models of torchvision and timm without trained weights, and what seems to be a layer of
@@ -226,6 +230,7 @@ class UnseededGlobalRng(Rule):
             return
         for library in _GENERATORS:
             if library == "tensorflow" and not cls._asks_of_tensorflow(program):
+                yield from cls._built_too_soon(program) if trains else ()
                 continue
             # Of a program that trains, all files count, and what seeds is found sooner.
             seeds = partial(_seeds, program, library, settings, trains=trains)
@@ -410,6 +415,22 @@ class UnseededGlobalRng(Rule):
             )
 
     @classmethod
+    def _built_too_soon(cls, program: Program) -> Iterator[Finding]:
+        """A model of Keras that a program builds before it seeds."""
+        built = program.facts("builds", "keras")
+        found = program.drawn_before("tensorflow", ("builds",), built)
+        if found is not None:
+            draw, _, seed = found
+            yield program.finding(
+                cls,
+                draw,
+                f"{program.shown(draw)} is made of layers that have drawn first weights before "
+                f"{program.shown(seed)} seeds Keras; seed at the start of {program.title}",
+                f"seed at the start of {program.title}",
+                confidence=cls.confidence,
+            )
+
+    @classmethod
     def _drawn_beside(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
         """What a program draws in one of its branches, where another one alone seeds."""
         for seed, holds in program.unseeded_branches(library):
@@ -536,7 +557,9 @@ class UnseededGlobalRng(Rule):
         """The same of a program that trains nothing."""
         # A tool's imports hold much that it never calls, and the main block of a package's module
         # often only tries it on random numbers, as tests do.
-        kinds = ("draws", "drops")
+        kinds: tuple[str, ...] = ("draws", "drops")
+        if library == "torch" and says_in_code(program.source.text, _MODE):
+            kinds += ("orders", "perturbs")  # statistics of batches follow, and layers drop
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):

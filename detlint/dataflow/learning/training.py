@@ -222,6 +222,8 @@ class Training:
     def built(self, call: Op) -> str | None:
         """The library whose layers a call makes, or whose weights it draws."""
         names = self._called(call)
+        if any(map(rows.BUILDS_KERAS, names)):
+            return "keras" if self._is_new(call) else None
         known = (self._made_by(call, each) for each in names)
         found = next((each for each in known if each is not None), None)
         if found is not None:
@@ -247,6 +249,13 @@ class Training:
             return "torch" if last in rows.LAYERS and not self._is_filled(call) else ""
         graph = owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS
         return "torch" if graph or (owner.partition(".")[0], last) in _MAKING else None
+
+    def _is_new(self, call: Op) -> bool:
+        """Whether a model of Keras is made of new layers, ``Model(inputs, outputs)``, and not of
+        another one's, ``Model(net.input, net.layers[3].output)``, nor gets weights of a file."""
+        given = call.given("inputs", 0), call.given("outputs", 1)
+        made = all(each is not None and each.code != "attr" for each in given)
+        return made and rows.FILLS_KERAS not in self._unit.text
 
     def _is_trained(self, call: Op) -> bool:
         """Whether a model comes with weights: ``resnet18(weights="DEFAULT")``."""
