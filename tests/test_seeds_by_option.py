@@ -140,7 +140,7 @@ def test_a_script_or_configuration_may_set_the_option(
             IF,
             (
                 "`np.random.seed(args.seed)` seeds it only with --seed, which is off by default; "
-                "give --seed a value by default"
+                "pass --seed 0, or make that the default"
             ),
         ),
         (
@@ -227,6 +227,37 @@ def test_a_seed_that_configurations_leave_out_seeds_nothing(
     main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
     told = "only with the setting seed, which is off by default"
     assert (told in capsys.readouterr().out) == is_found
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "levels"),
+    [
+        ("conf['seed']['flag'] == True", "false", ["possible"]),
+        ("conf['seed']['flag']", "false", ["possible"]),
+        ("conf['seed']['flag']", "null", ["likely"]),
+        ("conf['seed']['flag']", "true", []),
+        ("not conf['seed']['flag']", "false", []),
+        ("conf['seed']['flag'] >= 0", "-1", ["possible"]),
+        ("conf['seed']['flag'] >= 0", "7", []),
+    ],
+)
+def test_a_seed_that_a_configuration_turns_off_is_possible(
+    project: Project, capsys: pytest.CaptureFixture[str], test: str, value: str, levels: list[str]
+) -> None:
+    train = f"""\
+import numpy as np
+import yaml
+
+conf = yaml.safe_load(open("conf.yaml"))
+if {test}:
+    np.random.seed(1)
+np.random.shuffle(rows)
+loss.backward(); optimizer.step()
+"""
+    project({"train.py": train, "conf.yaml": f"seed:\n  flag: {value}\n"})
+    asked = ["--output-format=json", "--min-confidence=possible", "--select=DET102"]
+    main(["--no-cache", *asked, "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == levels
 
 
 def test_what_runs_where_a_setting_is_null_seeds(

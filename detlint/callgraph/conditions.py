@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.slices import closure
 from detlint.index.facts import (
     IN_FILE,
@@ -16,6 +18,7 @@ from detlint.index.facts import (
     is_by_default,
     is_met_once,
     is_never_met,
+    is_of_field,
     option_needed,
     runs_with,
 )
@@ -24,7 +27,7 @@ from detlint.index.scan import IN_WORKERS, MAIN
 from detlint.models.experiments import SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from detlint.callgraph.project import Project
     from detlint.index.facts import Fact, Receiver
@@ -60,16 +63,46 @@ class Conditions:
             return 0
         if all(map(is_met_once, unmet)):
             return ONCE
-        optional = all(option_needed(each) or is_by_default(each) for each in unmet)
+        # What settles a matter asks about a field as an option as well.
+        as_option = any(is_by_default(each) for each in unmet)
+        optional = all(
+            option_needed(x) or is_by_default(x) or (as_option and is_of_field(x)) for x in unmet
+        )
         return UNSET if optional else NEVER
 
     def option_unset(self, needs: Sequence[str]) -> str:
         """The first option that something needs and nothing sets, of what settles a matter, as
         messages call it."""
+        option = option_needed(need) if (need := self._need_unset(needs)) else ""
+        flag = self._flag(option)
+        return option and (f"--{flag}" if flag else f"the setting {option}")
+
+    def value_unset(self, needs: Sequence[str]) -> str:
+        """A value of that option with which it takes place; "" of an option that has none."""
+        need = self._need_unset(needs)
+        if need is None:
+            return ""
+        option = option_needed(need)
+        if flag := self._flag(option):
+            takes_none = _switches(flag)
+            if any(self._index.told(x, f"switch {flag}", takes_none) for x in self._paths):
+                return ""
+        elif "seed" not in option.lower() and runs_with(need, True):
+            return "True"
+        return "0" if runs_with(need, 0) else "1"
+
+    def is_left_to_files(self, needs: Sequence[str]) -> bool:
+        """Whether code shows no such option, and configurations hold one of that name that is not
+        simply left out, ``seed: null``: it may be another."""
+        need = self._need_unset(needs)
+        option = option_needed(need) if need is not None else ""
+        if need is None or self._flag(option) or self._is_off_in_fields(need):
+            return False
+        return not self._project.leaves_unset(option)
+
+    def _need_unset(self, needs: Sequence[str]) -> str | None:
         unmet = (x for x in self._unmet(needs, surely=False) if not is_met_once(x))
-        unset = map(option_needed, unmet)
-        option = next(filter(None, unset), "")
-        return option and (f"--{option}" if self._has(option) else f"the setting {option}")
+        return next(filter(option_needed, unmet), None)
 
     def _unmet(self, needs: Sequence[str], *, surely: bool) -> list[str]:
         return [each for each in needs if not self._may_pass(each, surely=surely)]
@@ -271,33 +304,70 @@ class Conditions:
             if isinstance(each, str) and each and reach.runs(self._path, *at):
                 yield each
 
-    def _is_given(self, need: str, *, surely: bool) -> bool:
+    def _given(self, need: str, *, surely: bool = False) -> list[bool | str]:
+        """What calls pass that may run."""
         reach = self._project.reach_of(self._path)
         calls = self._project.given(need, self._paths)
         running = [each for each in calls if reach.may_run(self._path, *each[:2])]
         if surely:
             sure = [each for each in running if reach.runs(self._path, *each[:2])]
             running = sure or running
-        return (not running and not option_needed(need)) or any(
-            given in (True, UNKNOWN)
-            or (isinstance(given, str) and self._may_pass(given, surely=surely))
-            for _, _, given in running
+        return [given for *_, given in running]
+
+    def _is_given(self, need: str, *, surely: bool) -> bool:
+        calls = self._given(need, surely=surely)
+        unseen = not calls and not option_needed(need)
+        return unseen or any(self._gives(each, surely=surely) for each in calls)
+
+    def _gives(self, given: bool | str, *, surely: bool) -> bool:
+        """Whether what a call passes may be what something needs."""
+        return given in (True, UNKNOWN) or (
+            isinstance(given, str) and self._may_pass(given, surely=surely)
         )
 
     def _may_be_set(self, option: str, need: str) -> bool:
         """Whether an option may be set out of sight of the program's code."""
         self.configured = True
-        if is_by_default(need) and not self._has(option):
-            return not self._project.leaves_unset(option) or runs_with(need, None)
+        if is_by_default(need) and not is_of_field(need) and not self._flag(option):
+            off = self._is_off_in_fields(need)
+            return not off and not self._project.leaves_out(option, need)
         return self._project.configures(option, need)
 
-    def _has(self, option: str) -> bool:
-        """Whether the program gives its parser of the command line an option."""
-        names = {option, option.replace("_", "-")}
-        return not all(map(names.isdisjoint, map(self._project.flags_in, self._paths)))
+    def _is_off_in_fields(self, need: str) -> bool:
+        """Whether an option is a field of classes, of which the program makes objects, and gives
+        none of these what something needs."""
+        calls = [each for field in self._fields(need) for each in self._given(field)]
+        return bool(calls) and not any(self._gives(each, surely=False) for each in calls)
+
+    def _fields(self, need: str) -> Iterator[str]:
+        """What calls have to give the classes of a program that have a field, or inherit it."""
+        found = {
+            Symbol(path, name): told
+            for path in self._paths
+            for name, told in self._index.fields(path, need)
+        }
+        for path in self._paths if found else ():
+            for name in self._index.outline(path).classes:
+                lineage = self._project.lineage(Symbol(path, name))
+                own = next((found[each] for each in lineage if each in found), None)
+                if own is not None:
+                    yield Need.parse(own)._replace(function=name).dump()
+
+    def _flag(self, option: str) -> str:
+        """How the program writes an option that it gives its parser of the command line; "" if it
+        gives that none."""
+        names = dict.fromkeys((option, option.replace("_", "-")))
+        flags = [self._project.flags_in(each) for each in self._paths]
+        return next((each for each in names if any(each in x for x in flags)), "")
 
 
 def _runs_with(part: str, place: str, often: Container[str]) -> bool:
     """Whether a line of a part runs with it: of a class not what hooks do, which it holds too."""
     method = place.rpartition(".")[2]
     return place == part or "." not in place or method == _CONSTRUCTOR or method in often
+
+
+def _switches(name: str) -> Callable[[str], bool]:
+    """Whether a text has an option that takes no value."""
+    flag = rf"""["']--{re.escape(name)}["'][^()]*(?:store_|BooleanOptional)"""
+    return lambda text: re.search(flag, text) is not None

@@ -346,6 +346,14 @@ class Program:
         """The option that a fact needs and nothing sets; "" if it is not known."""
         return self._conditions.option_unset(located.fact.needs.splitlines())
 
+    def value_unset(self, located: Located) -> str:
+        """A value of that option with which it takes place; "" of an option that has none."""
+        return self._conditions.value_unset(located.fact.needs.splitlines())
+
+    def is_left_to_files(self, located: Located) -> bool:
+        """Whether that option is none that code shows, but only one of what configurations hold."""
+        return self._conditions.is_left_to_files(located.fact.needs.splitlines())
+
     def happens_by_default(self, located: Located) -> bool:
         """Whether no option keeps the function of a fact from being called by default."""
         path = located.path

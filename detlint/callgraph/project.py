@@ -43,6 +43,7 @@ _NO_LETTERS = bytes(each for each in range(128) if not chr(each).isalpha())
 _DETERMINISTIC = re.compile(r"deterministic[\"']?\s*[:=]", re.IGNORECASE)
 # It begins with plain text, which sre finds fast.
 _FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
+_DEFINED = re.compile(r"""\bDEFINE_\w+\(\s*["'](\w+)""")  # of absl
 
 
 class Project:
@@ -161,6 +162,12 @@ class Project:
         values = [each for prose, each in self._settings_of(option) if not prose]
         return bool(values) and all(each is None for each in values)
 
+    def leaves_out(self, option: str, need: str) -> bool:
+        """Whether configurations have an option, and none a value with which what has a need
+        runs."""
+        values = [each for prose, each in self._settings_of(option) if not prose]
+        return bool(values) and not any(each is ... or runs_with(need, each) for each in values)
+
     def _settings_of(self, option: str) -> list[tuple[bool, object]]:
         """To what files that are no Python set an option, ``...`` for any value, and whether they
         are prose."""
@@ -215,7 +222,8 @@ class Project:
         """The options, without their dashes, that a file may give a parser of the command line."""
         if path not in self._flags:
             found = _FLAG.findall(self.index.source(path).text)
-            self._flags[path] = {one or other for one, other in found}
+            defined = _DEFINED.findall(self.index.source(path).text)
+            self._flags[path] = {*(one or other for one, other in found), *defined}
         return self._flags[path]
 
     def given(self, need: str, paths: Sequence[str]) -> list[_Call]:

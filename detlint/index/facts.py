@@ -163,6 +163,12 @@ def is_by_default(need: str) -> bool:
     return default is True
 
 
+def is_of_field(need: str) -> bool:
+    """Whether a need is about an attribute of an object."""
+    *_, field = json.loads(need)
+    return field is True
+
+
 def runs_with(need: str, value: object) -> bool:
     """Whether what has a need runs where that is some value."""
     _, _, _, stops, others, _, runs, *_ = json.loads(need)

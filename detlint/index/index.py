@@ -319,6 +319,15 @@ class Index:
             self._learn(path, question, read_gives(self.source(path), need))
         return [(row, given) for row, given in answers[question]]
 
+    def fields(self, path: str, need: str) -> list[tuple[str, str]]:
+        """The classes of a file that have an option as a field, as ``read_fields`` tells it."""
+        answers, question = self._of(path), f"fields {need}"
+        if question not in answers:
+            from detlint.dataflow.arguments.fields import read_fields
+
+            self._learn(path, question, read_fields(self.source(path), need))
+        return [(name, told) for name, told in answers[question]]
+
     def uses(self, path: str, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
         """Where a file uses a function or class, and what that needs, as ``read_uses`` tells it."""
         answers, question = self._of(path), f"uses {name}{' by default' * default}"

@@ -129,8 +129,8 @@ class UnseededGlobalRng(Rule):
 
     Reported:
     - a program that trains, and draws from a generator that nothing in its imports seeds
-    - the same where only an option seeds that is off by default, as `--seed` without a default, or
-      `seed: null` in a configuration
+    - the same where only an option seeds that is off by default: `--seed` without a default, or
+      `seed: null` in a configuration. So is a field `fixed: bool = False`
     - the same of an experiment of sacred whose configuration has no seed: it draws one in each run
     - the same where one branch seeds by `torch.manual_seed`, and the other, which is for CUDA, by
       `torch.cuda.manual_seed`: that seeds no draw on the CPU
@@ -164,7 +164,8 @@ class UnseededGlobalRng(Rule):
       tries code: reported as *possible*. So is an environment of one that trains nothing, and
       draws pictures of it
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
-      drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`
+      drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`. Or
+      configurations alone turn the seed off: `flag: false`
 
     Not reported:
     - programs without a numeric library that write no rows, or only pick numbers. Draws that no
@@ -290,7 +291,8 @@ class UnseededGlobalRng(Rule):
             sure = Confidence.POSSIBLE
         if found is None:
             return
-        if program.lacks(_MAY_SEED):
+        unset = program.facts("seeds", library) if trains else ()
+        if program.lacks(_MAY_SEED) or any(map(program.is_left_to_files, unset)):
             sure = Confidence.POSSIBLE
         if sure == Confidence.POSSIBLE and not all_asked:
             return
@@ -474,7 +476,7 @@ class UnseededGlobalRng(Rule):
                 remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
                 advised = remedy
             elif option := program.option_unset(seed):
-                remedy = f"give {option} a value by default"
+                remedy = _turned_on(option, program.value_unset(seed))
         return program.finding(cls, first, f"{unseeded}; {remedy}", advised, edits, confidence=sure)
 
     @classmethod
@@ -612,6 +614,13 @@ def _only(program: Program, seed: Located) -> str:
     option = program.option_unset(seed)
     only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
+
+
+def _turned_on(option: str, value: str) -> str:
+    """How a message says what turns an option on."""
+    if option.startswith("--"):
+        return f"pass {option}{value and f' {value}'}, or make that the default"
+    return f"set {option.removeprefix('the setting ')} to {value} by default"
 
 
 def _seeds(program: Program, library: str, settings: Settings, *, trains: bool) -> bool:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.defaults import defaults
 from detlint.dataflow.calls import last_word, word_of
+from detlint.dataflow.slices import alternatives, closure
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 _READS = frozenset(("get", "pop"))
 _ADDS = "add_argument"
+_DEFINES = "DEFINE_"  # absl's: flags.DEFINE_integer("seed", None, "the seed")
 _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
 _SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
 _WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
+_PARSING = frozenset(("parse_args", "parse_args_into_dataclasses", "parse_known_args"))
 _DEEPEST = 8  # ``cfg.data.train.flip``
 
 
@@ -41,9 +46,32 @@ def _holds_options(op: Op) -> bool:
         if any(map(names.holds_options, said)):
             return True
         if op.code not in ("attr", "item"):
-            break
+            return _is_made_of_options(op)
         op = op.args[0]
     return False
+
+
+def _is_made_of_options(op: Op) -> bool:
+    """Whether a value of whatever name may be what a parser gave, ``a = parser.parse_args()``, or
+    an object of a class that is called so: ``c = Config()``, ``c or Config()``, ``c: Config``."""
+    if op.code in ("call", "param"):  # most
+        return _gives_options(op)
+    return any(map(_gives_options, closure([op.values.bound_to(op)], _as_it_is, _DEEPEST)))
+
+
+def _gives_options(op: Op) -> bool:
+    if op.code == "param":
+        annotation = getattr(op.node, "annotation", None)
+        word = "" if annotation is None else ast.unparse(annotation).rpartition(".")[2]
+    else:
+        word = word_of(op)
+    said = names.words_of(word) if word[:1].isupper() else ()
+    return word in _PARSING or bool(said and names.holds_options(said[-1]))
+
+
+def _as_it_is(op: Op) -> Sequence[Op]:
+    """The values of which it is one, or a part: ``a, rest = parser.parse_known_args()``."""
+    return op.args if op.code in ("boolean", "free", "unpack") else alternatives(op)
 
 
 def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
@@ -95,8 +123,9 @@ def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
         for op in function.ops:
             for value in _set_by_default(op, option):
                 yield getattr(op.node, "lineno", 0), value
-        for op in _fields(function).get(option, ()):
-            yield getattr(op.node, "lineno", 0), unit.values.constant(op)
+        if option in _fields(function):
+            for each in defaults(function, (option,)):
+                yield getattr(each.node, "lineno", 0), each.constant
 
 
 def is_none_by_default(unit: Unit, option: str) -> bool:
@@ -113,6 +142,9 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
         for use in op.uses if _is_passed(op.name, option) else ():
             if word_of(use) == _ADDS:
                 yield _default(use)
+            elif word_of(use).startswith(_DEFINES):
+                default = use.given("default", 1)
+                yield ... if default is None else constant(default)
             elif not _only_reads(use, op):
                 yield ...
     elif op.code == "store_attr" and op.name == option and _keeps_options(op):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 from bisect import bisect_left
@@ -11,6 +10,7 @@ from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import lattice
+from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import (
     is_written_out,
     option_of,
@@ -24,7 +24,7 @@ from detlint.dataflow.slices import alternatives, behind, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import NO_FILE, UNKNOWN
 from detlint.index.scan import CALLED
-from detlint.models import randomness
+from detlint.models import names, randomness
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.mentions import mentions
 from detlint.syntax.parsing import REFUSALS
@@ -41,73 +41,15 @@ if TYPE_CHECKING:
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
-_OFF = (None, False, 0, -1)  # values that calls pass to turn something off
-_SWITCHES = (*_OFF, True)
-_SWITCHED = frozenset(map(repr, _SWITCHES))
 _MOST = 40  # parameters of a function, or fields, on which something may depend
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
 _BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
 _MAKING_GENERATORS = frozenset(randomness.SEED_PARAMETER)
+_PARSERS = frozenset(("HfArgumentParser", "add_arguments", "cli", "store"))  # of a class's fields
 _THERE = frozenset(("exists", "isdir", "isfile", "is_dir", "is_file"))
 _MAKING = frozenset(("dump", "makedirs", "mkdir", "save", "savez", "to_csv", "write"))
 Answer = tuple[int, "bool | str"]
-
-
-class Need(NamedTuple):
-    """A parameter by keyword and place, without ``self``, and what is called: a function, or of a
-    constructor the class; without that, an option of the program. ``place`` is -1 where it only
-    has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
-    does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
-    what is asked is whether it runs where nobody gives the program options. ``field``: it is an
-    attribute, which others may set later."""
-
-    function: str
-    parameter: str
-    place: int
-    stops: tuple[str, ...]
-    others: bool
-    unset: bool
-    runs: tuple[str, ...] = ()
-    default: bool = False
-    field: bool = False
-
-    @property
-    def compared(self) -> bool:
-        """Whether it runs with something that it is compared with."""
-        return any(each not in _SWITCHED for each in self.runs)
-
-    @classmethod
-    def parse(cls, text: str) -> Need:
-        """It itself, of ``dump``."""
-        told = cls(*json.loads(text))
-        return told._replace(stops=tuple(told.stops), runs=tuple(told.runs))
-
-    def dump(self) -> str:
-        """As text of one line."""
-        return json.dumps(self)
-
-    def allows(self, value: object) -> bool:
-        """Whether it runs with a value."""
-        if isinstance(value, float) and not value.is_integer():
-            return True
-        empty = isinstance(value, (str, tuple)) and not value
-        written = "False" if empty else _written_as(value)
-        if isinstance(value, (int, float)) and value < -1 and written not in self.stops:
-            return "-1" in self.runs or written in self.runs
-        alike = isinstance(value, str) and value.strip().casefold() in self._texts
-        return alike or written in self.runs or (self.others and written not in self.stops)
-
-    @property
-    def _texts(self) -> set[str]:
-        """The texts with which it runs, past what may be stripped off before one compares."""
-        return {each.strip("'\" ").casefold() for each in self.runs}
-
-    def allows_some(self, *, constants: bool) -> bool:
-        """Whether it runs with something that is not None; ``constants``: that may be equal to what
-        is written out, or count as false."""
-        runs = set(self.runs) - {"None"}
-        return self.others or bool(runs if constants else runs & {"True"})
 
 
 _FALSE = ("False", "None", "0")
@@ -350,7 +292,7 @@ def _of_field(op: Op, place: _Place, field: _Field) -> Need | None:
 
 
 def _default_of(op: Op, place: _Place) -> Need | None:
-    if all(place.runs(op, each) for each in _OFF):
+    if all(place.runs(op, each) for each in OFF):
         return None
     stops, others, runs = place.judge(op)
     return Need("", place.option, -1, stops, others, unset=True, runs=runs, default=True)
@@ -361,6 +303,11 @@ def _is_off(taken: Op) -> bool:
     return bool(taken.args) and taken.args[0].constant is None
 
 
+# Of which attributes are given values by names that one does not see.
+_ANY_ATTRIBUTE = re.compile(
+    r"""\bsetattr\(\s*(?:\w+\.)*(\w+)\s*,\s*(?!["'])|(\w+)\.__dict__(?:\.update\b|\[)"""
+    r"""|\breplace\(\s*(?:\w+\.)*(\w+)\s*,\s*\*\*|(\w+)\.(?:load|merge|override|parse|update_from)\w*\("""
+)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict
 _MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()`
@@ -417,7 +364,7 @@ class _Place:
 
     def judge(self, op: Op, default: object = ...) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """With which values an operation does not run, whether with others, and with which."""
-        told = {_written_as(each): self.runs(op, each) for each in (*_SWITCHES, *self.compared)}
+        told = {written_as(each): self.runs(op, each) for each in (*SWITCHES, *self.compared)}
         stops = tuple(each for each, runs in told.items() if not runs)
         others = _others(default)
         runs = tuple(each for each, runs in told.items() if runs)
@@ -463,10 +410,6 @@ def _is_number(default: object) -> bool:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, float) and value.is_integer()
-
-
-def _written_as(value: object) -> str:
-    return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _assumed(value: object, read: Op, option: str, op: Op) -> object:
@@ -526,7 +469,7 @@ def _passes_on(decorator: ast.expr) -> bool:
 def read_gives(source: Source, need: str) -> list[Answer]:
     """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
     asked = _parsed(need)
-    if asked.field and "setattr(" in source.text:
+    if asked.field and _sets_any(source.text, asked):
         return [(0, True)]
     if not _may_give(source.text, asked):
         return []
@@ -536,6 +479,19 @@ def read_gives(source: Source, need: str) -> list[Answer]:
         return in_deep_stack(lambda: gives(opened(source), asked))
     except (UnparsedError, *REFUSALS):
         return [(0, True)]
+
+
+def _sets_any(text: str, need: Need) -> bool:
+    """Whether a text gives attributes values by names that it does not show: of what is asked about
+    by default, on an object that holds options by its name, or is of the class."""
+    if not need.default:
+        return "setattr(" in text
+    own = f"class {need.function}" in text
+    return any(
+        names.holds_options(word) or (own and word == "self")
+        for words in _ANY_ATTRIBUTE.findall(text)
+        for word in words
+    )
 
 
 @lru_cache(maxsize=2)  # of all files, one need after the other
@@ -556,11 +512,13 @@ def gives(unit: Unit, need: Need) -> list[Answer]:
     if not need.function:
         told = (values_by_default if need.default else values_set)(unit, need.parameter)
         return [(row, value is ... or need.allows(value)) for row, value in told]
-    if _sets(unit, need):
+    if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
         return [(0, True)]
     words = [need.function, *_other_names(unit, need.function)]
     outer = dict.fromkeys(each for word in words for each in unit.functions_naming(word))
-    derived = [each for each in unit.classes if not set(words).isdisjoint(unit.bases(each))]
+    # Of the fields of options, those that derive are asked about by themselves.
+    apart = need.field and need.default
+    derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
     return [
         *((unit.source.location(unit.classes[each][0].start)[0], True) for each in derived),
     ] + [
@@ -572,6 +530,20 @@ def gives(unit: Unit, need: Need) -> list[Answer]:
         for use in op.uses
         if (answer := _passed(use, op, need)) is not None
     ]
+
+
+def _is_passed_on(unit: Unit, need: Need) -> bool:
+    """Whether a file gives a field by its name to what may make or change an object:
+    ``pipe.run(fixed=True)``."""
+    given = (
+        value
+        for outer in unit.functions_holding(need.parameter)
+        for function in outer.everything()
+        for call in function.coded("call")
+        for name, value in call.arguments()
+        if name == need.parameter and option_of(value) != name
+    )
+    return any(each.constant is ... or need.allows(each.constant) for each in given)
 
 
 def _sets(unit: Unit, need: Need) -> bool:
@@ -613,6 +585,8 @@ def _is_named(op: Op, name: str, words: list[str]) -> bool:
 
 def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
     """Whether a use of a function passes the argument; None if it is no call of it."""
+    if need.field and need.default and _is_parsed(use):
+        return not need.unset or _of_name(need, need.parameter).dump()
     if use.code != "call":
         if function.code == "const" or use.code == "drop":
             return None
@@ -620,6 +594,13 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
     if use.args[0] is function:
         return _answered(use, need)
     return None if use.args[0].name in _ASKING else True
+
+
+def _is_parsed(use: Op) -> bool:
+    """Whether a class is given to what makes options of its fields, also among others."""
+    if use.code in ("list", "tuple"):
+        return bool(use.uses) and all(map(_is_parsed, use.uses))
+    return word_of(use) in _PARSERS
 
 
 def _answered(call: Op, need: Need) -> bool | str | None:
@@ -730,11 +711,16 @@ def _gives(options: Op, need: Need) -> bool:
     return not need.unset if not given else written is None or any(map(need.allows, written))
 
 
+def _of_name(need: Need, option: str) -> Need:
+    """The same of an option of the program."""
+    return need._replace(function="", parameter=option, place=-1, unset=True)
+
+
 def _given_on(given: Op, need: Need) -> Need | None:
     """What calls of the function around a call have to pass, if that hands on what it takes."""
     option = option_of(given) if need.default else ""
     if option:
-        return need._replace(function="", parameter=option, place=-1, unset=True)
+        return _of_name(need, option)._replace(field=False)
     if given.code != "param" or given.name[0]:
         return None
     default = given.args[0].constant if given.args else ...
