@@ -184,6 +184,38 @@ def test_a_generator_that_stands_in_for_what_all_calls_of_a_method_pass(
     assert levels(capsys, "DET101") == [expected]
 
 
+_ROWS = """
+import numpy as np
+
+def rows(n, rng=None):
+    rng = rng or np.random.default_rng()
+    return rng.integers(0, 9, n)
+"""
+_TABLE = """
+import numpy as np
+from data import rows
+
+MAKERS = {{"rows": rows}}
+
+if __name__ == "__main__":
+    rng = np.random.default_rng(3)
+    shown = {shown}
+    np.save("rows.npy", MAKERS["rows"](8, rng) if shown is None else shown)
+"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [("rows(2, rng)", "possible"), ("rows(2)", "certain"), ("None", "certain")],
+)
+def test_a_generator_that_stands_in_in_a_function_that_a_table_holds(
+    project: Project, capsys: Capture, shown: str, expected: str
+) -> None:
+    """What calls it by the table is not seen: what the others pass tells."""
+    project({"data.py": _ROWS, "train.py": _TABLE.format(shown=shown)})
+    assert levels(capsys, "DET101") == [expected]
+
+
 _WORDS = """
 import sys
 

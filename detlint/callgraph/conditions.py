@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.slices import closure
 from detlint.index.facts import (
+    HANDED_ON,
     IN_FILE,
     NEVER,
     OF_EXPERIMENT,
@@ -36,6 +37,7 @@ _DEEPEST = 30  # functions that call each other, between a program and what it d
 _MANY = 60  # parts that name a method: some object of its class is among them
 _SEVERAL = 6  # functions that use another, of which each is looked at
 _CONSTRUCTOR = "__init__"
+_MAY_BE = (True, UNKNOWN, HANDED_ON)  # what a call may pass, as far as it is seen
 _BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
 
 
@@ -295,13 +297,13 @@ class Conditions:
     def _passes_itself(self, need: str) -> bool:
         reach = self._project.reach_of(self._path)
         calls = self._project.given(need, [self._path])
-        return any(each in (True, UNKNOWN) and reach.runs(self._path, *at) for *at, each in calls)
+        return any(each in _MAY_BE and reach.runs(self._path, *at) for *at, each in calls)
 
     def _handed_on(self, need: str) -> Iterator[str]:
         """What functions that run need to hand on what something needs."""
         reach = self._project.reach_of(self._path)
         for *at, each in self._project.given(need, self._paths):
-            if isinstance(each, str) and each and reach.runs(self._path, *at):
+            if isinstance(each, str) and each not in _MAY_BE and reach.runs(self._path, *at):
                 yield each
 
     def _given(self, need: str, *, surely: bool = False) -> list[bool | str]:
@@ -321,9 +323,7 @@ class Conditions:
 
     def _gives(self, given: bool | str, *, surely: bool) -> bool:
         """Whether what a call passes may be what something needs."""
-        return given in (True, UNKNOWN) or (
-            isinstance(given, str) and self._may_pass(given, surely=surely)
-        )
+        return given in _MAY_BE or (isinstance(given, str) and self._may_pass(given, surely=surely))
 
     def _may_be_set(self, option: str, need: str) -> bool:
         """Whether an option may be set out of sight of the program's code."""

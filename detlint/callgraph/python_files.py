@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
-from detlint.index.facts import HIDING, UNKNOWN, is_never_met, seed_needed
+from detlint.index.facts import HANDED_ON, HIDING, UNKNOWN, is_never_met, seed_needed
 from detlint.index.scan import MAIN, registered
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
 from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
@@ -99,7 +99,8 @@ class PythonFiles:
 
     def _answers(self, need: bool | str) -> Iterator[bool | str]:
         """What files say of their calls, and the needs of functions that hand it on."""
-        function, parameter = seed_needed(need) if isinstance(need, str) and need else ("", "")
+        known = isinstance(need, str) and need not in (UNKNOWN, HANDED_ON)
+        function, parameter = seed_needed(str(need)) if known else ("", "")
         for each in self._paths if function else ():
             if self._index.holds(each, [function, f".{parameter}"]):
                 yield from (answer for _, answer in self._index.gives(each, str(need)))

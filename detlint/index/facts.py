@@ -59,6 +59,7 @@ HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts 
 
 
 UNKNOWN = ""  # in the place of a need: a call passes what may be None, for all that is known
+HANDED_ON = "\0"  # in that place: what is called is handed on, and others call it
 NO_FILE = "\0file"  # in the place of an option: that a file is not there yet
 
 

@@ -22,7 +22,7 @@ from detlint.dataflow.path_conditions import OTHER, Paths, deciding, inputs, tes
 from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import alternatives, behind, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
-from detlint.index.facts import NO_FILE, UNKNOWN
+from detlint.index.facts import HANDED_ON, NO_FILE, UNKNOWN
 from detlint.index.scan import CALLED
 from detlint.models import names, randomness
 from detlint.sources.kinds import NOTEBOOK
@@ -590,10 +590,10 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
     if use.code != "call":
         if function.code == "const" or use.code == "drop":
             return None
-        return None if function.code != "attr" and use.code in _BOUND_AGAIN else True
+        return None if function.code != "attr" and use.code in _BOUND_AGAIN else HANDED_ON
     if use.args[0] is function:
         return _answered(use, need)
-    return None if use.args[0].name in _ASKING else True
+    return None if use.args[0].name in _ASKING else HANDED_ON
 
 
 def _is_parsed(use: Op) -> bool:
