@@ -487,11 +487,13 @@ def _sets_any(text: str, need: Need) -> bool:
     if not need.default:
         return "setattr(" in text
     own = f"class {need.function}" in text
-    return any(
-        names.holds_options(word) or (own and word == "self")
-        for words in _ANY_ATTRIBUTE.findall(text)
-        for word in words
-    )
+    return any(names.holds_options(x) or (own and x == "self") for x in _set_anyhow(text))
+
+
+@lru_cache(maxsize=5_000)  # of the files of a large project, for one need after the other
+def _set_anyhow(text: str) -> frozenset[str]:
+    """The names of what a text gives attributes by names that it does not show."""
+    return frozenset(word for words in _ANY_ATTRIBUTE.findall(text) for word in words)
 
 
 @lru_cache(maxsize=2)  # of all files, one need after the other
