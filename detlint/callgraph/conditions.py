@@ -341,17 +341,10 @@ class Conditions:
 
     def _fields(self, need: str) -> Iterator[str]:
         """What calls have to give the classes of a program that have a field, or inherit it."""
-        found = {
-            Symbol(path, name): told
-            for path in self._paths
-            for name, told in self._index.fields(path, need)
-        }
-        for path in self._paths if found else ():
-            for name in self._index.outline(path).classes:
-                lineage = self._project.lineage(Symbol(path, name))
-                own = next((found[each] for each in lineage if each in found), None)
-                if own is not None:
-                    yield Need.parse(own)._replace(function=name).dump()
+        for name, told in self._project.fields(need, self._paths):
+            own = next((asked for path, asked in told if path in self._members), None)
+            if own is not None:
+                yield Need.parse(own)._replace(function=name).dump()
 
     def _flag(self, option: str) -> str:
         """How the program writes an option that it gives its parser of the command line; "" if it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from bisect import bisect_left
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from detlint.callgraph.graph import Graph
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
     from detlint.index.index import Index
     from detlint.index.modules import Definitions
 
@@ -435,9 +436,17 @@ def _apart(function: Function, ways: list[Op]) -> set[Op]:
     """What of a function only runs where none of some operations does."""
     if not (function.leaving or any(x.region is not function.region for x in ways)):
         return set()
-    paths = Paths(function)
-    apart = (op for op in function.ops if ways and all(_are_apart(op, each) for each in ways))
-    return set(filter(paths.may_run, apart))
+    # Between what leaves the function, and the ways, all of one region is alike.
+    cuts = sorted(each.place for each in (*function.leaving, *ways))
+    known: dict[tuple[Region, int], bool] = {}
+    apart: set[Op] = set()
+    for op in function.ops if ways else ():
+        alike = op.region, bisect_left(cuts, op.place)
+        if alike not in known:
+            known[alike] = all(_are_apart(op, each) for each in ways)
+        if known[alike]:
+            apart.add(op)
+    return set(filter(Paths(function).may_run, apart))
 
 
 def _are_apart(one: Op, other: Op) -> bool:

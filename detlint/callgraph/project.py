@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _Call = tuple[str, str, "bool | str"]
+_Fields = tuple[str, "list[tuple[str, str]]"]
 _PACKAGE = "__init__.py"
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
@@ -41,9 +42,9 @@ _SCALARS: dict[str, object] = {
 _NO_LETTERS = bytes(each for each in range(128) if not chr(each).isalpha())
 # The key, before which there may be others.
 _DETERMINISTIC = re.compile(r"deterministic[\"']?\s*[:=]", re.IGNORECASE)
-# It begins with plain text, which sre finds fast.
+# Both begin with plain text, which sre finds fast.
 _FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
-_DEFINED = re.compile(r"""\bDEFINE_\w+\(\s*["'](\w+)""")  # of absl
+_DEFINED = re.compile(r"""DEFINE_(?<=\bDEFINE_)\w+\(\s*["'](\w+)""")  # of absl
 
 
 class Project:
@@ -76,6 +77,8 @@ class Project:
         self._flags: dict[str, set[str]] = {}
         self._told: dict[object, tuple[set[str], set[str]]] = {}  # files: asked, and which say yes
         self._given: dict[str, dict[str, list[_Call]]] = {}
+        self._lineages: dict[Symbol, list[Symbol]] = {}
+        self._fields: dict[str, dict[str, list[_Fields]]] = {}
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -238,6 +241,25 @@ class Project:
                 ]
         return [*chain.from_iterable(map(known.__getitem__, paths))]
 
+    def fields(self, need: str, paths: Sequence[str]) -> list[_Fields]:
+        """The classes of some files that have an option as a field, or inherit it: each with the
+        files of those that declare it, nearest first, and what calls have to pass for that."""
+        known = self._fields.setdefault(need, {})
+        for path in paths:
+            if path not in known:
+                known[path] = list(self._fields_in(path, need))
+        return [*chain.from_iterable(map(known.__getitem__, paths))]
+
+    def _fields_in(self, path: str, need: str) -> Iterator[_Fields]:
+        for name in self.index.outline(path).classes:
+            told = [
+                (each.path, asked)
+                for each in self.lineage(Symbol(path, name))
+                if (asked := dict(self.index.fields(each.path, need)).get(each.part))
+            ]
+            if told:
+                yield name, told
+
     @cached_property
     def state_of_configurations(self) -> str:
         """A digest of what its files hold that are no Python."""
@@ -335,7 +357,10 @@ class Project:
 
     def lineage(self, symbol: Symbol) -> list[Symbol]:
         """A class and its bases, as far as they are seen; of a function, itself."""
-        return [each for each in self._definitions.lineage(symbol) if each is not None]
+        if symbol not in self._lineages:
+            told = self._definitions.lineage(symbol)
+            self._lineages[symbol] = [each for each in told if each is not None]
+        return self._lineages[symbol]
 
     def holds(self, importer: str, library: str) -> bool:
         """Whether what a file imports by a name is of the project."""

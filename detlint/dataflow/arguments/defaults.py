@@ -38,6 +38,25 @@ def _fields(function: Function, names: Collection[str]) -> Iterator[Setting]:
             yield Setting(name, "field", default_of(value), value, op.node)
 
 
+def declared_fields(node: ast.ClassDef) -> dict[str, ast.expr | None]:
+    """The annotated fields of a class in their order, with their defaults."""
+    found: dict[str, ast.expr | None] = {}
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            found.setdefault(each.target.id, each.value)
+    return found
+
+
+def is_dataclass(node: ast.ClassDef) -> bool:
+    return any("dataclass" in ast.unparse(each) for each in node.decorator_list)
+
+
+def place_of_field(node: ast.ClassDef, name: str) -> int:
+    """The place of a field among the arguments of the constructor; -1 where bases have more."""
+    names = list(declared_fields(node))
+    return names.index(name) if name in names and not node.bases else -1
+
+
 def default_of(value: Op) -> Op:
     """``field(default=True)`` → ``True``."""
     if value.code == "call" and value.args[0].name in _FIELDS:

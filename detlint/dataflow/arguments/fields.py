@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.defaults import defaults
+from detlint.dataflow.arguments.defaults import defaults, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.arguments.required_arguments import opened_code
 from detlint.dataflow.unit import UnparsedError
@@ -16,7 +16,6 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Function
     from detlint.dataflow.unit import Unit
     from detlint.sources.source import Source
 
@@ -34,33 +33,29 @@ def read_fields(source: Source, need: str) -> list[tuple[str, str]]:
 
 
 def _fields(unit: Unit, asked: Need) -> Iterator[tuple[str, str]]:
-    # Of another class an attribute is changed as it goes.
-    stored = any(not each.args[0].is_self for each in unit.stores(asked.parameter))
-    for outer in unit.functions_holding(asked.parameter):
+    for outer in unit.functions_holding(asked.parameter, beside=("class ",)):
         for body in outer.everything():
-            if not isinstance(body.node, ast.ClassDef) or not _holds_options(body, unit):
+            node = body.node
+            if not isinstance(node, ast.ClassDef) or not _holds_options(node, unit):
                 continue
-            known = not stored and "BaseSettings" not in unit.bases(body.word)
             for setting in defaults(body, (asked.parameter,)):
                 if setting.form == "field":
                     value = setting.constant
-                    unset = known and value is not ... and not asked.allows(value)
-                    place = _place(body.node, asked.parameter)
-                    found = asked._replace(function=body.word, place=place, unset=unset, field=True)
-                    yield body.word, found.dump()
+                    off = value is not ... and not asked.allows(value)
+                    unset = off and not _may_change(unit, node.name, asked.parameter)
+                    place = place_of_field(node, asked.parameter)
+                    found = asked._replace(function=node.name, place=place, unset=unset, field=True)
+                    yield node.name, found.dump()
 
 
-def _holds_options(body: Function, unit: Unit) -> bool:
-    decorators = map(ast.unparse, body.decorators)
-    said = names.words_of(body.word)
-    return (
-        bool(said and names.holds_options(said[-1]))
-        or "BaseModel" in unit.bases(body.word)
-        or any("dataclass" in each for each in decorators)
-    )
+def _may_change(unit: Unit, owner: str, name: str) -> bool:
+    """Whether what is read from outside gives a field its value, or code does as it goes: of
+    another class an attribute is changed."""
+    stored = any(not each.args[0].is_self for each in unit.stores(name))
+    return stored or "BaseSettings" in unit.bases(owner)
 
 
-def _place(node: ast.ClassDef, name: str) -> int:
-    """The place of a field among the arguments of the constructor; -1 where bases have more."""
-    given = [getattr(x.target, "id", "") for x in node.body if isinstance(x, ast.AnnAssign)]
-    return given.index(name) if name in given and not node.bases else -1
+def _holds_options(node: ast.ClassDef, unit: Unit) -> bool:
+    said = names.words_of(node.name)
+    by_name = bool(said and names.holds_options(said[-1]))
+    return by_name or "BaseModel" in unit.bases(node.name) or is_dataclass(node)

@@ -10,6 +10,7 @@ from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow import lattice
+from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import (
     is_written_out,
@@ -167,14 +168,10 @@ class Needs:
         node = getattr(body, "node", None)
         if not isinstance(node, ast.ClassDef) or not _is_only_own(unit.stores(name), {owner}):
             return None
-        if not any("dataclass" in ast.unparse(each) for each in node.decorator_list):
-            return None
-        given = [each for each in node.body if isinstance(each, ast.AnnAssign)]
-        names = [getattr(each.target, "id", "") for each in given]
-        value = given[names.index(name)].value if name in names else None
+        value = declared_fields(node).get(name) if is_dataclass(node) else None
         if not isinstance(value, ast.Constant):
             return None
-        return _Field(owner, name, -1 if node.bases else names.index(name), value.value)
+        return _Field(owner, name, place_of_field(node, name), value.value)
 
     def _own_constant(self, owner: str, name: str) -> _Field | None:
         """An attribute that is a constant from the constructor on, for all that the file shows."""
@@ -304,10 +301,16 @@ def _is_off(taken: Op) -> bool:
 
 
 # Of which attributes are given values by names that one does not see.
-_ANY_ATTRIBUTE = re.compile(
-    r"""\bsetattr\(\s*(?:\w+\.)*(\w+)\s*,\s*(?!["'])|(\w+)\.__dict__(?:\.update\b|\[)"""
-    r"""|\breplace\(\s*(?:\w+\.)*(\w+)\s*,\s*\*\*|(\w+)\.(?:load|merge|override|parse|update_from)\w*\("""
+# Each branch begins with a bare literal: what stands before it is looked up backwards.
+_GIVEN_ANY = re.compile(
+    r"""setattr\((?<=\bsetattr\()\s*(?:\w+\.)*(\w+)\s*,\s*(?!["'])"""
+    r"""|replace\((?<=\breplace\()\s*(?:\w+\.)*(\w+)\s*,\s*\*\*"""
 )
+_TAKING_ANY = re.compile(
+    r"\.(?:__dict__(?:\.update\b|\[)|(?:load|merge|override|parse|update_from)\w*\()"
+)
+_WORD_BEFORE = re.compile(r"\w*\Z")
+_LONGEST = 200  # letters of a name
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict
 _MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()`
@@ -490,10 +493,13 @@ def _sets_any(text: str, need: Need) -> bool:
     return any(names.holds_options(x) or (own and x == "self") for x in _set_anyhow(text))
 
 
-@lru_cache(maxsize=5_000)  # of the files of a large project, for one need after the other
-def _set_anyhow(text: str) -> frozenset[str]:
+def _set_anyhow(text: str) -> Iterator[str]:
     """The names of what a text gives attributes by names that it does not show."""
-    return frozenset(word for words in _ANY_ATTRIBUTE.findall(text) for word in words)
+    if "setattr(" in text or "replace(" in text:
+        yield from (one or other for one, other in _GIVEN_ANY.findall(text))
+    for each in _TAKING_ANY.finditer(text):
+        before = _WORD_BEFORE.search(text[max(each.start() - _LONGEST, 0) : each.start()])
+        yield before[0] if before is not None else ""
 
 
 @lru_cache(maxsize=2)  # of all files, one need after the other
