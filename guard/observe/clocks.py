@@ -18,12 +18,12 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from guard.observe.patching import around, replace
-from guard.observe.places import is_own
+from guard.observe.places import is_own, outward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
-    from types import CodeType, FrameType
+    from types import CodeType
 
 # What asks for keys, by which processes know each other, and for the first states of modules.
 _KEYS = ("multiprocessing.connection", "multiprocessing.process", "importlib._bootstrap")
@@ -82,14 +82,14 @@ class Entropy:
 def _is_a_key() -> bool:
     """Whether a library asks for what becomes no value of the program's: processes that connect
     draw keys, a module that is being imported a first state, and some name their files."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - no other way
-    while frame is not None and not is_own(frame.f_code.co_filename):
+    for frame in outward(sys._getframe(2)):  # noqa: SLF001 - the documented way to a frame
+        if is_own(frame.f_code.co_filename):
+            break
         name = str(frame.f_globals.get("__name__"))
         above = frame.f_back
         is_named = name == "uuid" and above and not is_own(above.f_code.co_filename)
         if is_named or name.startswith(_KEYS):
             return True
-        frame = above
     return False
 
 

@@ -28,12 +28,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from guard.observe.patching import Scan, around
-from guard.observe.places import is_own
+from guard.observe.places import is_own, outward
 from guard.program import before_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
     Listing = Callable[..., Any]
 
@@ -292,7 +291,7 @@ def _shift_datetime(seconds: int) -> None:
 
 def _is_asked_by_the_program() -> bool:
     """Whether a file of the program's own asks; code that is made as it runs is left out."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - no other way
-    while frame is not None and frame.f_code.co_filename.startswith(_BETWEEN):
-        frame = frame.f_back
-    return frame is not None and is_own(frame.f_code.co_filename)
+    for frame in outward(sys._getframe(2)):  # noqa: SLF001 - the documented way to a frame
+        if not frame.f_code.co_filename.startswith(_BETWEEN):
+            return is_own(frame.f_code.co_filename)
+    return False

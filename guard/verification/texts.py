@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.environment import changes_environment
 from detlint.dataflow.definitions import Definitions
@@ -43,6 +43,16 @@ _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 _OWN_SIGNALS = {"SIGCHLD", "SIGCLD", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPOLL"}
 _UNHANDLED = {"SIG_IGN", "SIG_DFL"}
 _TIMERS = {"signal.setitimer": 1, "signal.alarm": 0}  # and which argument has the seconds
+
+
+class _Call(NamedTuple):
+    """A call of a file, by its name as the text has it, and ``full``: with what is imported in the
+    place of the first word."""
+
+    path: str
+    call: ast.Call
+    name: str
+    full: str
 
 
 class Text:
@@ -87,14 +97,20 @@ class Text:
     @cached_property
     def allocates(self) -> bool:
         """Whether it has memory that nothing has written."""
-        given = (call.args[0] for call, name in self._calls if name in _TENSORS and call.args)
+        made = (each.call for each in self._calls if each.name in _TENSORS)
+        given = (call.args[0] for call in made if call.args)
         sized = any(not isinstance(each, (ast.List, ast.Tuple)) for each in given)
-        is_part = any(leaves_out(*each) for each in self._calls)
+        is_part = any(leaves_out(each.call, each.name) for each in self._calls)
         return sized or is_part or Source.UNWRITTEN_MEMORY in self._sources
 
     @cached_property
-    def _calls(self) -> list[tuple[ast.Call, str]]:
-        return [each for tree in self._all for each in calls(tree)]
+    def _calls(self) -> list[_Call]:
+        named = ((path, tree, imported(tree)) for path, tree in self.trees.items())
+        return [
+            _Call(path, call, name, in_full(name, names))
+            for path, tree, names in named
+            for call, name in calls(tree)
+        ]
 
     @cached_property
     def _sources(self) -> set[Source | None]:
@@ -104,8 +120,7 @@ class Text:
     @cached_property
     def _called(self) -> set[str]:
         """The names of all that is called, with what is imported in the place of the first."""
-        named = ((tree, imported(tree)) for tree in self._all)
-        return {dotted(call, names) for tree, names in named for call, _ in calls(tree)}
+        return {each.full for each in self._calls}
 
     @cached_property
     def reads_date(self) -> bool:
@@ -144,31 +159,27 @@ class Text:
         """Whether something may depend on who or what is first."""
         if self.threads or not _TIMED.isdisjoint(self._sources):
             return True
-        waits = any(of_arguments(call) for call, _ in self._calls)
+        waits = any(of_arguments(each.call) for each in self._calls)
         return waits or any(self.timed_conditions.values()) or any(self.timers)
 
     @property
     def timers(self) -> Iterator[tuple[str, int, str]]:
         """Files, lines and calls that have a signal sent when a time is over."""
-        for path, tree in self.trees.items():
-            names = imported(tree)
-            for call, name in calls(tree):
-                at = _TIMERS.get(dotted(call, names))
-                seconds = call.args[at] if at is not None and at < len(call.args) else None
-                if seconds is not None and getattr(seconds, "value", None) != 0:  # 0 ends it
-                    yield path, call.lineno, name
+        for path, call, name, full in self._calls:
+            at = _TIMERS.get(full)
+            seconds = call.args[at] if at is not None and at < len(call.args) else None
+            if seconds is not None and getattr(seconds, "value", None) != 0:  # 0 ends it
+                yield path, call.lineno, name
 
     @property
     def handlers(self) -> Iterator[tuple[str, int, str]]:
         """Files, lines and calls that have a signal handled which comes by what the program itself
         has begun: a child that ends, a timer."""
-        for path, tree in self.trees.items():
-            names = imported(tree)
-            for call, name in calls(tree):
-                given = [last_name(each) for each in call.args]
-                is_ours = dotted(call, names) == "signal.signal" and len(given) > 1
-                if is_ours and given[0] in _OWN_SIGNALS and given[1] not in _UNHANDLED:
-                    yield path, call.lineno, f"{name}({given[0]})"
+        for path, call, name, full in self._calls:
+            given = [last_name(each) for each in call.args]
+            is_ours = full == "signal.signal" and len(given) > 1
+            if is_ours and given[0] in _OWN_SIGNALS and given[1] not in _UNHANDLED:
+                yield path, call.lineno, f"{name}({given[0]})"
 
     @cached_property
     def timed_conditions(self) -> dict[str, list[Timed]]:
@@ -216,11 +227,6 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
     for node in _all(tree, ast.Call):
         if isinstance(node.func, (ast.Name, ast.Attribute)):
             yield node, ast.unparse(node.func)
-
-
-def dotted(call: ast.Call, names: dict[str, str]) -> str:
-    """What is called, with what is imported in the place of the first name."""
-    return in_full(ast.unparse(call.func), names)
 
 
 def last_name(node: ast.AST) -> str:
