@@ -373,7 +373,8 @@ class Program:
         """What it certainly draws before it seeds a library, ``among`` some draws if these alone
         count: such a draw, its kind, and the first seed."""
         seeds = self._seeds_of(library)
-        found = self._precedence.passes_before([(each.path, each.fact.row) for each in seeds])
+        places = [(each.path, each.fact.row) for each in seeds]
+        found = self._precedence.passes_before(places) if places else None
         if found is None:
             return None
         end, passage = found

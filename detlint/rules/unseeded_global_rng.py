@@ -419,8 +419,8 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _built_too_soon(cls, program: Program) -> Iterator[Finding]:
         """A model of Keras that a program builds before it seeds."""
-        built = list(program.facts("builds", "keras"))
-        found = program.drawn_before("tensorflow", ("builds",), built) if built else None
+        built = program.facts("builds", "keras")
+        found = program.drawn_before("tensorflow", ("builds",), built)
         if found is not None:
             draw, _, seed = found
             yield program.finding(
