@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from detlint.operations import Operation
-    from detlint.switched_operations import Switched
+    from detlint.operations.switched import Switched
 
 
 def import_torch(purpose: str) -> ModuleType:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detlint.extension_operations import FLASH, PLATFORMS, SCATTER, VISION
 from detlint.operations import OPERATIONS, Operation
+from detlint.operations.extensions import FLASH, PLATFORMS, SCATTER, VISION
 from guard.refusals import watcher
 from guard.repairs.table import LEFT, REPAIRS, Repair
 from guard.settings import Settings

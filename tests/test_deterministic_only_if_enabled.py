@@ -11,10 +11,10 @@ import torch
 
 from detlint.engine import Engine
 from detlint.operations import OPERATIONS
+from detlint.operations.switched import SWITCHED
 from detlint.rules.deterministic_only_if_enabled import DeterministicOnlyIfEnabled
 from detlint.settings import Settings
 from detlint.sources.source import Source
-from detlint.switched_operations import SWITCHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.extension_operations import PLATFORMS, REFUSED, SWITCHED
+from detlint.operations.extensions import PLATFORMS, REFUSED, SWITCHED
 from detlint.rules.deterministic_only_if_enabled import DeterministicOnlyIfEnabled
 from detlint.rules.no_deterministic_implementation import NoDeterministicImplementation
 

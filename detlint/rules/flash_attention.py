@@ -75,7 +75,7 @@ def _settles(program: Program, advice: str) -> bool:
 def _is_replaced(finding: Finding, program: Program) -> bool:
     """Whether guard's repair reaches the call: not that of a backward itself, nor of another copy
     of the package."""
-    from detlint.extension_operations import FLASH
+    from detlint.operations.extensions import FLASH
 
     if finding.advice not in CALLS and not finding.advice.startswith(KEPT):
         return False

@@ -198,8 +198,8 @@ def _is_replaced(finding: Finding, program: Program) -> bool:
 
     It has a replacement for each that a call is found by, of torch and of extensions.
     """
-    from detlint.extension_operations import REPLACED
     from detlint.operations import OPERATIONS
+    from detlint.operations.extensions import REPLACED
 
     return program.is_guarded() and any(
         finding.advice == _advice(row)

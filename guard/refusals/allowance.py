@@ -6,8 +6,8 @@ import difflib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Operation
+from detlint.operations.extensions import REPLACED
 from guard.errors import SettingsError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS, Alternative, Operation
+from detlint.operations.extensions import REPLACED
 from guard.errors import NondeterministicOperationError
 from guard.observe import places
 from guard.repairs.table import HOW

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 
-from detlint.extension_operations import VISION
 from detlint.operations import OPERATIONS, Operation
-from detlint.switched_operations import SWITCHED, Switched
+from detlint.operations.extensions import VISION
+from detlint.operations.switched import SWITCHED, Switched
 from guard.dependencies import in_force
 from guard.errors import SettingsError
 from guard.refusals.allowance import allowed

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 import torch.utils.checkpoint
 
-from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
+from detlint.operations.extensions import REPLACED
 from guard.dependencies import release
 from guard.observe import places
 from guard.observe.patching import around, when_imported

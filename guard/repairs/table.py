@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Repair(NamedTuple):
     """A deterministic replacement of an operator's kernels."""
 
-    # the name of the row in ``detlint.operations``, or ``detlint.extension_operations``
+    # the name of the row in ``detlint.operations``, or ``detlint.operations.extensions``
     operation: str
     # an operator's overload, as torch writes it, and the function that takes its place: module and
     # name within ``guard.repairs``. Variants with ``out=`` and in place come with it. Without a

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.extension_operations import PLATFORMS, VISION
 from detlint.operations import OPERATIONS, Operation
-from detlint.switched_operations import SWITCHED, Switched
+from detlint.operations.extensions import PLATFORMS, VISION
+from detlint.operations.switched import SWITCHED, Switched
 from guard.diff import Cause, Operator
 from guard.diff.names import is_random, packet
 from guard.rehearsal.verdicts import plain_name

@@ -17,8 +17,8 @@ from repair_cases import CASES, NO_VISION
 from torch.utils.checkpoint import checkpoint
 
 import guard
-from detlint.extension_operations import REPLACED
 from detlint.operations import OPERATIONS
+from detlint.operations.extensions import REPLACED
 from guard.refusals import translation
 from guard.refusals.watch import current
 from guard.repairs import accounts, installation

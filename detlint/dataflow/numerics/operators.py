@@ -19,11 +19,11 @@ from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
-from detlint.extension_operations import REFUSED as REFUSED_OF_EXTENSIONS
-from detlint.extension_operations import SWITCHED as SWITCHED_OF_EXTENSIONS
 from detlint.models.operators import INDEXED
 from detlint.operations import ABSENT, OPERATIONS
-from detlint.switched_operations import SWITCHED
+from detlint.operations.extensions import REFUSED as REFUSED_OF_EXTENSIONS
+from detlint.operations.extensions import SWITCHED as SWITCHED_OF_EXTENSIONS
+from detlint.operations.switched import SWITCHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.operations import Argument, Operation, Usage
-    from detlint.switched_operations import Switched
+    from detlint.operations.switched import Switched
 
     Row = Operation | Switched
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detlint.operations import Argument, Usage, interpolation, one_of, spelled, usage
+from detlint.operations.rows import Argument, Usage, interpolation, one_of, spelled, usage
 
 
 class Switched(NamedTuple):

@@ -1,6 +1,6 @@
 """Operators that differ from run to run in other packages than torch, or on other devices.
 
-Plain data, as the tables in ``detlint.operations`` and ``detlint.switched_operations``, read from
+Plain data, as the tables in ``detlint.operations`` and ``detlint.operations.switched``, read from
 the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1, torchvision 0.28,
 torchaudio 2.11 and flash-attn 2.8.
 What is left out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these
@@ -11,7 +11,7 @@ same ones.
 
 from __future__ import annotations
 
-from detlint.operations import (
+from detlint.operations.rows import (
     Alternative,
     Argument,
     Operation,
@@ -21,7 +21,7 @@ from detlint.operations import (
     spelled,
     usage,
 )
-from detlint.switched_operations import Switched
+from detlint.operations.switched import Switched
 
 _SCATTER = "https://github.com/rusty1s/pytorch_scatter/blob/2.1.2/"
 _ADDS = "adds with atomics, in no fixed order"
