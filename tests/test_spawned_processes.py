@@ -291,6 +291,58 @@ def test_a_seed_that_runs_as_the_file_is_imported_seeds_no_task(
     assert "which worker runs a task" in found["message"]
 
 
+AT_ONCE = """\
+import numpy as np
+import scaling
+
+np.random.seed(0)
+order = np.random.permutation(9)
+np.save("rows.npy", scaling.scaled(order{given}))
+"""
+HELPER = """\
+from multiprocessing import Pool
+
+import numpy as np
+
+def scale(row):
+    return row * {factor}
+
+def scaled(rows, workers={default}):
+    if workers:
+        with Pool(workers) as pool:
+            return pool.map(scale, rows)
+    return [scale(row) for row in rows]
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "default", "given", "found"),
+    [
+        ("2", "4", "", []),
+        ("np.random.normal()", "4", "", ["np.random.normal()"]),
+        ("np.random.normal()", "0", ", workers=2", ["np.random.normal()"]),
+        ("np.random.normal()", "0", ", 0", []),
+        ("np.random.normal()", "None", "", []),
+    ],
+)
+def test_what_the_statements_of_a_program_draw_is_no_task(  # noqa: PLR0913, PLR0917
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    factor: str,
+    default: str,
+    given: str,
+    found: list[str],
+) -> None:
+    tasks = HELPER.format(factor=factor, default=default)
+    project({"make.py": AT_ONCE.format(given=given), "scaling.py": tasks})
+    asked = ["--min-confidence=possible", "--output-format=json", "--select=DET102"]
+    main(["--no-cache", *asked, "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    in_tasks = [each for each in told if "which worker runs a task" in each]
+    assert [each.split("`")[1] for each in in_tasks] == found
+    assert not any("permutation" in each for each in told)
+
+
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [

@@ -37,6 +37,7 @@ from detlint.index.facts import (
     OF_EXPERIMENT,
     REPAIRED,
     SEEDING,
+    STARTING,
     TRAINER,
     UNSEEN_NAMES,
     VARIABLES,
@@ -168,6 +169,8 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
         seed = _seed_of(op)
         found = needs.of_default(op, seed) if seed is not None else []
         return "\n".join(each.dump() for each in (*found, *needs.with_options(op)) if found)
+    if kind in STARTING:
+        return "\n".join(each.dump() for each in needs.with_options(op))
     if kind not in _CONDITIONAL:
         return ""
     if kind not in SEEDING:

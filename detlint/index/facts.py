@@ -39,6 +39,7 @@ HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that 
 DRAWING = frozenset(
     ("draws", "drops", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
 )
+STARTING = frozenset(("processes", "spawns", "tasks", "threads"))  # what runs beside the rest
 # Of some kinds the libraries that they are about: for others no operation has to be looked at.
 ABOUT = {
     "builds": frozenset(("torch", "tensorflow", "keras", training.UNSEEN)),

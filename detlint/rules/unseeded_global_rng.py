@@ -28,7 +28,7 @@ from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.layout import code_of, says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from detlint.callgraph.program import Located, Program
     from detlint.finding import Finding
@@ -364,17 +364,19 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _drawn_in_tasks(cls, program: Program, library: str) -> _Task | None:
-        """A task that draws from the generator of whatever worker runs it."""
+        """A task that draws from the generator of whatever worker runs it, rather one that no
+        option turns on."""
+        found = None
         for kind, told in _IN_TASKS.items():
             for task, parts in islice(program.processes(kind), _MANY):
-                holds = partial(program.is_within, parts=parts)
+                holds = partial(_is_of_task, program, parts)
                 draws = filter(holds, program.facts("draws", library, within=parts))
                 first = cls._surest(program, ((each, "draws") for each in draws))
-                seeds = filter(holds, program.facts("seeds", library))
-                # What runs as a file is imported seeds no task of its own.
-                if first is not None and not any(each.fact.place for each in seeds):
-                    return _Task(task, first[0], holds, told)
-        return None
+                if first is not None and not any(map(holds, program.facts("seeds", library))):
+                    found = _Task(task, first[0], holds, told)
+                    if task.fact.doubt < IDLE:
+                        return found
+        return found
 
     @classmethod
     def _told_of_task(
@@ -388,7 +390,7 @@ class UnseededGlobalRng(Rule):
             + task.told.format(program.shown(task.shared))
             + f"; {remedy}",
             remedy,
-            confidence=sure,
+            confidence=sure if task.shared.fact.doubt < IDLE else Confidence.POSSIBLE,
         )
 
     @classmethod
@@ -598,6 +600,11 @@ class UnseededGlobalRng(Rule):
             else:
                 yield each
         yield from (each for *_, each in sorted(later, key=itemgetter(0, 1)))
+
+
+def _is_of_task(program: Program, parts: Mapping[str, Container[str]], located: Located) -> bool:
+    """Whether a task does what a fact says: not what runs as a file is imported."""
+    return bool(located.fact.place) and program.is_within(located, parts)
 
 
 def _only(program: Program, seed: Located) -> str:
