@@ -130,6 +130,9 @@ if __name__ == "__main__":
         ("-1", "names >= 0", "chance(3, 5)", False),
         ("-1", "names >= 0", "chance(3, -5)", True),
         ("0", "names == 1", "chance(3, 5)", True),
+        ("7", "names == -1", "chance(3, -1)", False),
+        ("7", "names == -1", "chance(3, 6)", True),
+        ("7", "names == -1", "chance(3)", True),
     ],
 )
 def test_what_all_calls_pass_for_a_default_keeps_a_draw_from_running(  # noqa: PLR0913
@@ -137,6 +140,94 @@ def test_what_all_calls_pass_for_a_default_keeps_a_draw_from_running(  # noqa: P
 ) -> None:
     project({"rank.py": _CHANCE.format(default=default, test=test, call=call)})
     assert levels(capsys, "DET102") == ["likely"] * draws
+
+
+_CUT = """
+import os
+import torch
+
+def cut(x, most=None):
+    {first}
+    {then}
+        return x[torch.randperm(len(x))[:most]]
+    return x
+
+def main():
+    x = torch.arange(9)
+    torch.save({call}, "x.pt")
+
+if __name__ == "__main__":
+    main()
+"""
+_SHORTER = "if most is not None: most = min(most, len(x))"
+_THREE = "if most is None: most = 3"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "call", "draws"),
+    [
+        (_SHORTER, "if most is not None:", "cut(x)", False),
+        (_SHORTER, "if most is not None:", "cut(x, None)", False),
+        (_SHORTER, "if most is not None:", "cut(x, 4)", True),
+        (_THREE, "if most is None:", "cut(x)", False),
+        (_THREE, "if most == 3:", "cut(x)", True),
+        ("if len(x) > 3: most = 3", "if most is not None:", "cut(x)", True),
+        ("while most is None: most = 3 if len(x) else None", "if most:", "cut(x)", True),
+        ("for most in range(3): pass", "if most is not None:", "cut(x)", True),
+    ],
+)
+def test_a_parameter_is_followed_over_what_branches_make_of_it(  # noqa: PLR0913
+    project: Project, capsys: Capture, first: str, then: str, call: str, *, draws: bool
+) -> None:
+    project({"cut.py": _CUT.format(first=first, then=then, call=call)})
+    assert levels(capsys, "DET102") == ["likely"] * draws
+
+
+_PICKED = """
+import os
+import random
+
+def lengths(folder, most=4):
+    if most {test}:
+        names = os.listdir(folder)
+    else:
+        names = random.sample(os.listdir(folder), most)
+    found = []
+    for name in names:
+        length = len(open(os.path.join(folder, name)).read())
+        if not any(length == each["length"] for each in found):
+            found.append({{"name": name, "length": length}})
+    return found
+"""
+_PICKS = """
+import json
+import pick
+
+if __name__ == "__main__":
+    with open("lengths.json", "w") as file:
+        json.dump(pick.lengths("rows"{given}), file)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "expected"),
+    [
+        ("== -1", ", most=-1", ["likely", "possible"]),
+        ("== -1", ", most=2", ["possible", "likely"]),
+        ("== -1", "", ["possible", "likely"]),
+        ("is None", ", None", ["likely", "possible"]),
+        ("is None", ", 3", ["possible", "likely"]),
+    ],
+)
+def test_listings_ask_which_branch_the_calls_take_as_draws_do(
+    project: Project, capsys: Capture, test: str, given: str, expected: list[str]
+) -> None:
+    project({"pick.py": _PICKED.format(test=test), "make.py": _PICKS.format(given=given)})
+    found = told(capsys, "DET203")
+    assert [level for level, _ in found] == expected
+    assert not any("callers pass no" in message for _, message in found)
+    drawn = levels(capsys, "DET102")
+    assert drawn == [each for each in expected[1:] if each == "likely"]
 
 
 _BUFFER = """

@@ -46,6 +46,8 @@ class Paths:
         self._assumed = assumed
         self._calls = calls  # from which it is entered
         self._held: dict[Op, bool | None] = {}
+        self._joined: dict[Op, object] = {}
+        self._joining: list[Op] = []
 
     def may_run(self, op: Op) -> bool:
         """Whether an operation may run when the function around all does."""
@@ -162,6 +164,28 @@ class Paths:
         found = [inner.value(x.args[0]) if x.args else None for x in returns if ends]
         return found[0] if found and all(each == found[0] for each in found) else _UNKNOWN
 
+    def _of_phi(self, op: Op, depth: int) -> object:
+        """What all branches give that may run, or the one that certainly does."""
+        if op not in self._joined and len(self._joining) <= _DEEPEST:
+            self._joined[op] = _UNKNOWN  # what a round of a loop makes of itself
+            self._joining.append(op)
+            found = [self._value(each, depth) for each in self._given_to(op)]
+            same = bool(found) and all(each == found[0] for each in found)
+            self._joined[op] = found[0] if same else _UNKNOWN
+            self._joining.pop()
+        return self._joined.get(op, _UNKNOWN)
+
+    def _given_to(self, joint: Op) -> list[Op]:
+        """What of a joint may be given to it; what a branch gives that certainly runs, alone."""
+        given = []
+        for each in joint.args:
+            entered = {region: self._enters(region) for region in each.region.around()}
+            if any(region.node is joint.node and sure for region, sure in entered.items()):
+                return [each]
+            if False not in entered.values():
+                given.append(each)
+        return given
+
     def _of_not(self, op: Op, depth: int) -> object:
         truth = self._truth(op.args[0], depth)
         return _UNKNOWN if truth is None else not truth
@@ -225,7 +249,14 @@ def deciding(op: Op) -> Iterator[Op]:
 
 def _looked_into(op: Op) -> Sequence[Op]:
     judged = op.code in _WRITTEN or hasattr(Paths, f"_of_{op.code}")
-    return inputs(op) if judged else ()
+    return (*inputs(op), *_deciding_branches(op)) if judged else ()
+
+
+def _deciding_branches(joint: Op) -> Iterator[Op]:
+    """The tests of the branches that a joint joins."""
+    for each in joint.args if joint.code == "phi" else ():
+        heads = (region.head for region in each.region.around())
+        yield from (x.args[0] for x in heads if x is not None and x.code == "test")
 
 
 def inputs(op: Op) -> Sequence[Op]:

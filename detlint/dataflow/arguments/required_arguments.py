@@ -355,11 +355,11 @@ class _Place:
 
     @cached_property
     def compared(self) -> list[object]:
-        """The texts and whole numbers with which it is compared."""
+        """The texts and whole numbers with which it is compared, and None."""
         around = [each for each in self._tests.read if each.code == "compare" and self._is_in(each)]
         sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
-        found = (side.name for side in sides if side.code == "const")
-        return [each for each in found if isinstance(each, (str, int)) or _is_whole(each)]
+        found = (side.constant for side in sides if side.code in ("const", "unary"))
+        return [x for x in found if x is None or isinstance(x, (str, int)) or _is_whole(x)]
 
     def _is_in(self, compare: Op) -> bool:
         sides = closure(compare.args, lambda op: inputs(op) if op.code in _MADE_OF else (), _MOST)
@@ -375,11 +375,12 @@ class _Place:
 
     def turns_off(self, op: Op, default: object) -> tuple[bool, bool]:
         """Whether an operation does not run with a default, and whether with the other value of a
-        flag, or with anything but None or -1: of what runs by default, only such is followed, as
-        most code is of this kind."""
+        flag, with anything but None or -1, or with what that is compared with: of what runs by
+        default, only such is followed, as most code is of this kind."""
         others = (not default,) if isinstance(default, bool) else _others(default)
         stands_in = default is None or isinstance(default, bool) or _is_number(default)
         flag = stands_in and not any(self.runs(op, each) for each in others)
+        flag = flag or not all(self.runs(op, each) for each in self.compared)
         return default is not ... and not self.runs(op, default), flag
 
     def runs(self, op: Op, value: object) -> bool:

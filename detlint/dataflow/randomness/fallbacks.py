@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
 
@@ -43,10 +44,17 @@ def fallback(op: Op) -> Fallback | None:
     for region in op.region.around():
         subject = _missing(region)
         if subject is not None:
-            params = op.function.params
-            optional = isinstance(subject, ast.Name) and subject.id in params
-            return Fallback(op.function.unit.text_of(subject), optional)
+            return Fallback(op.function.unit.text_of(subject), _is_left_out(subject, op))
     return None
+
+
+def _is_left_out(subject: ast.expr, op: Op) -> bool:
+    """Whether callers get there who leave a parameter out, by what it is then."""
+    param = op.function.params.get(subject.id) if isinstance(subject, ast.Name) else None
+    if param is None or not param.args:
+        return param is not None
+    paths = Paths(op.function, lambda each: passed({}, param) if each is param else ...)
+    return paths.may_run(op)
 
 
 def _with_default(op: Op) -> Op | None:
