@@ -110,6 +110,118 @@ def test_what_it_draws_differs(tmp_path: Path, line: str, kinds: int) -> None:
     assert len(set((tmp_path / "rank0.txt").read_text().split())) == kinds
 
 
+PLAYERS = """\
+import random
+import multiprocessing
+import torch
+import torch.multiprocessing as mp
+
+context = multiprocessing.get_context("{how}")
+
+class Player({base}):
+    def __init__(self, queue):
+        super().__init__()
+        self.queue, self.first = queue, {first}
+
+    def run(self):
+        {begins}
+        self.play()
+
+    def play(self):
+        self.queue.put({played})
+
+def main():
+    {starts}
+    random.seed(0)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(1, 1)
+    queue = mp.Queue()
+    Player(queue).start()
+    model(queue.get()).sum().backward()
+    torch.optim.SGD(model.parameters(), 0.1).step()
+
+if __name__ == "__main__":
+    main()
+"""
+_PLAYS = {
+    "base": "mp.Process",
+    "how": "fork",
+    "first": "0",
+    "begins": "pass",
+    "played": "torch.rand(1)",
+    "starts": "mp.set_start_method('spawn')",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ["torch.rand(1)"]),
+        ({"played": "torch.ones(1) * random.random()"}, ["random.random()"]),
+        ({"base": "multiprocessing.Process"}, ["torch.rand(1)"]),
+        ({"base": "context.Process", "how": "spawn", "starts": "pass"}, ["torch.rand(1)"]),
+        ({"base": "mp.get_context('spawn').Process", "starts": "pass"}, ["torch.rand(1)"]),
+        ({"base": "context.Process", "starts": "pass"}, []),
+        ({"base": "mp.get_context('fork').Process", "starts": "pass"}, []),
+        ({"starts": "pass"}, []),
+        ({"begins": "torch.manual_seed(3)"}, []),
+        ({"base": "mp.Queue"}, []),
+        # What makes an object runs in the program's own process.
+        ({"first": "random.random()", "played": "torch.ones(1)"}, []),
+    ],
+)
+def test_a_class_of_processes_that_start_afresh_has_no_seed(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    changed: dict[str, str],
+    words: list[str],
+) -> None:
+    project({"play.py": PLAYERS.format(**{**_PLAYS, **changed})})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    assert [each.split("`")[1] for each in told] == words
+    assert all("starts, and Player.run seeds it nowhere" in each for each in told)
+
+
+def test_a_class_of_processes_may_have_its_methods_in_another_file(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = PLAYERS.format(**{**_PLAYS, "base": "Plays, mp.Process"})
+    text = text.replace("import torch\n", "import torch\nfrom plays import Plays\n", 1)
+    cut = text.index("    def play(self):")
+    method, rest = text[cut:].split("def main", 1)
+    plays = f"import torch\n\nclass Plays:\n{method.rstrip()}\n"
+    project({"play.py": f"{text[:cut].rstrip()}\n\ndef main{rest}", "plays.py": plays})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert "`torch.rand(1)` (plays.py:5)" in found["message"]
+
+
+PLAYED = """\
+import multiprocessing as mp
+import random
+
+class Player(mp.get_context("spawn").Process):
+    def run(self):
+        {}
+        print(random.random(), flush=True)
+
+if __name__ == "__main__":
+    random.seed(0)
+    player = Player()
+    player.start()
+    player.join()
+"""
+
+
+@pytest.mark.parametrize(("line", "kinds"), [("pass", 2), ("random.seed(0)", 1)])
+def test_what_a_class_of_processes_draws_differs(tmp_path: Path, line: str, kinds: int) -> None:
+    (tmp_path / "play.py").write_text(PLAYED.format(line))
+    command = [sys.executable, "play.py"]
+    said = {subprocess.check_output(command, cwd=tmp_path) for _ in range(2)}
+    assert len(said) == kinds
+
+
 TASKS = """\
 import functools
 import multiprocessing as mp

@@ -24,7 +24,7 @@ from detlint.index.facts import (
     runs_with,
 )
 from detlint.index.modules import Symbol
-from detlint.index.scan import IN_WORKERS, MAIN
+from detlint.index.scan import ALWAYS_CALLED, MAIN
 from detlint.models.experiments import SEED
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Conditions:
         met, pending = {start}, [start]
         for path, part in pending:  # grows
             method = Symbol(path, part)
-            by_name = "." in part and part.rpartition(".")[2] not in IN_WORKERS
+            by_name = "." in part and part.rpartition(".")[2] not in ALWAYS_CALLED
             users = self._running_users(path, part) if by_name else []
             if not 0 < len(users) <= _MANY or self._project.is_called_unseen(method):
                 return True
@@ -195,7 +195,7 @@ class Conditions:
         self, path: str, part: str, often: Container[str]
     ) -> Iterator[tuple[str, str]]:
         owner, _, word = part.rpartition(".")
-        if owner and word in IN_WORKERS:
+        if owner and word in ALWAYS_CALLED:
             if word in often:
                 yield path, owner
             return

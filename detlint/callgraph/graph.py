@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from detlint.index.imports import EVERY_MODULE
 from detlint.index.modules import Symbol, module_of
-from detlint.index.scan import IN_WORKERS, MAIN
+from detlint.index.scan import ALWAYS_CALLED, MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -178,7 +178,7 @@ def _enter(graph: Graph, path: str, part: str) -> None:
     if not dot:
         if part and part != MAIN:
             graph.targets[graph.node("", _LOOKED_UP + part)].append(here)
-    elif name in IN_WORKERS:
+    elif name in ALWAYS_CALLED:
         graph.targets[graph.node(path, owner)].append(here)
     else:
         graph.join(graph.node(path, owner), graph.node("", METHOD + name), here)

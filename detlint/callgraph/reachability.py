@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph import roles
 from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
 from detlint.callgraph.precedence import Precedence, Units
+from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
-    from detlint.index.modules import Definitions, Modules, Symbol
+    from detlint.index.modules import Definitions, Modules
 
 _PROGRAM = 1
 
@@ -109,10 +110,20 @@ class Reachability:
 
     def parts_from(self, *starts: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
         """Whether functions that run alone reach a part of some files, or what runs when they
-        are imported."""
-        known = (self._calls.known(*each) for each in starts if each.path in files)
-        reached = self._calls.reached_from([each for each in known if each is not None], files)
-        return lambda path, part: not part or self._calls.known(path, part) in reached
+        are imported. A method has an object of its class, which nothing of them makes."""
+        calls = self._calls
+        known = (calls.known(*each) for each in starts if each.path in files)
+        owners = {Symbol(x.path, x.part.partition(".")[0]) for x in starts if "." in x.part}
+        lines = (each for owner in owners.difference(starts) for each in self._lineage(owner))
+        held = (calls.known(*each) for each in lines)
+        given = {each for each in held if each is not None}
+        found = calls.reached_from([each for each in known if each is not None], files, given)
+        reached = found - given
+        return lambda path, part: not part or calls.known(path, part) in reached
+
+    def _lineage(self, owner: Symbol) -> Iterator[Symbol]:
+        """A class and those of its bases that are seen."""
+        return filter(None, self._definitions.lineage(owner))
 
     def called_by(self, path: str) -> Callable[[str, str], bool]:
         """Whether the statements of a file reach a part of another, or one of its own that no

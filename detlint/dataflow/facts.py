@@ -20,7 +20,7 @@ from detlint.dataflow.learning.training import Training
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
-from detlint.dataflow.origins import Origins
+from detlint.dataflow.origins import Origins, Place, qualified
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import experiments, samplers
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
@@ -43,6 +43,7 @@ from detlint.index.facts import (
     VARIABLES,
     Fact,
 )
+from detlint.index.scan import RUN
 from detlint.models import layers, names, randomness, varying
 from detlint.models import settings as rows
 from detlint.models import training as trainers
@@ -687,12 +688,41 @@ class _Reader:
                 yield from self._started(op, op.given("fn", 0))
             elif word_of(op) == "Process" and self._is_of_fresh_context(op.args[0]):
                 yield from self._started(op, op.given("target", 1))
+        if any(map(self._is_fresh_process, self._written_bases(function))):
+            yield self._run_by(function)
 
     def processes(self, function: Function) -> Iterator[Found]:
         """The same of those that start as the program says."""
         for op in function.coded("call"):
             if not randomness.PROCESSES.isdisjoint(self._called(op)):
                 yield from self._started(op, op.given("target", 1))
+        bases = self._training.bases(function.name) if self._written_bases(function) else ()
+        if not randomness.PROCESSES.isdisjoint(bases):
+            yield self._run_by(function)
+
+    def _written_bases(self, function: Function) -> list[ast.expr]:
+        """The bases of what is a class at the top of the file and has a `run` of its own."""
+        name = function.name
+        runs = name in self.unit.classes and self.unit.defines(RUN, name)
+        return Origins.written_bases(Place(self.unit, name)) if runs else []
+
+    def _run_by(self, process: Function) -> Found:
+        """A class of processes, with the method that runs in each."""
+        name = process.name
+        bases = ", ".join(map(ast.unparse, self._written_bases(process)))
+        return Found(_whole(process), f".{name}.{RUN}", f"class {name}({bases})")
+
+    def _is_fresh_process(self, base: ast.expr) -> bool:
+        """``mp.get_context("spawn").Process``, also of a context that has a name."""
+        context = base.value if isinstance(base, ast.Attribute) and base.attr == "Process" else None
+        if isinstance(context, ast.Name):
+            return any(map(self._is_fresh_context, self.unit.module.bindings.get(context.id, ())))
+        if not isinstance(context, ast.Call):
+            return False
+        made = qualified(self.unit, ast.unparse(context.func))
+        given = (*context.args, *(each.value for each in context.keywords))
+        how = (each.value for each in given if isinstance(each, ast.Constant))
+        return not randomness.CONTEXTS.isdisjoint(made) and any(x in randomness.AFRESH for x in how)
 
     def _started(self, call: Op, started: Op | None) -> Iterator[Found]:
         for name in self._values.qualified(started) if started is not None else ():
@@ -700,10 +730,12 @@ class _Reader:
 
     def _is_of_fresh_context(self, function: Op) -> bool:
         """``context.Process`` where that is ``get_context("spawn")``."""
-        found = self._training.made(function.args[0]) if function.code == "attr" else ()
+        return function.code == "attr" and self._is_fresh_context(function.args[0])
+
+    def _is_fresh_context(self, context: Op) -> bool:
         return any(
             self._is_afresh(each.op)
-            for each in found
+            for each in self._training.made(context)
             if not randomness.CONTEXTS.isdisjoint(each.names) and each.op.code == "call"
         )
 

@@ -313,7 +313,7 @@ class Origins:
         named = [
             name
             for each in classes(annotation)
-            for name in _qualified(unit, each)
+            for name in qualified(unit, each)
             if each not in ("None", "Optional", "typing.Optional", "Union")
         ]
         for name in named:
@@ -389,14 +389,19 @@ class Origins:
     @staticmethod
     def bases(place: Place) -> list[str]:
         """The qualified names of a class's bases."""
+        given = Origins.written_bases(place)
+        plain = (each.value if isinstance(each, ast.Subscript) else each for each in given)
+        return [name for each in plain for name in qualified(place.unit, ast.unparse(each))]
+
+    @staticmethod
+    def written_bases(place: Place) -> list[ast.expr]:
+        """A class's bases, as they are written."""
         head = next((each.bases for each in place.unit.classes[place.name] if each.bases), "")
         try:
             tree = ast.parse(f"_({head})", mode="eval").body
         except SyntaxError:
             return []
-        given = tree.args if isinstance(tree, ast.Call) else []
-        plain = (each.value if isinstance(each, ast.Subscript) else each for each in given)
-        return [name for each in plain for name in _qualified(place.unit, ast.unparse(each))]
+        return tree.args if isinstance(tree, ast.Call) else []
 
     def foreign(self, owner: Made) -> list[str]:
         """The names of the bases of its classes that are of libraries, or were not found."""
@@ -571,7 +576,7 @@ def _super_call(function: Function) -> Op | None:
     return None
 
 
-def _qualified(unit: Unit, dotted: str) -> list[str]:
+def qualified(unit: Unit, dotted: str) -> list[str]:
     """What a dotted name means in a file."""
     first, dot, rest = dotted.partition(".")
     if first in unit.imported:

@@ -273,7 +273,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "devices": (".to(", ".cuda(", "set_default_", *_given("device"), "device("),
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
-    "spawns": ("spawn(", "start_processes(", ".Process("),
+    "spawns": ("spawn(", "start_processes(", ".Process(", ".Process)"),
     "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
     "start_methods": ("set_start_method(",),
     "tasks": (

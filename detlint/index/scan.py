@@ -86,6 +86,11 @@ CALLED = re.compile(
 )
 # Of these, what the workers of a loader call.
 IN_WORKERS = frozenset({"__getitem__", "__call__", "__iter__"})
+# What runs in a process that an object stands for, and not where that is made.
+RUN = "run"
+_PROCESS = re.compile(r"\bProcess\s*(?:,|$)")
+# Methods that are parts of their own, and run for whoever makes an object.
+ALWAYS_CALLED = IN_WORKERS | {RUN}
 # Those of classes that derive from what has such a name: of trainers, of Flower's clients and
 # strategies, and of data sets of Chainer.
 _DRIVEN = (
@@ -426,7 +431,8 @@ def _members(layout: Layout, block: Block) -> Iterator[tuple[str, int, int]]:
     start, driven = block.start, [names for bases, names in _DRIVEN if bases.search(block.bases)]
     for each in layout.members(block):
         called = any(names.fullmatch(each.name) for names in (CALLED, *driven))
-        merged = called and each.name not in IN_WORKERS
+        apart = each.name in IN_WORKERS or (each.name == RUN and _PROCESS.search(block.bases))
+        merged = called and not apart
         if each.kind == "def" and not merged and not _is_registered(layout, each):
             if each.start > start:
                 yield block.name, start, each.start

@@ -148,7 +148,8 @@ class UnseededGlobalRng(Rule):
     - models of torchvision and timm without trained weights, and what seems to be a layer of
       another library in a program that trains with torch
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
-      `set_start_method("spawn")`, if only the program itself is seeded
+      `set_start_method("spawn")`, if only the program itself is seeded. A class of
+      `mp.Process` draws in its `run`
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports;
       not one that nothing uses
     - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
@@ -350,7 +351,8 @@ class UnseededGlobalRng(Rule):
             first = cls._surest(program, draws)
             if first is None or any(map(holds, program.facts("seeds", library))):
                 continue
-            worker = spawn.fact.what.rpartition(".")[2]
+            own, _, named = spawn.fact.what.rpartition(".")
+            worker = f"{own.removeprefix('.')}.{named}" if own.startswith(".") else named
             start = f"{_SEEDED_BY[library]} at the start of {worker}"
             yield program.finding(
                 cls,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Of a function or a class: its indentation, which of them it is, and its name.
 HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
-_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^()#]*)\)")
+_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(((?:[^()#]|\([^()#]*\))*)\)")
 # The last line of "def f(…):" or "class C(…):", by which a docstring is told from a value.
 _ENDS_HEAD = re.compile(
     r"[ \t]*(?:(?:async[ \t]+def|def|class)\b|\)).*:[ \t]*(?:#.*)?$", re.MULTILINE
