@@ -271,3 +271,75 @@ def test_of_a_module_of_lightning_what_its_steps_do_is_trained(
     told = capsys.readouterr().out
     assert f"[{sure}]" in told
     assert ("`nn.Conv2d` at nets.py:" in told) is (sure == "likely")
+
+
+_STACK = """
+import absent
+from absent import {named}
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        {kept}
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head({called})
+
+class Top(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.net = Net(config)
+
+    def forward(self, x):
+        return self.net(x)
+"""
+_TRAINED = """
+import torch
+from {module} import Top
+
+def main(config):
+    model = Top(config)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.load("rows.pt"):
+        model(x.cuda()).sum().backward()
+        opt.step()
+
+if __name__ == "__main__":
+    main(None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "called", "is_named"),
+    [
+        ("xStack", "self.stack = xStack(config)", "self.stack(x)", True),
+        ("Tower", "self.encoder = Tower.from_file('a')", "self.encoder.encode(x)", True),
+        ("Block", "self.all = nn.ModuleList([Block(4)])", "self.all[0](x)", True),
+        # What it makes but does not call, functions, and what says that it has no weights.
+        ("xConfig", "self.config = xConfig(config)", "x", False),
+        ("find", "self.find = find(config)", "self.find(x)", False),
+        ("Tokenizer", "self.cut = Tokenizer(config)", "self.cut(x)", False),
+        ("Evaluator", "self.rate = Evaluator(config)", "self.rate(x)", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["nets.py", "models/absent.py"])
+def test_a_module_of_a_library_that_a_module_calls_is_not_seen(  # noqa: PLR0913, PLR0917
+    name: str,
+    kept: str,
+    called: str,
+    path: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_named: bool,
+) -> None:
+    nets = _STACK.format(named=name, kept=kept, called=called)
+    run = _TRAINED.format(module=path.removesuffix(".py").replace("/", "."))
+    project({"run.py": run, path: nets})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert "[likely]" in told
+    assert "a model that is not seen here" in told
+    assert (f"not seen here: `absent.{name}" in told) is is_named

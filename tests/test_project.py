@@ -680,7 +680,24 @@ def test_a_module_of_a_packages_name_holds_no_others(tmp_path: Path) -> None:
     inside = str(tmp_path / "p" / "sub" / "p.py")
     found = finder.files(inside, Import("p.sub.other", 0, ("x",)))
     assert [os.path.relpath(each, tmp_path) for each in found] == ["p/sub/other.py"]
-    assert finder.files(inside, Import("p", 0, ("x",))) == (inside,)
+    assert finder.files(inside, Import("p", 0, ("x",))) == ()
+
+
+def test_what_a_file_imports_by_its_own_name_is_another(tmp_path: Path) -> None:
+    for name in ("p/sub/tools.py", "p/sub/run.py", "tools.py", "p/sub/lib.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    finder = Modules(str(tmp_path), Folders())
+
+    def found(importer: str, module: str) -> list[str]:
+        files = finder.files(str(tmp_path / importer), Import(module, 0, ("x",)))
+        return [os.path.relpath(each, tmp_path) for each in files]
+
+    assert found("p/sub/run.py", "tools") == ["p/sub/tools.py"]
+    assert found("p/sub/tools.py", "tools") == ["tools.py"]
+    assert found("tools.py", "tools") == []
+    assert finder.holds(str(tmp_path / "p" / "sub" / "run.py"), "lib")
+    assert not finder.holds(str(tmp_path / "p" / "sub" / "lib.py"), "lib")
 
 
 def test_an_outline_holds_what_code_uses() -> None:

@@ -44,7 +44,6 @@ from detlint.models.varying import (
     brings,
     is_model,
     kind_of,
-    may_be_layer,
     only_tells,
     ranked,
 )
@@ -744,12 +743,12 @@ class Program:
             return Varying(found, "", is_trained=True)
         foreign = trained.foreign or self._unlocated()
         if trained.is_seen and not foreign:
-            foreign = self._brought()
+            foreign = trained.brought
             if foreign or found is not None or not trained.hides():
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
             found = next(self._varying_of_all(), None)
-            foreign = self._brought() if found is None else ""
+            foreign = trained.brought if found is None else ""
         return Varying(None if foreign else found, foreign, is_trained=bool(foreign))
 
     def _unlocated(self) -> str:
@@ -757,10 +756,6 @@ class Program:
         kinds = [what for _, what in self._varying_kinds]
         named = (name for _, name in self._trained.libraries if kind_of([name]) in kinds)
         return next((each for each in named if is_model(kind_of([each]))), "")
-
-    def _brought(self) -> str:
-        """A layer of a library that a part of what it trains names."""
-        return next(filter(may_be_layer, self._trained.brought), "")
 
     def _varying_of_trained(self) -> Iterator[Located]:
         """What may differ of what it trains, the surest first."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from detlint.index.facts import COMPUTES, FIRST, HIDING, MAY_BE, UNSEEN_NAMES, Passed
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
+from detlint.models.layers import is_no_module, may_have_weights
 from detlint.models.training import ASIDE
-from detlint.models.varying import brings, kind_of, only_tells
+from detlint.models.varying import brings, kind_of, may_be_layer, only_tells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -177,31 +178,46 @@ class Trained:
         return lambda path, part: bool(part) and reached(path, part)
 
     @cached_property
-    def brought(self) -> list[str]:
-        """What parts of it name of libraries that may bring layers."""
+    def brought(self) -> str:
+        """A layer of a library of which nothing is known: one that a part of it names, or that a
+        class of it keeps and calls."""
+        named = sorted({name for _, _, name in self._foreign})
+        return next(chain(filter(may_be_layer, named), self._kept_layers()), "")
+
+    def _kept_layers(self) -> Iterator[str]:
+        classes = ((path, part.partition(".")[0]) for path, part, _ in self._foreign)
+        for path, owner in dict.fromkeys(classes):
+            bases = self._index.outline(path).classes.get(owner, ())
+            if any(not is_no_module(each.rpartition(".")[2]) for each in bases):
+                kept = self._index.made(path, f"{owner}#", sure=True)
+                named = filter(may_have_weights, (each for _, names in kept for each in names))
+                yield from (each for each in named if self._is_foreign_layer(path, each))
+
+    @cached_property
+    def _foreign(self) -> list[tuple[str, str, str]]:
+        """What parts of it name of libraries that may bring layers, with these parts."""
         paths = [
             path
             for path in self._members
             if self._symbols and any(map(brings, self._index.libraries(path)))
         ]
-        found = {
-            origin.replace(":", ".")
-            for path in paths
+        return [
+            (path, part, name)
+            for path in sorted(paths)
             for part, uses in self._index.outline(path).uses.items()
             if self.has(path, part)
-            for origin in uses.origins
-            if self._is_brought(path, origin.replace(":", "."))
-        }
-        return sorted(found)
+            for name in sorted(each.replace(":", ".") for each in uses.origins)
+            if self._is_foreign_layer(path, name)
+        ]
 
-    def _is_brought(self, path: str, name: str) -> bool:
+    def _is_foreign_layer(self, path: str, name: str) -> bool:
         library = name.partition(".")[0]
         told = bool(library) and brings(name) and not self._project.holds(path, library)
         return told and not (only_tells(name) or kind_of([name]))
 
     def hides(self) -> bool:
         """Whether a part of it calls something of a library, or by a name that the text hides."""
-        return bool(self.brought) or any(
+        return bool(self._foreign) or any(
             self.has(path, part)
             for path in self._members
             for kind in HIDING

@@ -74,19 +74,21 @@ class Modules:
 
     def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
-        return self._found(self._folder(importer), wanted)
+        own = not wanted.level and _is_own(importer, wanted.module.partition(".")[0])
+        return self._found(self._folder(importer), wanted, own)
 
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
         top, dot, _ = module.partition(".")
-        return self._root(self._folder(importer), top, bool(dot)) is not None
+        own = _is_own(importer, top)
+        return self._root(self._folder(importer), top, bool(dot), own) is not None
 
     def has_own_guard(self, importer: str) -> bool:
         """Whether a file that imports guard gets one of the project's, and not ours, beside which
         detlint lies."""
         folder = os.path.dirname(importer)
-        root = self._root(folder, "guard", False)
-        return root is not None and root != self._root(folder, "detlint", False)
+        root = self._root(folder, "guard", False, False)
+        return root is not None and root != self._root(folder, "detlint", False, False)
 
     def lacking(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """What is not there of a module of one of the project's packages, and what is wanted of
@@ -104,21 +106,23 @@ class Modules:
             return ()
         return (*(each for each in parts if each not in known), *wanted.names)
 
-    def _find(self, folder: str, wanted: Import) -> tuple[str, ...]:
+    def _find(self, folder: str, wanted: Import, own: bool) -> tuple[str, ...]:
         if wanted.level:
             for _ in range(wanted.level - 1):
                 folder = os.path.dirname(folder)
             return tuple(self._along(folder, wanted))
         top, dot, _ = wanted.module.partition(".")
-        root = self._root(folder, top, bool(dot))
+        root = self._root(folder, top, bool(dot), own)
         return tuple(self._along(root, wanted)) if root is not None else ()
 
-    def _first_root(self, folder: str, top: str, holds: bool) -> str | None:
+    def _first_root(self, folder: str, top: str, holds: bool, own: bool) -> str | None:
         """The folder below which a top-level module or package lies; a package where it has to
-        hold others: ``import a.b`` is not of an ``a.py`` that lies nearer."""
+        hold others: ``import a.b`` is not of an ``a.py`` that lies nearer. What a file imports by
+        its own name is another one."""
         for root in self._roots(folder):
             listed = self._listed(root)
-            if top in listed or (f"{top}.py" in listed and not holds):
+            is_module = not (holds or (own and root == folder)) and f"{top}.py" in listed
+            if top in listed or is_module:
                 # Other packages that are installed beside the file's own are not the project's.
                 apart = self._folders.is_installed(root)
                 return None if apart and top != _first(folder, root) else root
@@ -314,6 +318,10 @@ class Definitions:
         """What is known of some ways to get something."""
         told = [found for each in names if (found := self.of(path, each)) is not None]
         return [place for found in told for place in found] if told else None
+
+
+def _is_own(path: str, name: str) -> bool:
+    return path.endswith(f"{os.sep}{name}.py")
 
 
 def _first(folder: str, root: str) -> str:

@@ -55,6 +55,13 @@ def has_weights(name: str) -> bool | None:
     return False if is_weightless(word) else None
 
 
+def may_have_weights(name: str) -> bool:
+    """Whether what makes an object that a module keeps and calls may make layers with weights: a
+    class (``xLSTMStack``, ``Tower.from_file``) that its name says nothing else of."""
+    named = [each for each in name.split(".")[1:] if each != each.lower()]
+    return bool(named) and not is_weightless(named[-1]) and not is_no_module(named[-1])
+
+
 # Whether a name is that of a layer or function without weights: ``MaxPool``.
 is_weightless = says(
     """act activation aug augment augmentation dct denormalize drop dropout flatten gelu identity

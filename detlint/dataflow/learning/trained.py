@@ -268,8 +268,8 @@ class Trained:
 
 def read_made(source: Source, token: str, *, sure: bool) -> list[tuple[int, list[str]]]:
     """What is told elsewhere of something that a file left open: what the calls in a file pass as
-    a parameter, each with its row; what a class keeps in an attribute, or the file in a variable;
-    what a function returns."""
+    a parameter, each with its row; what a class keeps in an attribute, or in any that it calls, or
+    the file in a variable; what a function returns."""
     if source.kind == NOTEBOOK:
         source = cast("Notebook", source).readable[0]
     try:
@@ -286,6 +286,8 @@ def _made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str
         pairs = [(call, call.given(passed.parameter, passed.place)) for call in calls]
     elif token.startswith("="):
         pairs = [(each, each) for each in unit.module.bindings.get(token[1:], ())]
+    elif token.endswith("#"):
+        pairs = [(x, _asked(x.args[0])) for x in _calls_in(unit, token[:-1]) if not x.called]
     elif "#" in token:
         pairs = [(each, each) for each in unit.held(*token.split("#"))]
     else:
@@ -301,6 +303,13 @@ def _made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str
         if value is not None:
             row = getattr(each.node, "lineno", 0)
             yield row, sorted(trained.made_of(value, of, sure=sure))
+
+
+def _calls_in(unit: Unit, owner: str) -> Iterator[Op]:
+    """The calls in the methods of a class."""
+    for piece in unit.classes.get(owner, ()):
+        function = unit.function(piece)
+        yield from function.all_coded("call") if function is not None else ()
 
 
 def gives_weights(call: Op) -> bool:
