@@ -343,3 +343,58 @@ def test_a_module_of_a_library_that_a_module_calls_is_not_seen(  # noqa: PLR0913
     assert "[likely]" in told
     assert "a model that is not seen here" in told
     assert (f"not seen here: `absent.{name}" in told) is is_named
+
+
+_GRAPH = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, links):
+        super().__init__()
+        self.table = nn.Embedding(50000, 4)
+        self.links = self.{}(links)
+
+    def _normalize(self, links):
+        return links / torch.sparse.softmax(links, 1)
+
+    def _plain(self, links):
+        return links * 2
+
+    def forward(self, x):
+        {}
+
+if __name__ == "__main__":
+    model = Net(torch.load("links.pt")).cuda()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.load("rows.pt"):
+        model(x.cuda()).sum().backward()
+        opt.step()
+"""
+_PRODUCT = "return torch.sparse.mm(self.links, self.table(x))"
+_MADE = "y = torch.sparse_coo_tensor(x, self.table(x), (4, 4)) @ self.table(x)"
+
+
+@pytest.mark.parametrize(
+    ("made_by", "forward", "named"),
+    [
+        ("_normalize", "return self.table(x)", ""),
+        ("_normalize", _PRODUCT, "`torch.sparse.mm`"),
+        ("_normalize", f"{_MADE}; return y", "`torch.sparse_coo_tensor`"),
+        ("_plain", "return self._normalize(self.table(x))", "`torch.sparse.softmax`"),
+        ("_plain", f"{_MADE}; {_PRODUCT}", "`torch.sparse.mm`"),
+    ],
+)
+def test_what_a_module_computes_while_it_is_made_is_not_named(
+    made_by: str,
+    forward: str,
+    named: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _GRAPH.format(made_by, forward)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert named in told
+    assert ("may differ" in told) is bool(named)
+    assert f"[{'likely' if named else 'possible'}]" in told

@@ -500,7 +500,9 @@ class _Reader:
                 kind = varying.sized(varying.kind_of(names_), sizes)
                 if varying.is_model(kind):
                     yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
-                elif kind and not (_only_compares(op) or _is_aside(op) or self._is_idle(op)):
+                elif kind and not (
+                    _only_compares(op) or _is_aside(op) or self._is_unused(op, kind)
+                ):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
                     yield Found(op, kind, node=node)
@@ -539,6 +541,17 @@ class _Reader:
             for use in value.uses
             if use.code == "attr"
         )
+
+    def _is_unused(self, named: Op, kind: str) -> bool:
+        """Whether no gradient is worked out of what a layer or a function computes."""
+        word = str(named.name).rpartition(".")[2]
+        if kind == varying.OF_FACTORS or word[:1].isupper():
+            return self._is_idle(named)
+        from detlint.dataflow.numerics.operator_gradients import are_off_for_callers
+
+        calls = named.calls
+        off = bool(calls) and all(are_off_for_callers(self._gradients, x.function) for x in calls)
+        return off or self._is_idle(named)
 
     def _is_idle(self, named: Op) -> bool:
         """Whether no layer that is made of a class gets a gradient."""

@@ -30,13 +30,14 @@ WORDS = (
 # What is "by size" differed for some sizes alone: what of it is seen of none may well repeat.
 _OF_CONVOLUTIONS = "of convolutions"
 BY_SIZE = "by size"
+OF_FACTORS = "factors"  # sparse matrices, whose products may differ however these are written
 KINDS = {
     f"seen {_OF_CONVOLUTIONS}": Names("torch.nn.**.{Lazy,}Conv2d torch.{nn.functional.,}conv2d"),
     "seen": Names(
         """
         torch.nn.**.{MultiheadAttention,Transformer*}
         torch.nn.functional.{scaled_dot_product_attention,multi_head_attention_forward}
-        torch.{spmm,hspmm,sparse_coo_tensor,sparse.*}
+        torch.{spmm,hspmm,sparse.[a-z]*}
         torch.nn.attention.**.flex_attention
         """
     ),
@@ -59,6 +60,7 @@ KINDS = {
         torch.{nn.functional.,}embedding_bag
         """
     ),
+    OF_FACTORS: Names("torch.sparse_{coo,csr}_tensor torch.sparse.*Tensor"),
     "model": Names(
         """
         torch.hub.load torch.jit.load timm.**.create_model

@@ -243,6 +243,11 @@ class Layers:
             return any(map(self._holds_weights, op.args))
         return op.code not in ("const", "iter") and self.weighs(op, 1)
 
+    def weighs_as_class(self, name: str) -> bool:
+        """The same of the objects of a class of the file."""
+        place = self._origins.object_of(self._unit, name).place
+        return place is not None and self._class_weighs(place, 0)
+
     def _class_weighs(self, place: Place, depth: int) -> bool:
         """Whether a class of the project makes weights, or derives from what does."""
         if place not in self._weights:

@@ -26,6 +26,7 @@ from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.numerics.gradients import Gradients
     from detlint.dataflow.numerics.operators import Match, Operators
 
 _MOST = 20  # functions that call one another
@@ -48,7 +49,7 @@ def has_none(operators: Operators, found: Match) -> bool:
     if found.makes_layer and found.made is None:
         return _has_idle_layer(operators, found)
     return (
-        _are_off_for_callers(operators, call.function)
+        are_off_for_callers(operators.gradients, call.function)
         or _is_given_none(operators, found)
         or is_cut_off(call, operators.calls)
     )
@@ -87,19 +88,29 @@ def _runs(module: Function) -> bool:
     return any(each.code in ("iter", "enter", "test") for each in module.ops)
 
 
-def _are_off_for_callers(operators: Operators, function: Function, depth: int = 0) -> bool:
-    """Whether a function is called in its file, and there only where gradients are off."""
-    known = operators.calls.of(function)
+def are_off_for_callers(gradients: Gradients, function: Function, depth: int = 0) -> bool:
+    """Whether a function is called in its file, and there only where gradients are off, or while
+    a module is made: no step could go back there a second time."""
+    if _makes_module(gradients, function):
+        return True
+    known = gradients.calls.of(function)
     return (
         depth < _CALLS
         and known.all
         and all(
             has_no_backward(each)
             or is_off_gpu(each)
-            or _are_off_for_callers(operators, each.function, depth + 1)
+            or are_off_for_callers(gradients, each.function, depth + 1)
             for each in known.calls
         )
     )
+
+
+def _makes_module(gradients: Gradients, function: Function) -> bool:
+    """Whether it is the constructor of a module with weights that does not train itself."""
+    owner, unit = function.class_name, function.unit
+    makes = bool(owner) and function.word == "__init__" and gradients.layers.weighs_as_class(owner)
+    return makes and not any(map(_goes_back, unit.methods_naming(owner, "backward")))
 
 
 def _is_given_none(operators: Operators, found: Match) -> bool:
