@@ -617,3 +617,43 @@ def test_an_option_that_seeds_turns_nothing_on_for_another_one(
     project({"train.py": _BY_OPTIONS.format(option=option)})
     found = [said for _, said in told(capsys, "DET102") if "NumPy" in said]
     assert len(found) == (option == "graph")
+
+
+_HELPED = """
+import fire
+import torch
+
+def seed():
+    torch.manual_seed(0)
+
+def main({taken}):
+    if {test}:
+        seed()
+    net = torch.nn.Linear(2, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in torch.load("rows.pt"):
+        net(x).sum().backward()
+        opt.step()
+
+if __name__ == "__main__":
+    {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "test", "call", "is_seeded"),
+    [
+        ("fixed=False", "fixed", "main()", False),
+        ("fixed=True", "not fixed", "main()", False),
+        ("fixed=None", "fixed", "main()", False),
+        ("fixed=False", "fixed", "main(True)", True),
+        ("fixed=True", "fixed", "main()", True),
+        ("fixed", "fixed", "main(torch.load('fixed.pt'))", True),
+        ("fixed=False", "fixed", "fire.Fire(main)", True),
+    ],
+)
+def test_a_helper_seeds_where_the_test_around_its_call_holds(  # noqa: PLR0913
+    taken: str, test: str, call: str, project: Project, capsys: Capture, *, is_seeded: bool
+) -> None:
+    project({"run.py": _HELPED.format(taken=taken, test=test, call=call)})
+    assert bool(told(capsys, "DET102")) is not is_seeded

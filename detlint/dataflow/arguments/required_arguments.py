@@ -98,6 +98,10 @@ class Needs:
             found.append(Need("", NO_FILE, -1, (), False, True, default=True))
         return [each for each in found if each is not None]
 
+    def settling(self, op: Op) -> list[Need]:
+        """Both, of what settles a matter, also where one does not see who sets its option."""
+        return [*self.of(op), *self.by_default(op)]
+
     def of_value(self, given: Op) -> list[Need]:
         """What keeps a value from being anything but None by default."""
         found = _given_on(given, Need("", "", -1, ("None",), True, True, default=True))
@@ -782,7 +786,7 @@ def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[s
     needs_of = cache(Needs)
     for op in named(unit, name):
         needs = needs_of(op.function)
-        ask = needs.by_default if default else needs.with_options
+        ask = needs.settling if default else needs.with_options
         # A name is read once, at the start of the function; a text may only look like it.
         used = [op] if op.code in ("attr", "class") else op.uses
         for use in [x for x in used if op.code != "const" or not _is_aside(x)]:
