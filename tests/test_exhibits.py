@@ -398,3 +398,80 @@ def test_what_a_module_computes_while_it_is_made_is_not_named(
     assert named in told
     assert ("may differ" in told) is bool(named)
     assert f"[{'likely' if named else 'possible'}]" in told
+
+
+_FREEZING = """
+import torch
+from nets import Net
+
+def freeze(net):
+    net.encoder.requires_grad_(False)
+
+def main(frozen={frozen}):
+    net = Net().cuda()
+    {before}
+    opt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)
+    for x in torch.load("rows.pt"):
+        net(x.cuda()).sum().backward()
+        opt.step()
+
+if __name__ == "__main__":
+    main()
+"""
+_HOLDING = """
+from torch import nn
+from torchvision import models
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = {encoder}
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return {output}
+"""
+_OFF = "net.encoder.requires_grad_(False)"
+_EACH = "for p in net.encoder.parameters(): p.requires_grad = False"
+_LAYERS = "nn.Sequential(\n            nn.Conv2d(3, 4, 3),\n            nn.ReLU(),\n        )"
+_AFTER = "self.head(self.encoder(x))"
+
+
+@pytest.mark.parametrize(
+    ("before", "encoder", "output", "sure"),
+    [
+        (_OFF, "Encoder()", _AFTER, "possible"),
+        (_EACH, "Encoder()", _AFTER, "possible"),
+        (_OFF, _LAYERS, _AFTER, "possible"),
+        (_OFF, "models.vgg16()", _AFTER, "possible"),
+        ("freeze(net)", "Encoder()", _AFTER, "possible"),
+        ("if frozen: freeze(net)", "Encoder()", _AFTER, "possible"),
+        # A gradient comes through it, or it is trained for all that one knows.
+        (_OFF, "Encoder()", "self.encoder(self.head(x))", "likely"),
+        (_OFF, "Encoder()\n        self.other = Encoder()", _AFTER, "likely"),
+        (f"{_OFF}; net.encoder.conv.requires_grad_(True)", "Encoder()", _AFTER, "likely"),
+        (f"if len(opt): {_OFF}", "Encoder()", _AFTER, "likely"),
+        ("if not frozen: freeze(net)", "Encoder()", _AFTER, "likely"),
+        ("net.head.requires_grad_(False)", "Encoder()", _AFTER, "likely"),
+    ],
+)
+def test_what_the_program_freezes_of_a_model_of_another_file_is_not_named(  # noqa: PLR0913, PLR0917
+    before: str,
+    encoder: str,
+    output: str,
+    sure: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    nets = _HOLDING.format(encoder=encoder, output=output)
+    project({"run.py": _FREEZING.format(before=before, frozen=True), "nets.py": nets})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert f"[{sure}]" in capsys.readouterr().out

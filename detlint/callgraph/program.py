@@ -26,6 +26,7 @@ from detlint.index.facts import (
     REPAIRED,
     SEEDING,
     TESTED,
+    THAWS,
     TRAINER,
     UNSEEN_NAMES,
     UNSET,
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _STEPS = 2  # imports, one after the other, that lead to what it asks for by what it uses
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
-_USED = SEEDING | DRAWING
+_USED = SEEDING | DRAWING | {"freezes"}
 _CALLED = _USED | {"trains"}
 # Libraries that read configurations, or hand them on to what they make.
 _LOADING = (
@@ -580,7 +581,7 @@ class Program:
         """What a fact needs that the program may not give."""
         doubt = self._conditions.doubt(fact.needs.splitlines(), surely=surely)
         if kind in _USED and doubt == 0:
-            doubt = self._conditions.doubt_of_uses(path, part, default=kind in SEEDING)
+            doubt = self._conditions.doubt_of_uses(path, part, default=kind not in DRAWING)
         if kind in _CALLED and not self._conditions.may_be_called(path, part):
             return NEVER
         return doubt
@@ -769,7 +770,7 @@ class Program:
             ):
                 # A layer that is made where a loss goes back is trained if an optimizer gets it.
                 part_of_it = trained.has(path, part) or kind == "operators" or _is_function(fact)
-                if part_of_it and not trained.is_idle(path, part, among=trained.has):
+                if part_of_it and not trained.is_idle(path, part, fact.row, among=trained.has):
                     yield Located(path, fact)
             kinds = (what, FROZEN) if is_model(what) else (what,)
             yield from (each for each in named if kind == "layers" and each.fact.what in kinds)
@@ -788,7 +789,8 @@ class Program:
             for kind, what in self._varying_kinds:
                 for path, part, fact in self._each(kind, what, anywhere=anywhere):
                     among = self._may_take_part
-                    if among(path, part) and not self._trained.is_idle(path, part, among=among):
+                    idle = partial(self._trained.is_idle, path, part, fact.row, among=among)
+                    if among(path, part) and not idle():
                         yield Located(path, fact)
 
     def _may_take_part(self, path: str, part: str) -> bool:
@@ -803,7 +805,13 @@ class Program:
         if handed := self.hands_model_on:
             given = (each.removesuffix(UNSEEN_NAMES) for each in handed.fact.what.split()[1:])
             told.append((handed.path, " ".join(f"{MAY_BE}{each}" for each in given if each)))
-        return Trained(self.path, self.members, self._project, told)
+        return Trained(self.path, self.members, self._project, told, self._frozen)
+
+    def _frozen(self) -> Iterator[tuple[str, str]]:
+        """What it freezes in any case, and what gets gradients in some."""
+        for each in self.facts("freezes", apart=True):
+            if not each.fact.doubt or each.fact.what.startswith(THAWS):
+                yield each.path, each.fact.what
 
     @cached_property
     def _varying_kinds(self) -> list[tuple[str, str]]:

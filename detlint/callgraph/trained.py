@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.index.facts import COMPUTES, FIRST, HIDING, MAY_BE, UNSEEN_NAMES, Passed
+from detlint.index.facts import COMPUTES, FIRST, HIDING, MAY_BE, THAWS, UNSEEN_NAMES, Passed
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.models.layers import is_no_module, may_have_weights
@@ -28,6 +28,7 @@ class Trained:
     """What a program trains.
 
     libraries  the models and layers of libraries that may differ, with the files that name them
+    classes    the classes and functions of the project
     foreign    a model of a library of which nothing is known
     is_seen    all that it is made of is seen
     """
@@ -38,13 +39,16 @@ class Trained:
         members: frozenset[str],
         project: Project,
         told: Iterable[tuple[str, str]],
+        frozen: Callable[[], Iterable[tuple[str, str]]] = tuple,
     ) -> None:
         self._program = program
+        self._frozen = frozen
         self._members = members
         self._project = project
         self._index = project.index
         self._idle: dict[tuple[str, str], set[Symbol]] = {}
-        self._symbols: dict[Symbol, bool] = {}  # whether objects of derived classes may be meant
+        # With each, whether objects of derived classes may be meant.
+        self.classes: dict[Symbol, bool] = {}
         self.libraries: list[tuple[str, str]] = []
         self.foreign = ""
         named = [(path, name) for path, names in told for name in names.split()]
@@ -126,7 +130,7 @@ class Trained:
         found = self._defined(path, plain)
         for each in found:
             if self._is_class(each):
-                self._symbols[each] = self._symbols.get(each, False) or place == _OF_SELF
+                self.classes[each] = self.classes.get(each, False) or place == _OF_SELF
                 continue
             which = f"{each.part}[{place}]" if place else each.part
             told = self._index.made(each.path, which, sure=sure)
@@ -142,7 +146,7 @@ class Trained:
     def _add_computing(self, path: str, name: str) -> None:
         """What is called with what a model gives."""
         found = self._defined(path, name)
-        self._symbols.update({each: self._symbols.get(each, False) for each in found})
+        self.classes.update({each: self.classes.get(each, False) for each in found})
         if not found:
             self._add_library(path, name, sure=False)
 
@@ -199,7 +203,7 @@ class Trained:
         paths = [
             path
             for path in self._members
-            if self._symbols and any(map(brings, self._index.libraries(path)))
+            if self.classes and any(map(brings, self._index.libraries(path)))
         ]
         return [
             (path, part, name)
@@ -226,9 +230,9 @@ class Trained:
 
     @cached_property
     def _with_derived(self) -> list[Symbol]:
-        found = list(self._symbols)
+        found = list(self.classes)
         for symbol in found:  # grows
-            derived = self._derived(symbol) if self._symbols.get(symbol, True) else ()
+            derived = self._derived(symbol) if self.classes.get(symbol, True) else ()
             found += [each for each in derived if each not in found]
         return found
 
@@ -245,10 +249,13 @@ class Trained:
 
     # What of that gets no gradient
 
-    def is_idle(self, path: str, part: str, *, among: Callable[[str, str], bool]) -> bool:
-        """Whether a part runs only for objects that no gradient is worked out of, as far as some
-        parts make them."""
-        return self._is_idle(path, part.partition(".")[0], among, {})
+    def is_idle(self, path: str, part: str, row: int, *, among: Callable[[str, str], bool]) -> bool:
+        """Whether a line of a part makes what no gradient is worked out of, or runs only for such
+        objects, as far as some parts make them."""
+        owner = part.partition(".")[0]
+        held = self._held_still.get((path, owner), ())
+        still = any(first <= row <= last for first, last, _ in held)
+        return still or self._is_idle(path, owner, among, {})
 
     def _is_idle(
         self,
@@ -258,7 +265,7 @@ class Trained:
         known: dict[tuple[str, str], bool],
     ) -> bool:
         symbol = Symbol(path, name)
-        if not name or name == MAIN or symbol in self._symbols:
+        if not name or name == MAIN or symbol in self.classes:
             return False
         if symbol not in known:
             known[symbol] = True  # what leads to itself alone is idle
@@ -275,9 +282,36 @@ class Trained:
         """What a part of a file makes only objects of that get no gradient."""
         if (path, part) not in self._idle:
             facts = self._index.facts(path, "idles", part.__eq__)
-            meant = (self._project.defined(path, fact.what) for _, fact in facts)
+            named = [fact.what for _, fact in facts]
+            held = self._held_still.get((path, part.partition(".")[0]), ())
+            named += chain.from_iterable(names for _, _, names in held)
+            meant = (self._project.defined(path, each) for each in named)
             self._idle[path, part] = set(chain.from_iterable(meant))
         return self._idle[path, part]
+
+    @cached_property
+    def _held_still(self) -> dict[tuple[str, str], list[tuple[int, int, list[str]]]]:
+        """Of classes of which the program freezes what they hold, where that is made, and what it
+        names alone."""
+        found: dict[tuple[str, str], list[tuple[int, int, list[str]]]] = {}
+        told = [(path, names.split()) for path, names in self._frozen()]
+        thawed = [(path, each) for path, names in told if THAWS in names for each in names[1:]]
+        if not told or any(each == UNSEEN_NAMES for _, each in thawed):
+            return found
+        trained = self._classes_of(thawed)
+        for path, name in ((path, each) for path, names in told for each in names if "#" in each):
+            owner, _, word = name.rpartition("#")
+            for symbol in self._classes_of([(path, owner)]) - trained:
+                for each in self._project.lineage(symbol):
+                    found.setdefault((each.path, each.part), []).extend(
+                        self._index.held(each.path, each.part, word)
+                    )
+        return found
+
+    def _classes_of(self, named: list[tuple[str, str]]) -> set[Symbol]:
+        """The classes that names of what makes models lead to."""
+        told = [(path, f"{MAY_BE}{each.removeprefix(MAY_BE)}") for path, each in named]
+        return set(Trained(self._program, self._members, self._project, told).classes)
 
 
 def whole(project: Project, symbols: Iterable[Symbol]) -> Iterator[Symbol]:

@@ -20,6 +20,7 @@ from detlint.dataflow.learning.training import Training
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
+from detlint.dataflow.numerics.layers import whole_of
 from detlint.dataflow.origins import Origins, Place, qualified
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness import experiments, samplers
@@ -38,6 +39,7 @@ from detlint.index.facts import (
     REPAIRED,
     SEEDING,
     STARTING,
+    THAWS,
     TRAINER,
     UNSEEN_NAMES,
     VARIABLES,
@@ -61,7 +63,8 @@ if TYPE_CHECKING:
     from detlint.notebooks.notebook import Notebook
     from detlint.sources.source import Source
 
-_CONDITIONAL = SEEDING | DRAWING  # what an argument may turn on
+_SETTLING = SEEDING | {"freezes"}
+_CONDITIONAL = _SETTLING | DRAWING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
@@ -85,6 +88,7 @@ _HOLDING_BACK = (
 )
 _GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
 _FEW = 50  # operations behind an update
+_HELD = frozenset(("attr", "item", "iter", "unpack"))
 _GATHERING = frozenset(("choice", "declared", "free", "list", "phi", "tuple"))
 _GROUPS = ("tuple", "list", "set")
 _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
@@ -174,12 +178,12 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
         return "\n".join(each.dump() for each in needs.with_options(op))
     if kind not in _CONDITIONAL:
         return ""
-    if kind not in SEEDING:
+    if kind not in _SETTLING:
         found = needs.with_options(op)
         shuffle = flag(op) if kind == "orders" else None
         found += needs.of_flag(shuffle) if shuffle is not None else ()
-    else:  # settles a matter, also where one does not see who sets its option
-        found = [*needs.of(op), *needs.by_default(op)]
+    else:
+        found = needs.settling(op)
         if op.code == "call" and op.args[1:] and (kind != "seeds" or _takes_none(op)):
             given = op.args[1:2] if kind == "seeds" else _seeds_given(op)
             found += [need for each in given for need in needs.of_value(each)]
@@ -541,6 +545,25 @@ class _Reader:
             for use in value.uses
             if use.code == "attr"
         )
+
+    def freezes(self, function: Function) -> Iterator[Found]:
+        """Where attributes of models are said not to be trained, in any case, or models to be: what
+        makes these."""
+        known = self._gradients.layers
+        for said, at, on in known.told:
+            if at.function is function:
+                yield Found(at, " ".join(self._thawed(said) if on else self._frozen(said)))
+
+    def _frozen(self, said: Op) -> Iterable[str]:
+        whole = whole_of(said)
+        made = self._trained.made_of(whole.args[0], MODEL) if whole.code == "attr" else ()
+        return sorted(f"{each}#{whole.name}" for each in made)
+
+    def _thawed(self, said: Op) -> Iterable[str]:
+        root = whole_of(said)
+        while root.code in _HELD and not root.is_self:
+            root = root.args[0]
+        return (THAWS, *(self._trained.made_of(root, MODEL) or (UNSEEN_NAMES,)))
 
     def _is_unused(self, named: Op, kind: str) -> bool:
         """Whether no gradient is worked out of what a layer or a function computes."""

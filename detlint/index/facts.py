@@ -29,6 +29,7 @@ UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
 # … that it may be missed, that it computes a loss with it, or is asked by that for data, and so
 # trained only if an optimizer gets it.
 MAY_BE, COMPUTES, FIRST = "~", "+", "-"
+THAWS = "+"  # the first of the names of models that get gradients again, or in some cases
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
 # what facts say that a file may give that.
@@ -243,6 +244,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "layers": varying.WORDS,
     # What makes objects of which all calls record no gradient.
     "idles": ("no_grad", "inference_mode", "set_grad_enabled", *_called(training.ASIDE)),
+    "freezes": ("requires_grad",),
     "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (
         *(".step(", "optim.", "Optimizer(", ".optimizer", ".grad.data"),

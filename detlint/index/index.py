@@ -383,6 +383,16 @@ class Index:
             self._learn(path, question, read_made(self.source(path), told, sure=sure))
         return [(row, names) for row, names in answers[question]]
 
+    def held(self, path: str, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
+        """Where what a class holds is made, if no gradient comes through it, as ``read_held`` tells
+        it."""
+        answers, question = self._of(path), f"held {owner}#{name}"
+        if question not in answers:
+            from detlint.dataflow.numerics.gradients import read_held
+
+            self._learn(path, question, read_held(self.source(path), owner, name))
+        return [(first, last, names) for first, last, names in answers[question]]
+
     # What a configuration names
 
     def entry_points(self, path: str) -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, cast
 
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import Callers, given
@@ -17,9 +18,13 @@ from detlint.dataflow.numerics.tensors import (
     method_of,
 )
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.unit import UnparsedError, opened
 from detlint.models import gradients as rows
 from detlint.models import layers, memory, tensors, training
 from detlint.models.names import is_network
+from detlint.sources.kinds import NOTEBOOK
+from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
+    from detlint.notebooks.notebook import Notebook
+    from detlint.sources.source import Source
 
 Facts = frozenset[str]
 NEEDED, UNKNOWN, SEEMS_NONE, NONE = "needed", "unknown", "seems none", "none"
@@ -37,6 +44,7 @@ _NEEDED, _UNKNOWN, _SEEMS_NONE, _NONE = (
 _FEW = 6  # files; what one of many passes to a function says little of what another is given
 _UNOPENED = frozenset((UNKNOWN, "other files may tell"))
 _NOTHING: Facts = frozenset()
+_NAMING = frozenset(("attr", "global"))
 _COMPUTING = frozenset(("augment", "binary", "call", "comprehension"))
 
 
@@ -427,6 +435,41 @@ class Gradients(Backwards[Facts]):
         if function.unit is not self.unit:
             return _UNKNOWN
         return self.joined(function.returned) or _UNKNOWN
+
+
+def read_held(source: Source, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
+    """Where a file makes what objects of a class hold as an attribute, if no gradient is seen to
+    come through that: the first and the last line, and what the class names there alone."""
+    if source.kind == NOTEBOOK:
+        source = cast("Notebook", source).readable[0]
+    try:
+        return in_deep_stack(lambda: list(_held(opened(source), owner, name)))
+    except (UnparsedError, *REFUSALS):
+        return []
+
+
+def _held(unit: Unit, owner: str, name: str) -> Iterator[tuple[int, int, list[str]]]:
+    gradients = Gradients(Fields(unit), Callers(unit), Origins())
+    held = unit.held(owner, name)
+    if any(gradients.fed(each) == NEEDED for each in held):
+        return
+    nodes = [each.node for each in held if isinstance(each.node, ast.expr)]
+    lines = [range(each.lineno, (each.end_lineno or each.lineno) + 1) for each in nodes]
+    alone: dict[str, bool] = {}
+    for each, row in _named_in(unit, owner):
+        alone[each] = alone.get(each, True) and any(row in rows for rows in lines)
+    names = [each for each, is_alone in alone.items() if is_alone]
+    yield from ((each[0], each[-1], names) for each in lines)
+
+
+def _named_in(unit: Unit, owner: str) -> Iterator[tuple[str, int]]:
+    """The qualified names that a class uses, and in which lines."""
+    for piece in unit.classes.get(owner, ()):
+        function = unit.function(piece)
+        for each in function.everything() if function is not None else ():
+            for op in each.ops:
+                for name in unit.values.qualified(op) if op.code in _NAMING else ():
+                    yield from ((name, getattr(use.node, "lineno", 0)) for use in op.uses)
 
 
 def surest(facts: Facts) -> str:

@@ -282,13 +282,13 @@ class Layers:
         """Whether the file says that a parameter, or those of a layer, are not trained."""
         if name not in self._frozen:
             self._frozen[name] = "requires_grad" in self._unit.text and any(
-                not on and name in _path(each) and (_whole(each) is each or self._is_certain(at))
-                for each, at, on in self._told
+                not on and name in _path(each) and (whole_of(each) is each or self.is_certain(at))
+                for each, at, on in self.told
             )
         return self._frozen[name]
 
     @cached_property
-    def _told(self) -> list[tuple[Op, Op, bool]]:
+    def told(self) -> list[tuple[Op, Op, bool]]:
         """Of what the file says that it gets gradients, or does not, and where."""
         stores = self._unit.stores("requires_grad")
         told = [(each.args[0], each, not _is_false(each.args[1])) for each in stores]
@@ -305,12 +305,12 @@ class Layers:
 
     def _is_still(self, made: Op, parts: Callable[[Op], list[Op]]) -> bool:
         still, of_made = False, partial(self._holds, made)
-        for said, at, on in self._told:
-            whole = _whole(said)
+        for said, at, on in self.told:
+            whole = whole_of(said)
             if on and (_is_object(whole, made) or any(map(of_made, closure([whole], parts)))):
                 return False
             if not on and (_is_own(whole, made) or of_made(whole) or self._is_table(said, made)):
-                still |= self._is_certain(at)
+                still |= self.is_certain(at)
         return still or self._are_still(made.function.class_name)
 
     def _holds(self, made: Op, value: Op) -> bool:
@@ -341,7 +341,7 @@ class Layers:
         self._busy.discard(owner)
         return still
 
-    def _is_certain(self, op: Op) -> bool:
+    def is_certain(self, op: Op) -> bool:
         """Whether no branch decides whether something is said, as far as calls of its function are
         seen."""
         if any(each.kind in _BRANCHES for each in op.region.around()):
@@ -369,7 +369,7 @@ def _is_false(op: Op) -> bool:
     return (op.code, op.name) == ("const", False)
 
 
-def _whole(op: Op) -> Op:
+def whole_of(op: Op) -> Op:
     """Of parameters, what these are all of: ``self.encoder`` of ``p``, for each of
     ``self.encoder.parameters()``."""
     each = op.args[0] if op.code == "unpack" else op
@@ -401,7 +401,7 @@ def _is_object(value: Op, made: Op) -> bool:
 
 def _path(op: Op) -> list[str]:
     """The words of ``self.table.weight``, also where that was just assigned."""
-    found, op = [], _whole(op)
+    found, op = [], whole_of(op)
     while op.code in ("attr", "call", "item"):
         found += [str(use.name) for use in op.uses if use.code == "store_attr"]
         if op.code == "attr":
