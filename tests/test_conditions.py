@@ -657,3 +657,66 @@ def test_a_helper_seeds_where_the_test_around_its_call_holds(  # noqa: PLR0913
 ) -> None:
     project({"run.py": _HELPED.format(taken=taken, test=test, call=call)})
     assert bool(told(capsys, "DET102")) is not is_seeded
+
+
+_CHANGING = """
+import random
+
+class Crop:
+    def __call__(self, x):
+        return x[: random.randint(1, len(x))]
+"""
+_OF_LIGHTNING = """
+import pytorch_lightning as pl
+import torch
+from crop import Crop
+
+class Net(pl.LightningModule):
+    def __init__(self, kind, *, size=8):
+        super().__init__()
+        {keep}
+        self.net = torch.nn.Linear(size, 1)
+
+    def prepare_data(self):
+        self.change = Crop() if {kept} == "crop" else None
+        self.rows = torch.load("rows.pt")
+
+    def train_dataloader(self):
+        return [self.change(x) if self.change else x for x in self.rows]
+
+    def training_step(self, batch, i):
+        return self.net(batch).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+torch.manual_seed(0)
+for kind in {kinds}:
+    net = Net({made})
+    pl.Trainer(max_epochs=2).fit(net)
+    best = Net.load_from_checkpoint({restored})
+    torch.save(best.state_dict(), kind)
+"""
+_SAVES = "self.save_hyperparameters()"
+
+
+@pytest.mark.parametrize(
+    ("changed", "draws"),
+    [
+        ({}, False),
+        ({"keep": "self.kind = kind", "kept": "self.kind"}, False),
+        ({"keep": "self.save_hyperparameters('kind')"}, False),
+        ({"restored": "'best.ckpt', size=9"}, False),
+        ({"kinds": ["plain", "crop"]}, True),
+        ({"keep": "self.kind = kind", "kept": "self.kind", "kinds": ["crop"]}, True),
+        ({"restored": "'best.ckpt', kind='crop'"}, True),
+        ({"keep": "self.save_hyperparameters('size')"}, True),
+    ],
+)
+def test_what_a_module_keeps_of_its_arguments_and_is_restored_with(
+    changed: dict[str, object], project: Project, capsys: Capture, *, draws: bool
+) -> None:
+    plain = {"keep": _SAVES, "kept": "self.hparams.kind", "kinds": ["plain"], "made": "kind"}
+    run = _OF_LIGHTNING.format(**{**plain, "restored": "'best.ckpt'", **changed})
+    project({"run.py": run, "crop.py": _CHANGING})
+    assert ("likely" in [sure for sure, _ in told(capsys, "DET102")]) is draws

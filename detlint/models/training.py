@@ -48,6 +48,9 @@ OF_KERAS_FIT = words(
     """batch_size callbacks class_weight epochs initial_epoch nb_epoch shuffle steps_per_epoch
     validation_data validation_split validation_steps"""
 )
+# Lightning: what keeps the arguments of a module, in which attribute, and what makes it with them
+# again.
+KEEPS, KEPT, RESTORES = "save_hyperparameters", "hparams", "load_from_checkpoint"
 LIGHTNING = ("lightning.", "pytorch_lightning.", "lightning_fabric.")
 # Their trainers seed `random`, NumPy and torch from an argument with a fixed default.
 _SEEDING = (

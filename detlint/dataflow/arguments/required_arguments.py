@@ -25,7 +25,7 @@ from detlint.dataflow.slices import alternatives, behind, closure, states_after
 from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import HANDED_ON, NO_FILE, UNKNOWN
 from detlint.index.scan import CALLED
-from detlint.models import names, randomness
+from detlint.models import names, randomness, training
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.mentions import mentions
 from detlint.syntax.parsing import REFUSALS
@@ -228,14 +228,31 @@ class Needs:
             return op
         if op.code == "free":  # of the function around
             return op.args[0] if [each.code for each in op.args] == ["param"] else None
-        if op.code != "attr" or not op.args[0].is_self:
+        if op.code != "attr":
             return None
+        if not op.args[0].is_self:
+            return self._taken_for_later(op)
         unit, owner = self._function.unit, self._function.class_name
         kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
         value = kept[0].args[1] if len(kept) == 1 and kept[0].code == "store_attr" else None
         if value is None or value.code != "param":
             return None
         return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
+
+    def _taken_for_later(self, read: Op) -> Op | None:
+        """``self.hparams.x``, where the constructor keeps what it takes as Lightning does."""
+        owner = read.args[0]
+        if (owner.code, owner.name) != ("attr", training.KEPT) or not owner.args[0].is_self:
+            return None
+        made, name = self._function.unit.defined(_CONSTRUCTOR, owner.function.class_name), read.name
+        calls = made.coded("call") if made is not None else ()
+        keeps = [x for x in calls if word_of(x) == training.KEEPS and _names(x, str(name))]
+        return keeps[0].function.params.get(str(name)) if keeps else None
+
+
+def _names(call: Op, name: str) -> bool:
+    """Whether a call names something in a text, or nothing at all."""
+    return len(call.args) == 1 or any(each.text == name for each in call.args[1:])
 
 
 def _makes_what_is_missing(op: Op) -> bool:
@@ -600,6 +617,10 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
     """Whether a use of a function passes the argument; None if it is no call of it."""
     if need.field and need.default and _is_parsed(use):
         return not need.unset or _of_name(need, need.parameter).dump()
+    if use.code == "attr" and use.name == training.RESTORES:
+        # It is made as the one was that the checkpoint is of, but for what the call gives.
+        told = [each for each in use.calls if each.given(need.parameter) is not None]
+        return _answered(told[0], need._replace(place=-1)) if told else None
     if use.code != "call":
         if function.code == "const" or use.code == "drop":
             return None
