@@ -720,3 +720,49 @@ def test_what_a_module_keeps_of_its_arguments_and_is_restored_with(
     run = _OF_LIGHTNING.format(**{**plain, "restored": "'best.ckpt'", **changed})
     project({"run.py": run, "crop.py": _CHANGING})
     assert ("likely" in [sure for sure, _ in told(capsys, "DET102")]) is draws
+
+
+_CHOOSES = """
+import sys
+
+def deep(x):
+    from nets import fit
+    return fit(x)
+
+def main(x):
+    if sys.argv[1] == "deep":
+        deep(x)
+    else:
+        from {} import fit
+        fit(x)
+
+if __name__ == "__main__":
+    main(load())
+"""
+_FITS = """
+import tensorflow as tf
+
+def fit(x):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    net.compile("adam", "mse")
+    net.fit(x, x, epochs=3)
+
+def tune(x):
+    tf.keras.utils.set_random_seed(1)
+    fit(x)
+"""
+_TUNES = "from nets import tune\n\ndef fit(x):\n    return tune(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks_seed"),
+    [
+        (_CHOOSES, True),
+        (_CHOOSES.replace("from nets import fit", "from tuning import fit"), False),
+    ],
+)
+def test_functions_of_one_name_are_told_apart_by_where_they_are_imported(
+    text: str, project: Project, capsys: Capture, *, lacks_seed: bool
+) -> None:
+    project({"go.py": text.format("tuning"), "nets.py": _FITS, "tuning.py": _TUNES})
+    assert ["set_random_seed" in said for _, said in told(capsys, "DET801")] == [lacks_seed]

@@ -748,6 +748,35 @@ def test_an_outline_holds_what_code_uses() -> None:
     assert Outline.load(json.loads(json.dumps(found.dump()))) == found
 
 
+def test_a_function_means_what_it_imports_itself() -> None:
+    text = textwrap.dedent("""
+        from plain import build
+
+        def fit(x):
+            from deep import build, fit
+            return build(x) or fit(x)
+
+        def tune(x):
+            from fine import fit
+            return build(x) or fit(x)
+
+        class Search:
+            def start(self):
+                from far import fit
+                return fit
+
+            def __init__(self):
+                from near import fit
+                self.fit = fit()
+    """)
+    uses = outline(text).uses
+    assert uses["fit"].origins == ["deep:build", "deep:fit"]
+    assert uses["tune"].origins == ["deep:build", "fine:fit", "plain:build"]
+    assert uses["Search.start"].origins == ["far:fit"]
+    # What a class is made for is one part.
+    assert set(uses["Search"].origins) >= {"near:fit", "far:fit"}
+
+
 def test_a_tool_answers_for_what_it_draws_and_keeps(project: Project, lint: Lint) -> None:
     shows = MAIN.replace("    save()\n", "")
     files = {

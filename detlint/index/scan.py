@@ -179,8 +179,10 @@ def outline(text: str) -> Outline:
     reader = _Reader(codes, known)
     kept = _kept_in_objects([part for part, *_ in pieces], codes)
     found: dict[str, _Found] = {"": _Found(), MAIN: _Found()}
+    several = {"", MAIN, *(each.name for each in layout.top if each.kind == "class")}
     for (part, _, _), code in zip(pieces, codes, strict=True):
         uses = found.setdefault(part, _Found())
+        reader.enter("" if part in several else code)
         reader.read(code, uses, kept.get(part.partition(".")[0], ()))
     for place, name in named_classes(text):
         part = next((part for part, start, end in pieces if start <= place < end), "")
@@ -292,6 +294,8 @@ class _Reader:
             "\n".join(code for code in codes if "import" in code)
         )
         self._origins: dict[str, list[str]] = {}
+        self._several = any(len(each) > 1 for each in self.targets.values())
+        self._inside: dict[str, list[str]] = {}  # the same of a function that imports them itself
         self._used: set[str] = set()
 
     def only_offered(self, attributes: Iterable[set[str]]) -> list[str]:
@@ -300,6 +304,11 @@ class _Reader:
         renamed = {bound for bound, name in self._aliases.items() if bound != name}
         unused = renamed.difference(self._modules, self._used, *attributes)
         return [self._aliases[each] for each in sorted(unused)]
+
+    def enter(self, function: str) -> None:
+        """Go on with the code of a function; "" for what is none."""
+        imports = self._several and "import" in function
+        self._inside = bound(function).targets if imports else {}
 
     def read(self, code: str, found: _Found, kept: Iterable[str] = ()) -> None:
         """Add what some code names, but for values ``kept`` in attributes of its own objects."""
@@ -349,14 +358,19 @@ class _Reader:
                 found.modules.add(name)
 
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:
+        if first in self._inside:
+            return list(_chains(self._inside[first], rest))
         if dotted not in self._origins:
-            told = self._origins[dotted] = []
-            for each in self.targets[first]:
-                module, _, name = each.partition(":")
-                chain = f"{name}.{rest}" if name and rest else name or rest
-                if chain:
-                    told.append(f"{module}:{chain}")
+            self._origins[dotted] = list(_chains(self.targets[first], rest))
         return self._origins[dotted]
+
+
+def _chains(targets: Iterable[str], rest: str) -> Iterator[str]:
+    for each in targets:
+        module, _, name = each.partition(":")
+        chain = f"{name}.{rest}" if name and rest else name or rest
+        if chain:
+            yield f"{module}:{chain}"
 
 
 def _kept_in_objects(parts: Sequence[str], codes: Sequence[str]) -> dict[str, set[str]]:
