@@ -51,6 +51,35 @@ class Resumed(nn.Module):
 
 def build():
     return Encoder()
+
+def look(model):
+    return model(torch.ones(3))
+
+def fit(model, rounds=2):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(rounds):
+        look(model).sum().backward()
+        optimizer.step()
+
+class Coach:
+    def __init__(self, model):
+        self.model = model
+
+    def improve(self):
+        fit(self.model)
+
+class Fitted(nn.Module):
+    def __init__(self, path):
+        super().__init__()
+        self.encoder = Encoder()
+        self.warm_up()
+        self.encoder.load_state_dict(torch.load(path))
+
+    def warm_up(self):
+        self.improve()
+
+    def improve(self):
+        fit(self.encoder)
 """
 TRAIN = """\
 import sys
@@ -83,6 +112,9 @@ WHOLE = [
     "model = net.Encoder(); model.load_state_dict(torch.load(path), strict=True)",
     "model = net.Encoder.load_from_checkpoint(path)",
     "model = net.Loaded(path)",
+    f"model = net.Encoder(); net.look(model); {LOADED}",
+    f"model = net.Encoder(); {LOADED}; net.fit(model); {LOADED}",
+    f"model = net.build(); {LOADED}; coach = net.Coach(model); coach.improve()",
 ]
 IN_PARTS = [
     "model = net.Encoder(); model.load_state_dict(torch.load(path), strict=False)",
@@ -93,6 +125,10 @@ IN_PARTS = [
     "model = net.Encoder()\n    other = net.Encoder(); other.load_state_dict(torch.load(path))",
     "model = net.Encoder()",
     "model = net.Resumed(path)",
+    f"model = net.Encoder(); net.fit(model); {LOADED}",
+    f"model = net.build(); coach = net.Coach(model); coach.improve(); {LOADED}",
+    f"model = net.Encoder(); net.look(model).sum().backward(); {LOADED}",
+    "model = net.Fitted(path)",
 ]
 
 

@@ -272,7 +272,7 @@ class Conditions:
             self._passed[asked] = False  # a call of itself that hands it on settles nothing
             option = option_needed(need)
             self._passed[asked] = (
-                bool(option) and self._may_be_set(option, need)
+                bool(option) and self._may_be_set(option, need, surely=surely)
             ) or self._is_given(need, surely=surely)
         return self._passed[asked]
 
@@ -325,19 +325,22 @@ class Conditions:
         """Whether what a call passes may be what something needs."""
         return given in _MAY_BE or (isinstance(given, str) and self._may_pass(given, surely=surely))
 
-    def _may_be_set(self, option: str, need: str) -> bool:
+    def _may_be_set(self, option: str, need: str, *, surely: bool) -> bool:
         """Whether an option may be set out of sight of the program's code."""
         self.configured = True
         if is_by_default(need) and not is_of_field(need) and not self._flag(option):
-            off = self._is_off_in_fields(need)
+            # What raises a matter is off where all that is seen says so.
+            off = self._is_off_in_fields(need) or (surely and self._is_off(self._given(need)))
             return not off and not self._project.leaves_out(option, need)
         return self._project.configures(option, need)
 
     def _is_off_in_fields(self, need: str) -> bool:
         """Whether an option is a field of classes, of which the program makes objects, and gives
         none of these what something needs."""
-        calls = [each for field in self._fields(need) for each in self._given(field)]
-        return bool(calls) and not any(self._gives(each, surely=False) for each in calls)
+        return self._is_off([each for x in self._fields(need) for each in self._given(x)])
+
+    def _is_off(self, given: Sequence[bool | str]) -> bool:
+        return bool(given) and not any(self._gives(each, surely=False) for each in given)
 
     def _fields(self, need: str) -> Iterator[str]:
         """What calls have to give the classes of a program that have a field, or inherit it."""

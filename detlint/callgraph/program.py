@@ -419,8 +419,18 @@ class Program:
 
     @cached_property
     def _replaced(self) -> dict[tuple[str, int], bool]:
-        """Of lines that make modules, whether a checkpoint always replaces all their weights."""
-        return {(each.path, each.fact.row): True for each in self.facts("replaces")}
+        """Of lines that make modules, whether a checkpoint always replaces all their weights before
+        these are trained."""
+        found = (each for each in self.facts("replaces") if not self._trains_first(each))
+        return {(each.path, each.fact.row): True for each in found}
+
+    def _trains_first(self, located: Located) -> bool:
+        """Whether something trains of what a module is given to before a checkpoint replaces it."""
+        starts = [x for each in located.fact.what.split() for x in self._called(located.path, each)]
+        reaches = self._reach.parts_from(*starts, files=self.members)
+        found = self.facts("trains", apart=True) if starts else ()
+        parts = ((each.path, self._index.part_at(each.path, each.fact.row)) for each in found)
+        return any(part and reaches(path, part) for path, part in parts)
 
     def _makes_replaced(self, path: str, row: int) -> bool:
         if (path, row) not in self._replaced:
@@ -437,6 +447,15 @@ class Program:
             found = bool(lines) and all(self._makes_replaced(*each) for each in lines)
             self._replaced[path, row] = found
         return self._replaced[path, row]
+
+    def _called(self, path: str, name: str) -> Iterator[Symbol]:
+        """What of the project runs where a file calls what it means by a qualified name: of a
+        method, also its class, which the other methods wait for."""
+        yield from self._project.defined(path, name)
+        above, _, method = name.rpartition(".")
+        for owner in self._project.defined(path, above) if above else ():
+            for each in self._project.lineage(owner):
+                yield from (each, Symbol(each.path, f"{each.part}.{method}"))
 
     def _parts_at_import(self, path: str, kind: str) -> Iterable[str]:
         """The parts of a file in which facts may hold that run with it: its statements, and of

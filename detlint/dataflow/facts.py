@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.dataflow.arguments import settings
@@ -933,11 +934,17 @@ class _Reader:
         places = checkpoints.resumed(call)
         return (checkpoints.fitted(call) or None) if places is None else " ".join(sorted(places))
 
-    @staticmethod
-    def replaces(function: Function) -> Iterator[Found]:
-        """Calls that make modules of which a checkpoint always replaces all weights."""
+    def replaces(self, function: Function) -> Iterator[Found]:
+        """Calls that make modules of which a checkpoint always replaces all weights, each with the
+        names of what they are given to before that; not where one of these calls trains."""
         for op in function.coded("call"):
-            yield from (Found(made, "torch") for made in checkpoints.replaced(op))
+            for made in checkpoints.replaced(op):
+                calls = list(checkpoints.taken_before(made, op))
+                if not any(map(self._training.library, calls)):
+                    named = {
+                        x for each in calls for x in (*self._called(each), *self._methods(each))
+                    }
+                    yield Found(made, " ".join(sorted(named)))
 
     @staticmethod
     def continues(function: Function) -> Iterator[Found]:
@@ -950,10 +957,19 @@ class _Reader:
                 called = {word_of(each) for each in loop.ops()}
                 yield Found(op, " ".join(sorted(places)), " ".join(sorted(called)))
 
-    def of_perturbs(self, call: Op) -> str | None:
+    def perturbs(self, function: Function) -> Iterator[Found]:
         """Layers, functions and transforms that draw whenever data come by; UNSEEN of dropout of
         which one does not see how much it drops."""
-        return next(filter(None, map(partial(self._perturbs, call), self._called(call))), None)
+        for call in function.coded("call"):
+            name = next(
+                (x for x in self._called(call) if trainers.DROPOUTS(x) or trainers.DROPS(x)), ""
+            )
+            if name:
+                yield from self._dropping(call, 0 if trainers.DROPOUTS(name) else 1)
+                continue
+            rows = trainers.TRANSFORMS.items()
+            libraries = (x for name in self._called(call) for x, has in rows if has(name))
+            yield from (Found(call, each) for each in islice(libraries, 1))
 
     def of_drops(self, call: Op) -> str | None:
         """Those that draw whether anything is trained or not: functions that drop something, and
@@ -986,16 +1002,18 @@ class _Reader:
         drops = share is None or self._values.constant(share) not in (0, ...)
         return drops and (training is None or self._values.constant(training) is True)
 
-    def _perturbs(self, call: Op, name: str) -> str:
-        layer = trainers.DROPOUTS(name)
-        if layer or trainers.DROPS(name):
-            given = call.given("p", 0 if layer else 1)
-            share = 1.0 if given is None else self._values.constant(given)
-            if share is ...:
-                return trainers.UNSEEN
-            return "torch" if isinstance(share, float) and share > 0 else ""
-        rows = trainers.TRANSFORMS.items()
-        return next((library for library, has in rows if has(name)), "")
+    def _dropping(self, call: Op, place: int) -> Iterator[Found]:
+        """Dropout, with what has to be passed so that it drops something."""
+        given = call.given("p", place)
+        share = 1.0 if given is None else self._values.constant(given)
+        if share is ...:
+            needs = Needs(call.function).of_share(given) if given is not None else None
+            if needs is None:
+                yield Found(call, trainers.UNSEEN)
+            else:
+                yield Found(call, "torch", need="\n".join(each.dump() for each in needs))
+        elif isinstance(share, float) and share > 0:
+            yield Found(call, "torch")
 
     def of_worker_seeds(self, call: Op) -> str | None:
         """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""

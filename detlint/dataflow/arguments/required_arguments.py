@@ -113,6 +113,18 @@ class Needs:
         found = _given_on(given, Need("", "", -1, _FALSE, others=True, unset=False))
         return [] if found is None else [found]
 
+    def of_share(self, given: Op) -> list[Need] | None:
+        """What calls have to pass, and options to be by default, so that a share is more than
+        none; None where one does not see what gives it."""
+        taken = self._taken(given) or given
+        wanted = Need("", "", -1, _FALSE, others=True, unset=False)
+        by_default = _given_on(taken, wanted._replace(default=True))
+        if by_default is None:
+            return None
+        option = option_of(taken)
+        asked = _of_name(wanted, option) if option else _given_on(taken, wanted)
+        return [each for each in (by_default, asked) if each is not None]
+
     def of_default(self, op: Op, given: Op) -> list[Need]:
         """What keeps a parameter from being the None that it is by default, of an operation that
         takes it and runs then, too."""
@@ -476,7 +488,7 @@ def _need(
         return None
     if name == _CONSTRUCTOR and owner:
         name = owner
-    elif CALLED.fullmatch(name):
+    elif owner and _may_be_hook(function.unit, owner, name):
         return None
     plain = getattr(function.node, "args", None)
     places = [each.arg for each in (*plain.posonlyargs, *plain.args)] if plain is not None else []
@@ -484,6 +496,13 @@ def _need(
     place = places.index(given) - bool(owner) if given in places else -1
     stops, others, runs = judged
     return Need(name, given, place, stops, others, unset, runs, default)
+
+
+def _may_be_hook(unit: Unit, owner: str, name: str) -> bool:
+    """Whether something else may call a method by its name: Python, or what the class derives
+    from. What shares such a name otherwise is called where one sees it."""
+    hook = CALLED.fullmatch(name) is not None
+    return hook and (name.startswith("_") or bool(unit.bases(owner)))
 
 
 def _passes_on(decorator: ast.expr) -> bool:

@@ -66,6 +66,26 @@ def replaced(call: Op) -> Iterator[Op]:
         yield from (each for each in made if each.code == "call" and _always_leads(each, call))
 
 
+def taken_before(made: Op, load: Op) -> Iterator[Op]:
+    """The calls that a module, or what is made of it, takes part in until a checkpoint replaces its
+    weights; of one that an object keeps, all that call the object's methods."""
+
+    def then(value: Op) -> Iterator[Op]:
+        yield from (each for each in value.uses if made.place < each.place < load.place)
+        if value.code == "store_attr" and value.args[0].is_self:
+            calls = value.function.coded("call")
+            own = (each for each in calls if value.place < each.place < load.place)
+            yield from (each for each in own if _is_of_self(each))
+
+    taking = (each for each in closure([made], then, _MOST) if each is not made)
+    yield from (each for each in taking if each.code == "call")
+
+
+def _is_of_self(call: Op) -> bool:
+    method = call.args[0]
+    return method.code == "attr" and method.args[0].is_self
+
+
 def _parts(module: Op) -> Sequence[Op]:
     """What a module is, or holds as parts."""
     if module.code == "attr":
