@@ -40,13 +40,14 @@ from guard.diff.sources import (
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import ASKED, DRAWN, SHARED, STRINGS, TURNS, Traits
+from guard.digests.traits import ASKED, DRAWN, LEFT, SHARED, STRINGS, TURNS, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from guard.diff.statements import Calling, Node, Origins
+    from guard.observe.places import Place
     from guard.observe.statements import Path
 
 
@@ -178,6 +179,7 @@ class Flows:
         self._traits = traits or {}
         self.ends: Mapping[int, int] = {}  # when each step of the first run ended
         self.is_of_ranks = False  # whether they are those of one rank of several
+        self.left: Collection[Place] = ()  # lines that read what an earlier run has left to one
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
@@ -206,6 +208,7 @@ class Flows:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._traits.get((node.file, node.statement.line), Traits())
         also = SHARED * self._asks_others(node) | TURNS * self._states.is_of_others(node)
+        also |= LEFT * any(map(node.stands_at, self.left))
         return found._replace(read=found.read | also)
 
     def _asks_others(self, node: Node) -> bool:

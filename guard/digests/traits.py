@@ -44,6 +44,7 @@ FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
     **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
 }
+LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LONGEST_QUERY = 10_000  # characters
 _LOOKED_AT = 8  # items of a container

@@ -33,6 +33,7 @@ from guard.digests.traits import (
     ASKED,
     DRAWING,
     HANDED,
+    LEFT,
     OBJECTS,
     SETS,
     SHARED,
@@ -45,7 +46,7 @@ from guard.digests.values import OPAQUE
 from guard.observe.statements import path_of
 from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
-from guard.verification.plan import HASHES, MEMORY, TIMING, circumstance_named
+from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
     FROM_A_THREAD,
     OF_CIRCUMSTANCES,
@@ -132,6 +133,8 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     yield from _of_hashes(node, traits, circumstance)
     yield from _of_texts(node, traits)
     last = _last_names(node)
+    if traits.read & LEFT and circumstance != LISTINGS.name:
+        yield Origin(Source.LEFT, f"{shown} finds it there", _line(statement, LISTING))
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown, _line(statement, LISTING))
     yield from _of_entropy(node, traits)

@@ -301,7 +301,7 @@ class _Asked:
         if line is not None and self.attribution.circumstance in ("", NONE):
             at = replace(difference, step=min(line.step, difference.step))
             self.bisection = bisect_line(opened, at, other, self._left, line.node.stands_at)
-        self.left = opened.left_to(self.watched.processes[other].number)
+        self.left = opened.left_to(self.watched.processes[other])
         if self.left and self.found.came_again is False and self.attribution.circumstance == NONE:
             self.attribution = replace(self.attribution, circumstance="")
             self.is_tried = True

@@ -1,4 +1,5 @@
-"""Files that one run leaves to the next: written by one, and read by another before it wrote them.
+"""Files that one run leaves to the next: written by one, and read by another before it wrote them;
+or found in a folder that both list.
 
 Runs that work in copies share what lies beside their code, and what they name by its whole path.
 """
@@ -17,13 +18,15 @@ from guard.observe import places
 from guard.program import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from guard.verification.runs import Process
 
 _MOST = 10_000  # files that a process notes
 _CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".dylib")
-_READ, _WROTE = "r", "w"
+_READ, _WROTE, _LISTED = "r", "w", "l"
+_ENTRIES = 10_000  # of a folder, of which the names are noted
+_CACHES = "__pycache__"
 _NAME = "journal"
 _FIRST = "the first run had not found it"
 
@@ -31,6 +34,11 @@ _FIRST = "the first run had not found it"
 def journal_of(folder: str) -> str:
     """Where the run of a folder notes its files."""
     return os.path.join(folder, _NAME)
+
+
+def is_library(full: str) -> bool:
+    """Whether a file or folder is Python's, or of what is installed."""
+    return full.startswith((sys.prefix + os.sep, sys.base_prefix + os.sep))
 
 
 class Journal:
@@ -51,8 +59,7 @@ class Journal:
             return ""
         self._given.add(given)
         full = os.path.realpath(given)
-        is_library = full.startswith((sys.prefix + os.sep, sys.base_prefix + os.sep))
-        return full if not is_library and os.path.isfile(full) else ""
+        return full if not is_library(full) and os.path.isfile(full) else ""
 
     def note(self, full: str, *, writes: bool) -> None:
         """Note it, if that is not done."""
@@ -60,21 +67,38 @@ class Journal:
         if key in self._seen or len(self._seen) >= _MOST:
             return
         self._seen.add(key)
+        self._tell(*key, places.own())
+
+    def listed(self, folder: str) -> None:
+        """Note what a folder holds that a line of the program lists for the first time."""
+        place = places.own()
+        key = (_LISTED, (folder, place))
+        if place is None or key in self._seen or len(self._seen) >= _MOST:
+            return
+        self._seen.add(key)
+        with suppress(OSError):
+            names = [each for each in os.listdir(folder) if each != _CACHES]
+            if len(names) <= _ENTRIES:
+                self._tell(_LISTED, folder, place, *sorted(names))
+
+    def _tell(self, kind: str, full: object, place: places.Place | None, *more: str) -> None:
+        where = ("", 0) if place is None else (place.filename, place.line)
         with suppress(OSError), open(self._path, "a", encoding="utf-8") as file:
-            place = places.own()
-            where = ("", 0) if place is None else (place.filename, place.line)
-            told = [*key, time.time_ns(), *where]
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps([kind, full, time.time_ns(), *where, *more]) + "\n")
 
 
 class Left(NamedTuple):
-    """A file, which run wrote it, and which read it then, from 0; and the line that did."""
+    """A file, which run wrote it, and which read it then, from 0; and the line that did.
+
+    folder  one that is listed, where the file is but found in it: of the run ``by`` it is not
+    """
 
     path: str
     by: int
     to: int
     file: str
     line: int
+    folder: str = ""
 
     @property
     def name(self) -> str:
@@ -84,12 +108,16 @@ class Left(NamedTuple):
     @property
     def note(self) -> str:
         """For a person."""
+        if self.folder:
+            found = f"run {self.to + 1} found {self.name} in a folder that it lists"
+            return f"{found}, and run {self.by + 1} did not"
         return f"run {self.by + 1} had written {self.name}, and run {self.to + 1} read it: {_FIRST}"
 
     @property
     def suspect(self) -> Suspect:
         """The line, as one that is to blame."""
-        what = f"{self.name} is read here, which an earlier run had written"
+        does = "found" if self.folder else "read"
+        what = f"{self.name} is {does} here, which an earlier run had written"
         return Suspect("", what, self.file, self.line, Source.LEFT.value)
 
 
@@ -106,12 +134,37 @@ def left_to(process: Process, others: Iterable[Process]) -> dict[str, Left]:
     return found
 
 
+def found_by_one(first: Process, second: Process) -> Iterator[Left]:
+    """Of the folders that both runs list, what one of them alone has found there."""
+    ones, others = _listed(first), _listed(second)
+    for folder, file, line in sorted(ones.keys() & others.keys()):
+        held, found = (each[folder, file, line] for each in (ones, others))
+        for by, to, only in ((first, second, found - held), (second, first, held - found)):
+            for name in sorted(only)[:1]:
+                path = os.path.join(folder, name)
+                yield Left(path, by.number, to.number, file, line, folder)
+
+
+def _listed(process: Process) -> dict[tuple[str, str, int], set[str]]:
+    """What each folder held as a line listed it first."""
+    found: dict[tuple[str, str, int], set[str]] = {}
+    for does, path, _, file, line, *names in _told(process):
+        if does == _LISTED:
+            found.setdefault((path, file, line), set(names))
+    return found
+
+
 def _first(process: Process, kind: str) -> dict[str, tuple[int, str, int]]:
     """When it read or wrote each file first, and in which line."""
     found: dict[str, tuple[int, str, int]] = {}
+    for does, path, *when_and_where in _told(process):
+        if does == kind:
+            found.setdefault(path, tuple(when_and_where))
+    return found
+
+
+def _told(process: Process) -> Iterator[list[Any]]:
+    """What it has noted."""
     for each in text_of(journal_of(process.folder)).splitlines():
         with suppress(ValueError):  # one that was cut off
-            does, path, *when_and_where = json.loads(each)
-            if does == kind:
-                found.setdefault(path, tuple(when_and_where))
-    return found
+            yield json.loads(each)

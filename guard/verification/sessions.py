@@ -21,7 +21,7 @@ from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
-from guard.verification.left_files import Left, journal_of, left_to
+from guard.verification.left_files import Left, found_by_one, journal_of, left_to
 from guard.verification.plan import CLOCK, LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended
@@ -167,12 +167,13 @@ class Session:
         """How many runs have been started."""
         return len(self._started)
 
-    def left_to(self, other: int) -> tuple[Left, ...]:
-        """What a run read as another one had left it, and the first run did not."""
-        processes = self._started
-        first = left_to(processes[0], processes)
-        found = left_to(processes[other], processes)
-        return tuple(each for path, each in sorted(found.items()) if path not in first)
+    def left_to(self, other: Process, first: Process | None = None) -> tuple[Left, ...]:
+        """What a run read or found as another one had left it, and the first run, or that one, did
+        not."""
+        one = first or self._started[0]
+        known, found = (left_to(each, self._started) for each in (one, other))
+        read = (each for path, each in sorted(found.items()) if path not in known)
+        return (*read, *found_by_one(one, other))
 
     def start(
         self,

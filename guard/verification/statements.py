@@ -121,16 +121,18 @@ def _entry(session: Session, difference: Difference, other: int, bisection: Bise
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
     try:
-        return _traced(ran, seen, session.plan.ranks)
+        left = session.left_to(ran[1], ran[0])
+        return _traced(ran, seen, session.plan.ranks, left)
     except Exception as error:  # noqa: BLE001 - that the runs differ is known without
         return Entry(runs=RUNS, note=_BROKEN.format(error))
 
 
-def _traced(ran: Sequence[Process], seen: Difference, ranks: int) -> Entry:
-    """What the recordings of both runs' statements tell."""
+def _traced(ran: Sequence[Process], seen: Difference, ranks: int, left: Sequence[Left]) -> Entry:
+    """What the recordings of both runs' statements tell; ``left``: what was left to one of them."""
     folders = (ran[0].traces_folder, ran[1].traces_folder)
     rank = seen.rank if ranks > 1 else None
     flows, notes = compare(*folders, seen.step, rank)
+    flows.left = [Place(each.file, each.line, "") for each in left]
     if rank is not None:
         notes.append(_OF_RANK.format(rank))
     found = _told_first(flows, find(flows, seen))

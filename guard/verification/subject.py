@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from guard.observe.patching import around
 from guard.program import write_whole
 from guard.trace import TraceWriter
-from guard.verification.left_files import Journal
+from guard.verification.left_files import Journal, is_library
 from guard.verification.plan import VARIABLE, told_by_parent, vary
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.05  # seconds between two looks at whether it is one's turn
 _WRITES = frozenset("wax+")
+_LISTS = ("os.listdir", "os.scandir")
+_IMPORTING = "<frozen importlib"  # what looks for modules, by its file
 _FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Events of Python's own, with the places of the paths that they would change.
 _CHANGES = {
@@ -54,6 +56,8 @@ def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str) -> Non
     def hook(event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
             gate.opening(*given[:3])
+        elif event in _LISTS:
+            gate.listing(given[0])
         for place in _CHANGES.get(event, ()):
             gate.change(given[place])
 
@@ -77,6 +81,20 @@ class _Gate:
             self.change(path)
         elif not self._asking and (full := self._journal.reading(path)):
             self._tell_of(full, writes=False)
+
+    def listing(self, path: Any) -> None:  # noqa: ANN401 - a path, a number, or nothing
+        """Note what a folder holds that is not one's own."""
+        asks = sys._getframe(2).f_code.co_filename  # noqa: SLF001 - the documented way
+        if self._asking or isinstance(path, int) or asks.startswith(_IMPORTING):
+            return
+        full = os.path.realpath(os.fsdecode(path or "."))
+        if self._is_free(full + os.sep) or is_library(full):
+            return
+        self._asking = True
+        try:
+            self._journal.listed(full)
+        finally:
+            self._asking = False
 
     def change(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
         """Wait, if this path is not one's own."""

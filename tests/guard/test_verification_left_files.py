@@ -12,7 +12,7 @@ from programs import python, write
 from guard.diff import Confidence, Difference, Source
 from guard.diff.differences import Cause
 from guard.verification.explaining import Known, explanation
-from guard.verification.left_files import Journal, journal_of, left_to
+from guard.verification.left_files import Journal, found_by_one, journal_of, left_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,41 @@ for part in rows.split(4):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+"""
+
+
+LISTING = """\
+import os
+from pathlib import Path
+import torch
+from numbering import number
+
+KEPT = Path(__file__).parent / "kept"
+KEPT.mkdir(exist_ok=True)  # one run after the other from here on
+torch.manual_seed(0)
+rows = torch.randn(16, 4)
+shift = number(KEPT)
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for part in rows.split(4):
+    loss = model(part + shift).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+COUNTED = """\
+import os
+
+def number(folder):
+    found = len(os.listdir(folder))
+    (folder / f"version_{found}").mkdir()
+    return found
+"""
+IN_ORDER = """\
+def number(folder):
+    found = [each.stem for each in folder.glob("*.txt")]
+    (folder / "log").write_text("")
+    return sum(ord(each) * place for place, each in enumerate(found))
 """
 
 
@@ -74,6 +109,22 @@ def test_what_a_run_has_written_itself_is_its_own(tmp_path: Path) -> None:
     assert left(first, runs) == {}
 
 
+def test_what_one_run_alone_finds_in_a_folder_is_told_with_the_line(tmp_path: Path) -> None:
+    first, second = runs = [Run(tmp_path, number) for number in (0, 1)]
+    (folder := tmp_path / "kept").mkdir()
+    write(folder / "a.txt", "")
+    for run, name in zip(runs, ("b", "__pycache__"), strict=True):
+        run.journal.listed(str(folder))
+        (folder / name).mkdir()
+    (found,) = found_by_one(first, second)  # type: ignore[arg-type]  # as above
+    assert (found.by, found.to, found.path) == (0, 1, str(folder / "b"))
+    assert found.note.startswith("run 2 found ")
+    assert found.file == __file__
+    third = Run(tmp_path, 2)
+    third.journal.listed(str(folder))
+    assert not list(found_by_one(second, third))  # type: ignore[arg-type]
+
+
 def test_code_and_what_is_not_there_are_no_data(tmp_path: Path) -> None:
     journal, data = Journal(str(tmp_path / "journal")), write(tmp_path / "data.txt", "1")
     assert journal.reading(__file__) == ""
@@ -106,3 +157,25 @@ def test_a_cache_that_rounds_is_named_with_the_line_that_reads_it(
     assert (found["cause"]["source"], found["cause"]["confidence"]) == ("LEFT", "likely")
     assert (found["suspects"][0]["line"], found["cause"]["what"]) == (8, "rows.pt")
     assert not any("the same circumstances" in each for each in found["verify"]["notes"])
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "line"), [(COUNTED, "LEFT", 4), (IN_ORDER, "LISTING", 2)]
+)
+def test_what_a_folder_holds_is_told_from_the_order_of_its_listing(
+    code: str, source: str, line: int, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "kept").mkdir()
+    for each in "abc":
+        write(tmp_path / "kept" / f"{each}.txt", each)
+    write(tmp_path / "numbering.py", code)
+    write(tmp_path / "train.py", LISTING)
+    done = python("-m", "guard", "verify", "--json", "train.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cause"]["source"], found["cause"]["confidence"]) == (source, "certain")
+    assert found["cause"]["slice"][0]["line"] == line
+    assert any("run 2 found kept" in each for each in found["verify"]["notes"])
+    assert (found["verify"]["circumstance"] == "listings") == (source == "LISTING")
+    assert ("Sort what is listed" in found["difference"]["advice"]) == (source == "LISTING")
