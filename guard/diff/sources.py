@@ -100,6 +100,16 @@ _MEASURING = {
     *(f"{name}_time{unit}" for name in ("process", "thread") for unit in ("", "_ns")),
     *("default_timer", "times", "clock", "clock_gettime"),
 }
+# What torch tells of a GPU's memory, which hangs on what was computed, and not on the load alone.
+_OF_GPUS = {
+    *(f"cuda.{most}memory_{what}" for most in ("", "max_") for what in ("allocated", "reserved")),
+    *("cuda.memory_stats", "cuda.memory_usage", "cuda.utilization"),
+}
+_SAME = {"cpu_affinity", "cpu_count", "disk_partitions", "Process"}  # on one machine
+_OF_USE = (  # files in which the system tells what is in use
+    *("/proc/self/", "/proc/meminfo", "/proc/loadavg", "/proc/stat", "/proc/pressure/"),
+    *("/proc/vmstat", "/sys/fs/cgroup/"),
+)
 OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 VALUES = {  # those of which a call gives another value in each run by itself
@@ -144,6 +154,15 @@ def tells_date(call: str) -> bool:
     """Whether a call of this dotted name gives a date or a time of day, and not only what passes
     between two calls."""
     return source_of(call) is Source.CLOCK and call.rpartition(".")[2] not in _MEASURING
+
+
+def measures_machine(call: ast.Call, name: str) -> bool:
+    """Whether a call of this dotted name measures the machine or the process, or opens a file in
+    which the system tells what these use."""
+    if source_of(name) is Source.LOAD or ".".join(name.split(".")[-2:]) in _OF_GPUS:
+        return name.rpartition(".")[2] not in _SAME
+    texts = (getattr(each, "value", None) for each in call.args)
+    return any(isinstance(each, str) and each.startswith(_OF_USE) for each in texts)
 
 
 def is_clock(statement: Statement) -> bool:

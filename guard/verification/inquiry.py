@@ -48,9 +48,8 @@ from guard.verification.suspects import (
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from detlint.dataflow.randomness.clocks import Timed
     from guard.diff import Difference
     from guard.verification.left_files import Left
     from guard.verification.plan import Plan
@@ -84,6 +83,10 @@ _CLOCKED = (
 _CHOSEN = (
     "possibly what is chosen depends on the clock ({}): these runs chose the same, and a faster or "
     "slower one may not"
+)
+_MEASURED = (
+    "possibly what is computed depends on what is measured of the machine or the process ({}): it "
+    "came to the same in these runs, which begin alike, and may not in others"
 )
 _HANDLED = (
     "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
@@ -142,16 +145,18 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     for each in sorted({line for process in processes for line in process.unrecorded}):
         yield _UNRECORDED.format(os.path.relpath(each))
     timed = [(path, each) for path, found in text.timed_conditions.items() for each in found]
-    yield _clocked(_CLOCKED, [each for each in timed if each[1].ends])
-    yield _clocked(_CHOSEN, [each for each in timed if each[1].sets and not each[1].ends])
-    handled = [f"{os.path.relpath(path)}:{line}, `{call}`" for path, line, call in text.handlers]
-    yield _HANDLED.format("; ".join(handled)) if handled else ""
+    told = [(each.ends, each.sets, (path, each.line, each.text)) for path, each in timed]
+    yield _named(_CLOCKED, [place for ends, _, place in told if ends])
+    yield _named(_CHOSEN, [place for ends, sets, place in told if sets and not ends])
+    measured = [(path, *each) for path, found in text.measured.items() for each in found]
+    yield _named(_MEASURED, measured)
+    yield _named(_HANDLED, text.handlers)
     yield from not_shown(text.files)
 
 
-def _clocked(words: str, found: Sequence[tuple[str, Timed]]) -> str:
-    """That runs which agree may yet part by what the clock decides."""
-    told = [f"{os.path.relpath(path)}:{each.line}, `{each.text}`" for path, each in found]
+def _named(words: str, found: Iterable[tuple[str, int, str]]) -> str:
+    """What runs which agree may yet part by: files, lines and texts in a sentence, "" for none."""
+    told = [f"{os.path.relpath(path)}:{line}, `{text}`" for path, line, text in found]
     return words.format("; ".join(told)) if told else ""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.dataflow.arguments.environment import changes_environment
 from detlint.dataflow.definitions import Definitions
 from detlint.dataflow.orders.threads import Threads
-from detlint.dataflow.randomness.clocks import timed_conditions
+from detlint.dataflow.randomness.clocks import measured, span, timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
 from guard.diff import Source
@@ -21,6 +21,7 @@ from guard.diff.sources import (
     FILE_TIMES,
     LISTING,
     leaves_out,
+    measures_machine,
     of_arguments,
     source_of,
     tells_date,
@@ -32,7 +33,7 @@ from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from detlint.dataflow.randomness.clocks import Timed
+    from detlint.dataflow.randomness.clocks import Measured, Span, Timed
 
 _OF_SETS = {
     *("set", "frozenset", "hash", "union", "intersection", "difference", "symmetric_difference"),
@@ -42,6 +43,8 @@ _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 
 _OWN_SIGNALS = {"SIGCHLD", "SIGCLD", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPOLL"}
 _UNHANDLED = {"SIG_IGN", "SIG_DFL"}
+_TOTAL = "total"  # of memory and disks: the same on one machine
+_HELPERS = 3  # functions, one called by the other, through which what is measured is followed
 _TIMERS = {"signal.setitimer": 1, "signal.alarm": 0}  # and which argument has the seconds
 
 
@@ -185,6 +188,25 @@ class Text:
     def timed_conditions(self) -> dict[str, list[Timed]]:
         """Of each file, what the clock decides there."""
         return {path: timed_conditions(path, text_of(path)) for path in self.trees}
+
+    @cached_property
+    def measured(self) -> dict[str, list[tuple[int, str]]]:
+        """Of each file, the lines and calls that measure the machine or the process, and by which
+        something is decided; through functions of other files that return what is measured."""
+        parts = (each for tree in self._all for each in _all(tree, ast.Attribute))
+        totals = {each.value for each in parts if each.attr == _TOTAL}
+        calls: dict[str, set[Span]] = {path: set() for path in self.trees}
+        for path, call, _, full in self._calls:
+            if call not in totals and measures_machine(call, full):
+                calls[path].add(span(call))
+        found: dict[str, Measured] = {}
+        for _ in range(_HELPERS):
+            for path, places in calls.items():
+                names = {name for e in found.keys() - {path} for name in found[e].returning}
+                text = text_of(path)
+                if places or any(each in text for each in names):
+                    found[path] = measured(path, text, places, names)
+        return {path: each.deciding for path, each in found.items()}
 
 
 def _hashes(tree: ast.AST) -> bool:

@@ -528,6 +528,30 @@ def test_runs_that_chose_the_same_may_owe_it_to_the_clock(
     assert all("possibly what is chosen" in e and "train.py:8, `spent < fast`" in e for e in notes)
 
 
+ROOM = """
+import resource
+def room(width):
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return min(8, max(2, ((1 << 40) - used) // width))
+size = room(4)
+{}
+for n in range(3): step(batch=n, output=("fc", 1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "is_told"), [("for at in range(0, 64, size): pass", True), ("print(size)", False)]
+)
+def test_runs_may_owe_it_to_a_measure_that_came_to_the_same(
+    does: str, is_told: bool, verify: Verify
+) -> None:
+    status, found = verify(ROOM.replace("{}", does))
+    assert (status, found["verify"]["steps"]) == (0, 3)
+    notes = [each for each in found["verify"]["notes"] if "what is measured" in each]
+    assert bool(notes) is is_told
+    assert all("train.py:5, `resource.getrusage(resource.RUSAGE_SELF)`" in each for each in notes)
+
+
 def test_a_run_that_the_clock_ends_earlier_has_the_clock_for_a_possible_cause(
     verify: Verify, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -269,3 +269,34 @@ def test_a_draw_in_a_thread_is_one_from_the_generator_that_differs(tmp_path: Pat
     for generators, lines in ((("python",), [4]), (("numpy",), [6]), (("made at a.py:1",), [])):
         found = lines_of((), Cause.GENERATOR, "none", [path], generators=generators)
         assert [each.line for each in found] == lines
+
+
+USED = """\
+import os
+import psutil
+def used():
+    return psutil.Process(os.getpid()).memory_info().rss / 2**20
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("size = 8\nif used() > 900:\n    size //= 2\ntrain(size)", 3),
+        ("size = int(used())\nDataLoader(rows, batch_size=size)", 2),
+        ("while psutil.virtual_memory().percent < 90:\n    grow()", 2),
+        ("free = open('/proc/meminfo').readline().split()\nx = rows[: int(free[1])]\ntrain(x)", 2),
+        ("n = torch.cuda.memory_allocated()\nfor part in rows.split(n):\n    step(part)", 2),
+        ("print(f'{used():.1f}')\nhistory.append(used())", 0),
+        ("DataLoader(rows, num_workers=psutil.cpu_count() // 2)", 0),
+        ("for at in range(psutil.virtual_memory().total):\n    step(at)", 0),
+        ("if torch.cuda.memory_reserved() > 2**30:\n    torch.cuda.empty_cache()", 0),
+        ("model = open('/proc/cpuinfo').readline()\nx = rows[: len(model)]\ntrain(x)", 0),
+    ],
+)
+def test_what_is_measured_and_decides_something(code: str, line: int, tmp_path: Path) -> None:
+    head = "import psutil, torch; from helpers import used\n"
+    paths = [write(tmp_path / "train.py", head + code), write(tmp_path / "helpers.py", USED)]
+    found = Text(map(str, paths)).measured
+    assert [at for at, _ in found.get(str(paths[0]), [])] == [line] * bool(line)
+    assert not found.get(str(paths[1]))
