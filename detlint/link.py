@@ -14,7 +14,7 @@ from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
-from detlint.dataflow.unit import UnparsedError, shrink_opened
+from detlint.dataflow.unit import UnparsedError
 from detlint.finding import UNPARSED, Confidence, Step, unreadable
 from detlint.index.entrypoints import (
     is_entrypoint,
@@ -155,7 +155,7 @@ class Linker:
     ) -> Iterator[Finding]:
         """``starts`` are the real paths of all programs that are known, and ``names`` say how the
         user named the files that are linted, by their real paths."""
-        shrink_opened()  # others are opened beside them
+        self.index.units.shrink()  # others are opened beside them
         findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
         programs = self._known(starts, None if asked else names)
@@ -257,9 +257,10 @@ class Linker:
         not parse alone."""
         from detlint.syntax.stack import in_deep_stack
 
-        unit = self._others.unit(os.path.realpath(path))
-        if unit.source.kind not in (PYTHON, NOTEBOOK):
+        real = os.path.realpath(path)
+        if self.index.source(real).kind not in (PYTHON, NOTEBOOK):
             return None
+        unit = self._others.unit(real)
         active = self._crossing[code](unit, self._settings)
         active.others, active.asked = self._others, findings
         starts = unit.source.line_starts

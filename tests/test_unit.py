@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import gc
+import os
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from detlint.callgraph.other_files import OtherFiles
 from detlint.dataflow import unit as units
-from detlint.dataflow.arguments.required_arguments import read_uses
 from detlint.dataflow.facts import read_facts
 from detlint.dataflow.ir import Op
 from detlint.dataflow.path_conditions import Paths
-from detlint.dataflow.receivers import read_receivers
-from detlint.dataflow.unit import Left, Unit
+from detlint.dataflow.unit import Left, Unit, Units
 from detlint.engine import Engine
 from detlint.finding import Confidence
+from detlint.index.index import Index
 from detlint.rules.set_order import SetOrder
 from detlint.settings import Settings
+from detlint.sources.cache import Cache
 from detlint.sources.source import Source
 
 T = TypeVar("T")
@@ -154,12 +157,12 @@ def test_operations_do_not_hold_each_other_when_a_file_is_done() -> None:
 
 def test_what_decides_whether_calls_run_is_let_go_of_when_facts_are_read() -> None:
     text = "import torch\n\ndef f(flag=False):\n    if flag:\n        torch.manual_seed(0)\n"
-    source, place = Source("a.py", text), text.index("manual_seed")
+    unit, place = Unit(Source("a.py", text)), text.index("manual_seed")
     gc.collect()
     gc.disable()
     try:
         known = set(map(id, gc.get_objects()))
-        ((seed,),) = filter(None, read_facts(source, "seeds", [[place]]))
+        ((seed,),) = filter(None, read_facts(unit, "seeds", [[place]]))
         left = made_of(Paths)
         assert seed.needs
         assert not [each for each in left if id(each) not in known]
@@ -186,13 +189,18 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_questions_about_a_file_lower_a_function_once(lowered: list[str]) -> None:
+def test_all_that_is_asked_of_a_file_lowers_a_function_once(
+    lowered: list[str], tmp_path: Path
+) -> None:
     text = "import torch\n\ndef f(seed):\n    torch.manual_seed(seed)\n    g(seed)\n"
-    source = Source("a.py", text)
-    place = text.index("manual_seed")
-    assert read_facts(source, "seeds", [[place]]) != [[]]
-    assert read_uses(source, "g", default=False)
-    assert read_receivers(source, "manual_seed")
+    path = str(tmp_path / "a.py")
+    Path(path).write_text(text)
+    index = Index(Cache.disabled())
+    others = OtherFiles(index, os.path.dirname)
+    assert index.facts(path, "seeds")
+    assert index.uses(path, "g", default=False)
+    assert index.receivers(path, "manual_seed")
+    assert others.unit(path).defined("f")
     assert lowered == ["f"]
 
 
@@ -206,16 +214,17 @@ def test_statements_that_share_a_line_are_read_each(*, whole: bool) -> None:
 def test_files_stay_open_while_there_is_room_for_their_operations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sources = [Source(f"{name}.py", "def f():\n    return 1\n") for name in "abc"]
-    opened = units._Opened()
-    found = [opened.unit(each) for each in sources]
-    assert [opened.unit(each) for each in sources] == found
-    for each in sources:
-        assert opened.unit(each).defined("f")
-    monkeypatch.setattr("detlint.dataflow.unit._ROOM", 2 * found[0].weight)
-    assert opened.unit(Source("d.py", "")) not in found
-    assert opened.unit(sources[2]) is found[2]
-    assert opened.unit(sources[0]) is not found[0]
+    opened = Units(lambda path: Unit(Source(path, "def f():\n    return 1\n")))
+    found = {each: opened.of(each) for each in "abcd"}
+    assert all(opened.of(each) is unit for each, unit in found.items())
+    for each in found:
+        assert opened.of(each).defined("f")
+    assert opened.held("d") is found["d"]
+    monkeypatch.setattr("detlint.dataflow.unit._ROOM", 2 * found["a"].weight)
+    assert opened.of("e") not in found.values()
+    assert opened.of("c") is found["c"]
+    assert opened.of("d") is found["d"]
+    assert opened.of("a") is not found["a"]
 
 
 def test_a_file_is_taken_apart_as_it_is_left_unless_there_is_room_for_it() -> None:

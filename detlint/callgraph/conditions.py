@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.need import Need
@@ -28,7 +29,7 @@ from detlint.index.scan import ALWAYS_CALLED, MAIN
 from detlint.models.experiments import SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from detlint.callgraph.project import Project
     from detlint.index.facts import Fact, Receiver
@@ -337,10 +338,15 @@ class Conditions:
     def _is_off_in_fields(self, need: str) -> bool:
         """Whether an option is a field of classes, of which the program makes objects, and gives
         none of these what something needs."""
-        return self._is_off([each for x in self._fields(need) for each in self._given(x)])
+        return self._is_off(chain.from_iterable(map(self._given, self._fields(need))))
 
-    def _is_off(self, given: Sequence[bool | str]) -> bool:
-        return bool(given) and not any(self._gives(each, surely=False) for each in given)
+    def _is_off(self, given: Iterable[bool | str]) -> bool:
+        some = False
+        for each in given:  # each of which may be asked for when its turn comes
+            some = True
+            if self._gives(each, surely=False):
+                return False
+        return some
 
     def _fields(self, need: str) -> Iterator[str]:
         """What calls have to give the classes of a program that have a field, or inherit it."""

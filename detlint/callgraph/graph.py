@@ -27,6 +27,17 @@ _PACKAGE = "__init__.py"
 _ALL = "*"
 
 
+# Some nodes of a graph: of each, in their order, whether it is one of them. Sets of as many
+# thousands take twenty times as much memory.
+Nodes = bytes
+
+
+def are_among(nodes: Nodes, some: Iterable[int | None]) -> bool:
+    """Whether one of some nodes, if there are such, is among others."""
+    known = (each for each in some if each is not None and each < len(nodes))
+    return any(map(nodes.__getitem__, known))
+
+
 class Graph:
     """Nodes with their edges.
 
@@ -72,32 +83,37 @@ class Graph:
                     pending.append(before)
         return found
 
-    def leading_to(self, nodes: Iterable[int], files: Container[str]) -> frozenset[int]:
+    def leading_to(self, nodes: Iterable[int], files: Container[str]) -> Nodes:
         """All nodes from which one of some may be reached within some files, with these."""
-        homes, found = self.homes, set(nodes)
-        fresh = found
-        while fresh:
-            before = set(chain.from_iterable(map(self._all_sources.__getitem__, fresh)))
-            left = before.difference(found)
-            fresh = {each for each in left if not homes[each] or homes[each] in files}
-            found |= fresh
-        return frozenset(found)
+        sources, homes = self._all_sources, self.homes
+        found, pending = bytearray(len(self.targets)), list(nodes)
+        for node in pending:
+            found[node] = True
+        for node in pending:  # grows
+            for each in sources[node]:
+                if not found[each] and (not homes[each] or homes[each] in files):
+                    found[each] = True
+                    pending.append(each)
+        return Nodes(found)
 
     def reached_from(
-        self, nodes: Iterable[int], files: Container[str], reached: Iterable[int] = ()
-    ) -> frozenset[int]:
+        self, nodes: Iterable[int], files: Container[str], reached: Nodes = b""
+    ) -> Nodes:
         """All nodes that some lead to within some files, and with what is reached already."""
         targets, joints, homes = self.targets, self.joints, self.homes
-        found = set(reached)
-        pending = [each for each in nodes if each not in found]
-        found.update(pending)
+        found = bytearray(reached).ljust(len(targets), b"\0")
+        pending = [each for each in nodes if not found[each]]
+        if not pending and reached:
+            return reached
+        for node in pending:
+            found[node] = True
         for node in pending:  # grows
-            joined = (each for other, each in joints.get(node, ()) if other in found)
+            joined = [each for other, each in joints.get(node, ()) if found[other]]
             for target in chain(targets[node], joined):
-                if target not in found and (not homes[target] or homes[target] in files):
-                    found.add(target)
+                if not found[target] and (not homes[target] or homes[target] in files):
+                    found[target] = True
                     pending.append(target)
-        return frozenset(found)
+        return Nodes(found)
 
     @cached_property
     def _all_sources(self) -> list[list[int]]:

@@ -11,7 +11,7 @@ from detlint.callgraph.python_files import PythonFiles
 from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.memory.parameters import fillers
 from detlint.dataflow.slices import closure
-from detlint.dataflow.unit import Unit
+from detlint.dataflow.unit import Unit, Units
 from detlint.index.modules import Definitions, Modules, module_of
 from detlint.index.requirements import is_older, requirements
 from detlint.sources.paths import relative, slashed
@@ -52,7 +52,8 @@ class OtherFiles:
         self._busy: set[tuple[Unit, str]] = set()
         # Without a cache it asks the file system about each folder of a path.
         self._real: Callable[[str], str] = cache(os.path.realpath)
-        self.unit: Callable[[str], Unit] = cache(self._open)
+        index.units = Units(self._open)
+        self.unit: Callable[[str], Unit] = index.units.held
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
         self._imported: Callable[[str], frozenset[str]] = cache(self._imports_of)
@@ -314,7 +315,7 @@ class OtherFiles:
         return slashed(relative(path, self._root_of(path)))
 
     def _open(self, path: str) -> Unit:
-        source, find = self._index.source(path), None if self.alone else self.find
+        source, find = self._index.source(path).code, None if self.alone else self.find
         return Unit(source, models=self._models, path=self._shown(path), find=find)
 
     def _below(self, root: str) -> Definitions:

@@ -9,23 +9,23 @@ from functools import cache, cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.callgraph.graph import METHOD
+from detlint.callgraph.graph import METHOD, are_among
 from detlint.dataflow.arguments.settings import names_tested
 from detlint.dataflow.control import exclude
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import is_unused, may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.unit import Unit
 from detlint.index.imports import Import
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from detlint.callgraph.graph import Graph
+    from detlint.callgraph.graph import Graph, Nodes
     from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.unit import Unit
     from detlint.index.index import Index
     from detlint.index.modules import Definitions
 
@@ -53,7 +53,7 @@ class Passage(NamedTuple):
     """
 
     ends: list[Line]
-    may_end: frozenset[int]
+    may_end: Nodes
     rows: dict[tuple[str, str], int]
 
     @property
@@ -74,12 +74,14 @@ class Branch(NamedTuple):
     """A way through a program that others exclude.
 
     path, rows  where it stands, and the rows of that file that only it runs
-    nodes       what it leads to besides what runs on all ways
+    reached     what is reached in it
+    always      what is reached on all ways
     """
 
     path: str
     rows: frozenset[int]
-    nodes: frozenset[int]
+    reached: Nodes
+    always: Nodes
 
 
 class _Naming(NamedTuple):
@@ -90,38 +92,28 @@ class _Naming(NamedTuple):
     nodes: list[int]
 
 
-class Units:
-    """The files of a project, each opened once for all of its programs."""
-
-    def __init__(self, index: Index, definitions: Definitions) -> None:
-        self.index = index
-        self.definitions = definitions
-        self.of: Callable[[str], Unit] = cache(self._opened)
-
-    def _opened(self, path: str) -> Unit:
-        return Unit(self.index.source(path), find=self.find)
-
-    def find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
-        """The files, and their parts, that a file means by a qualified name."""
-        found = self.definitions.meant(unit.source.path, name) or ()
-        return [(self.of(each.path), each.part) for each in found]
-
-
 class Precedence:
     """Answers for one program: the file that is run, and those that it imports."""
 
-    def __init__(self, paths: list[str], graph: Graph, units: Units) -> None:
+    def __init__(
+        self, paths: list[str], graph: Graph, index: Index, definitions: Definitions
+    ) -> None:
         self._start, *self._imported = paths
         self._files = frozenset(paths)
         self._graph = graph
-        self._index = units.index
-        self._definitions = units.definitions
-        self._unit = units.of
-        self._origins = Origins(units.find)
+        self._index = index
+        self._definitions = definitions
+        self._unit = index.units.held
+        self._origins = Origins(self._find)
         # One function seeds several libraries.
         self._leading_to = cache(lambda nodes: graph.leading_to(nodes, self._files))
         self._reached = cache(lambda nodes, known: graph.reached_from(nodes, self._files, known))
         self._namings = cache(lambda unit, function: list(self._named_in(unit, function)))
+
+    def _find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
+        """The files, and their parts, that a file means by a qualified name."""
+        found = self._definitions.meant(unit.source.path, name) or ()
+        return [(self._unit(each.path), each.part) for each in found]
 
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
@@ -137,7 +129,7 @@ class Precedence:
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
         last = self._known((each.path, each.part) for each in lines)
         may_end = self._leading_to(frozenset(last))
-        if not may_end.isdisjoint(self._known((each, "") for each in self._imported)):
+        if are_among(may_end, self._known((each, "") for each in self._imported)):
             return None
         unit = self._unit(self._start)
         passage = Passage(lines, may_end, {})
@@ -157,7 +149,7 @@ class Precedence:
             unit, function = inner
             met.add(function)
             named = self._namings(unit, function)
-            leading = [each for each in named if not may_end.isdisjoint(each.nodes)]
+            leading = [each for each in named if are_among(may_end, each.nodes)]
             own = [x for x in lines if x.path == unit.source.path and _holds(function, x)]
             calls = [op for x in own for op in function.coded("call") if _row(op) == x.row]
             if not self._is_plain(function, calls, leading):
@@ -192,9 +184,9 @@ class Precedence:
         self,
         named: list[_Naming],
         left: list[_Naming],
-        before: frozenset[int],
+        before: Nodes,
         lines: list[Line],
-    ) -> tuple[list[_Naming], frozenset[int]]:
+    ) -> tuple[list[_Naming], Nodes]:
         """Those of some that lead to one of some lines, and what is reached without these."""
         besides = (each.nodes for each in named if each not in left)
         reached = self._with(before, chain.from_iterable(besides))
@@ -209,11 +201,11 @@ class Precedence:
         classes = (part in self._index.outline(path).classes for path, part in naming.symbols)
         return bool(naming.symbols) and all(classes)
 
-    def _are_met(self, lines: list[Line], reached: frozenset[int]) -> bool:
-        return any(self._is_met(each, reached) for each in lines)
+    def _are_met(self, lines: list[Line], reached: Nodes) -> bool:
+        return are_among(reached, (self._graph.known(each.path, each.part) for each in lines))
 
     def _excluded(
-        self, function: Function, ways: list[Op], named: list[_Naming], before: frozenset[int]
+        self, function: Function, ways: list[Op], named: list[_Naming], before: Nodes
     ) -> Iterator[Branch]:
         """What of a function only runs where none of some operations does."""
         apart = _apart(function, ways)
@@ -226,10 +218,10 @@ class Precedence:
         others = (op for op in function.ops if op not in apart and op.code not in _NAMES)
         rows = frozenset(map(_row, apart)).difference(map(_row, others))
         path = function.unit.source.path
-        yield Branch(path, rows, self._with(always, inner) - always)
+        yield Branch(path, rows, self._with(always, inner), always)
 
     def _dispatched(
-        self, leading: list[_Naming], lines: list[Line], reached: frozenset[int]
+        self, leading: list[_Naming], lines: list[Line], reached: Nodes
     ) -> Iterator[Branch]:
         """What the methods of other classes lead to, where one call leads to some lines of methods
         by a name."""
@@ -245,7 +237,7 @@ class Precedence:
                     continue
                 inner = self._with(reached, [node])
                 if not self._are_met(lines, inner):
-                    yield Branch(path, frozenset(), inner - reached)
+                    yield Branch(path, frozenset(), inner, reached)
 
     def _only(self, leading: list[_Naming]) -> tuple[Unit, Function] | None:
         """The one function that is called by what leads somewhere."""
@@ -256,7 +248,8 @@ class Precedence:
         """Whether a line only runs in a branch, for all that leads to it is seen."""
         if path == branch.path and row in branch.rows:
             return True
-        return self._graph.known(path, self._index.part_at(path, row)) in branch.nodes
+        node = [self._graph.known(path, self._index.part_at(path, row))]
+        return are_among(branch.reached, node) and not are_among(branch.always, node)
 
     def is_passed(self, path: str, row: int, passage: Passage) -> bool:
         """Whether a line is passed for certain before the first of the lines is met: in a function
@@ -338,14 +331,14 @@ class Precedence:
         if fresh and len(fresh) == len(symbols):
             ends = (self._passes(*each, passage, depth + 1) for each in fresh)
             return next((each for each in ends if each is not None), None)
-        met = not passage.may_end.isdisjoint(self._nodes(symbols, call.args[0]))
+        met = are_among(passage.may_end, self._nodes(symbols, call.args[0]))
         return (unit.source.path, getattr(call.node, "lineno", 0)) if met else None
 
     def _goes(
         self,
         unit: Unit,
         function: Function,
-        reached: frozenset[int],
+        reached: Nodes,
         lines: list[Line],
         depth: int,
     ) -> bool | None:
@@ -420,14 +413,14 @@ class Precedence:
         return [each for each in found if each is not None]
 
     @cached_property
-    def _loaded(self) -> frozenset[int]:
+    def _loaded(self) -> Nodes:
         """What is reached as the files are imported."""
-        return self._with(frozenset(), self._known((each, "") for each in self._imported))
+        return self._with(b"", self._known((each, "") for each in self._imported))
 
-    def _is_met(self, line: Line, reached: frozenset[int]) -> bool:
-        return self._graph.known(line.path, line.part) in reached
+    def _is_met(self, line: Line, reached: Nodes) -> bool:
+        return self._are_met([line], reached)
 
-    def _with(self, reached: frozenset[int], nodes: Iterable[int]) -> frozenset[int]:
+    def _with(self, reached: Nodes, nodes: Iterable[int]) -> Nodes:
         """What is reached besides from some nodes."""
         return self._reached(frozenset(nodes), reached)
 

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.precedence import Branch, Precedence
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
+    from detlint.dataflow.unit import Unit
     from detlint.finding import Confidence
     from detlint.kept import Answers, Kept
     from detlint.rule import Rule
@@ -225,7 +226,12 @@ class Program:
         return any(each(located.path, place) for each in ways)
 
     def _names_method(self, word: str) -> bool:
-        return not word.startswith("__") and word in words(self.source.text)
+        return word in self._methods_named
+
+    @cached_property
+    def _methods_named(self) -> frozenset[str]:
+        """The words of its own file that may name methods."""
+        return frozenset(x for x in words(self.source.text) if not x.startswith("__"))
 
     def _ways_into(self, path: str, owner: str) -> list[Callable[[str, str], bool]]:
         """What of a file is reached there from each function that its own file names; or, of a
@@ -281,7 +287,7 @@ class Program:
             classes = self._index.outline(path).classes
             for part in self._index.outline(path).uses:
                 owner, _, method = part.partition(".")
-                if owner in classes and self._names_method(method) and owner in reached[path]:
+                if self._names_method(method) and owner in classes and owner in reached[path]:
                     found.setdefault(path, set()).add(owner)
         return found
 
@@ -1057,6 +1063,10 @@ class Program:
     def defines_nothing(self, path: str) -> bool:
         """Whether a file has no functions and no classes, as configurations in Python have none."""
         return self._index.outline(path).uses.keys() <= {"", MAIN}
+
+    def unit(self, path: str) -> Unit:
+        """One of its files as the engine sees it, for one question at a time."""
+        return self._index.units.of(path)
 
     def source_of(self, path: str) -> Source:
         """The source of a file, by its real path."""

@@ -9,8 +9,16 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
-from detlint.callgraph.graph import METHOD, OFFERED, Offers, call_graph, flood, name_graph
-from detlint.callgraph.precedence import Precedence, Units
+from detlint.callgraph.graph import (
+    METHOD,
+    OFFERED,
+    Offers,
+    are_among,
+    call_graph,
+    flood,
+    name_graph,
+)
+from detlint.callgraph.precedence import Precedence
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
@@ -117,9 +125,14 @@ class Reachability:
         lines = (each for owner in owners.difference(starts) for each in self._lineage(owner))
         held = (calls.known(*each) for each in lines)
         given = {each for each in held if each is not None}
-        found = calls.reached_from([each for each in known if each is not None], files, given)
-        reached = found - given
-        return lambda path, part: not part or calls.known(path, part) in reached
+        found = [each for each in known if each is not None]
+        reached = calls.reached_from(found, files, calls.marked(given))
+
+        def reaches(path: str, part: str) -> bool:
+            node = calls.known(path, part)
+            return not part or (node not in given and are_among(reached, [node]))
+
+        return reaches
 
     def _lineage(self, owner: Symbol) -> Iterator[Symbol]:
         """A class and those of its bases that are seen."""
@@ -132,15 +145,15 @@ class Reachability:
         offered = {calls.known(path, each) for each in registered(self._index.source(path).text)}
         here = calls.node(path, "")
         reached = calls.reached_from(filterfalse(offered.__contains__, calls.targets[here]), files)
-        return lambda file, part: calls.known(file, part) in reached or (not part and file == path)
+
+        def reaches(file: str, part: str) -> bool:
+            return are_among(reached, [calls.known(file, part)]) or (not part and file == path)
+
+        return reaches
 
     def precedence(self, paths: list[str]) -> Precedence:
         """In which order a program gets to what its files hold."""
-        return Precedence(paths, self._calls, self._units)
-
-    @cached_property
-    def _units(self) -> Units:
-        return Units(self._index, self._definitions)
+        return Precedence(paths, self._calls, self._index, self._definitions)
 
     # The graphs, and what is reached in them
 

@@ -8,21 +8,19 @@ is there.
 from __future__ import annotations
 
 from bisect import bisect_right
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.lowering import BUDGET
-from detlint.dataflow.unit import UnparsedError, opened
+from detlint.dataflow.unit import Unit, asked
 from detlint.models import names
 from detlint.models.cells import GIVEN, is_plain, only_drives
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
 
 _NAMED = ("free", "global")
@@ -41,18 +39,16 @@ def order_matters(notebook: Notebook) -> bool:
     """Whether it does, for all that one can see: also where a cell does not parse."""
     if notebook.broken:
         return True
-    try:
-        return in_deep_stack(_Cells(notebook).depend)
-    except (UnparsedError, *REFUSALS):
-        return True
+    with closing(Unit(notebook)) as opened:
+        return asked(opened, lambda unit: _Cells(notebook, unit).depend(), failed=True)
 
 
 class _Cells:
     """The cells of a notebook by their numbers, and what flows between them."""
 
-    def __init__(self, notebook: Notebook) -> None:
+    def __init__(self, notebook: Notebook, unit: Unit) -> None:
         self._notebook = notebook
-        self._unit: Unit = opened(notebook)
+        self._unit = unit
         self._starts = [start for _, start, _ in notebook.cells]
         self._plain: dict[Op, bool] = {}
 

@@ -31,7 +31,7 @@ from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
-from detlint.dataflow.unit import Unit, UnparsedError, opened
+from detlint.dataflow.unit import UnparsedError
 from detlint.index.facts import (
     DRAWING,
     EVERY,
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function
     from detlint.dataflow.numerics.operators import Operators, Table
+    from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
-    from detlint.sources.source import Source
 
 _SETTLING = SEEDING | {"freezes"}
 _CONDITIONAL = _SETTLING | DRAWING  # what an argument may turn on
@@ -106,58 +106,35 @@ class Found(NamedTuple):
     need: str = ""
 
 
-def read_facts(
-    source: Source, kind: str, parts: Iterable[Sequence[int]]
-) -> list[list[Fact] | None]:
+def read_facts(unit: Unit, kind: str, parts: Iterable[Sequence[int]]) -> list[list[Fact] | None]:
     """The facts of a kind in the functions and classes around the places of each part of a file;
     None of a part that cannot be parsed. What one part holds does not depend on the others."""
-    magics: list[Fact] = []
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-        magics = list(_set_by_magics(source)) if kind == "sets" else []
+    source = unit.source
+    notebook = cast("Notebook", source) if source.kind == NOTEBOOK and kind == "sets" else None
+    magics = list(_set_by_magics(notebook)) if notebook is not None else []
     layout = layout_of(source.text)
     live = [[each for each in places if not layout.hides(each)] for places in parts]
-    told = in_deep_stack(lambda: list(map(_Parts(source, kind).read, live)))
+    told = in_deep_stack(lambda: [_read(unit, kind, places) for places in live])
     return [[*magics, *facts] if facts is not None else magics or None for facts in told]
 
 
-def hands_on(source: Source, name: str) -> bool:
+def _read(unit: Unit, kind: str, places: Sequence[int]) -> list[Fact] | None:
+    """Those of the functions at some places, None if they cannot be parsed."""
+    with suppress(*REFUSALS):
+        try:
+            return unit.facts.read(kind, places)
+        except UnparsedError:  # lines were misjudged, or it is no Python
+            whole = unit.as_whole
+            return whole.facts.read(kind, places) if whole is not None else None
+    return None
+
+
+def hands_on(unit: Unit, name: str) -> bool:
     """Whether a function of a file takes options of any name, among them a seed: whoever gets them
     may seed with it."""
-    try:
-        return in_deep_stack(lambda: _takes_any(opened(source), name))
-    except (UnparsedError, *REFUSALS):
-        return False
-
-
-def _takes_any(unit: Unit, name: str) -> bool:
     function = unit.defined(name)
     taken = [op.name for op in function.params.values()] if function is not None else []
     return "**" in [stars for stars, _ in taken] and not any(each in _SEED for _, each in taken)
-
-
-class _Parts:
-    """Reads the facts of a kind in the parts of a file, each by itself."""
-
-    def __init__(self, source: Source, kind: str) -> None:
-        self._source = source
-        self._kind = kind
-        self._pieces = _Reader(opened(source))
-
-    def read(self, places: Sequence[int]) -> list[Fact] | None:
-        """Those of the functions at some places, None if they cannot be parsed."""
-        with suppress(*REFUSALS):
-            try:
-                return self._pieces.read(self._kind, places)
-            except UnparsedError:  # lines were misjudged, or it is no Python
-                return self._whole.read(self._kind, places) if self._whole is not None else None
-        return None
-
-    @cached_property
-    def _whole(self) -> _Reader | None:
-        with suppress(*REFUSALS):
-            return _Reader(Unit(self._source, whole=True))
-        return None
 
 
 def _set_by_magics(source: Notebook) -> Iterator[Fact]:
@@ -227,7 +204,7 @@ def _takes_none(seed: Op) -> bool:
     return not randomness.RESEEDING.isdisjoint(called)
 
 
-class _Reader:
+class FactReader:
     """Reads the facts of one file."""
 
     def __init__(self, unit: Unit) -> None:

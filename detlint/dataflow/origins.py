@@ -447,7 +447,7 @@ class Origins:
         if function.code == "attr" and function.name == "manual_seed" and not names:
             yield function.args[0], frame, keys  # torch.Generator().manual_seed(0)
             return
-        held = list(_of_dict(op, names, keys))
+        held = list(self._of_dict(op, names, keys))
         if held:
             yield from ((each, frame, inner) for each, inner in held)
             return
@@ -502,6 +502,23 @@ class Origins:
             return (op.args[0] if op.args else None), None
         return (None if op.name[0] or op.name[1] in _SELF else found), frame.outer
 
+    def _of_dict(self, call: Op, names: tuple[str, ...], keys: _Keys) -> Iterator[tuple[Op, _Keys]]:
+        """What a dict holds that ``dict(a=x)`` makes, or ``get`` looks up, and by which keys."""
+        method, given = call.args[0], list(call.arguments())
+        if "builtins.dict" in names:
+            for name, each in given:
+                if name in (None, "*", "**"):
+                    yield each, keys
+                elif not keys or keys[-1] in (None, name):
+                    yield each, keys[:-1]
+        elif method.code == "attr" and method.name == "get" and given:
+            owner = method.args[0]
+            unit = owner.function.unit
+            values = unit.values if self._find is None else unit.across
+            if lattice.are(values.types(owner), "dict"):
+                yield owner, (*keys, _constant(given[0][1]))
+                yield from ((each, keys) for _, each in given[1:])
+
     def _only_field(self, op: Op, frame: Frame) -> tuple[Op | None, Frame | None]:
         """What an attribute of an object is given, if nothing but its constructor does so."""
         owner, name = frame.owner, str(op.name)
@@ -516,22 +533,6 @@ class Origins:
 def owner_of(method: Made) -> Made | None:
     """The object that a method was looked up on; None of a function."""
     return method.frame.owner if method.frame is not None and not method.called else None
-
-
-def _of_dict(call: Op, names: tuple[str, ...], keys: _Keys) -> Iterator[tuple[Op, _Keys]]:
-    """What a dict holds that ``dict(a=x)`` makes, or ``get`` looks up, and by which keys."""
-    method, given = call.args[0], list(call.arguments())
-    if "builtins.dict" in names:
-        for name, each in given:
-            if name in (None, "*", "**"):
-                yield each, keys
-            elif not keys or keys[-1] in (None, name):
-                yield each, keys[:-1]
-    elif method.code == "attr" and method.name == "get" and given:
-        owner = method.args[0]
-        if lattice.are(owner.function.unit.across.types(owner), "dict"):
-            yield owner, (*keys, _constant(given[0][1]))
-            yield from ((each, keys) for _, each in given[1:])
 
 
 def _depth(frame: Frame | None) -> int:

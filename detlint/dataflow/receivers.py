@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import Receiver
-from detlint.sources.kinds import NOTEBOOK
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
-    from detlint.notebooks.notebook import Notebook
-    from detlint.sources.source import Source
 
 _TAKEN_OUT = frozenset(("item", "iter", "slice", "unpack"))  # of what others may fill
 _CONTAINERS = frozenset(("counter", "deque", "dict", "list", "set", "str", "tuple"))
 _BUILT_IN = "builtins."
 
 
-def read_receivers(source: Source, method: str) -> list[Receiver]:
-    """What a file looks a method up in; nothing of one that does not parse."""
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-    try:
-        return in_deep_stack(lambda: list(_receivers(opened(source), method)))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def _receivers(unit: Unit, method: str) -> Iterator[Receiver]:
+def receivers(unit: Unit, method: str) -> Iterator[Receiver]:
+    """What a file looks a method up in."""
     callers = Callers(unit)
 
     def calls(function: Function) -> list[Op]:

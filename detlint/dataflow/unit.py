@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.dataflow.lowering import lower
 from detlint.dataflow.slices import closure
@@ -21,10 +21,12 @@ from detlint.models.randomness import SAID
 from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions, places
 from detlint.syntax.parsing import REFUSALS, parsed, parsed_at
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.dataflow.facts import FactReader
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.learning.answering import Answering
     from detlint.dataflow.learning.roles import Roles
@@ -57,6 +59,9 @@ _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
 # Characters of functions that are kept as operations, each of which takes about ten.
 _ROOM = 2_500_000
+
+F = TypeVar("F")
+T = TypeVar("T")
 
 
 class UnparsedError(Exception):
@@ -120,8 +125,19 @@ class Unit(Editable[ast.AST]):
                     op.uses.clear()
                     del op.region
                 vars(each).clear()
+        if (whole := vars(self).get("as_whole")) is not None:
+            whole.close()
         for each in [*filter(None, [vars(self).get("values")]), self]:
             vars(each).clear()
+
+    @cached_property
+    def as_whole(self) -> Unit | None:
+        """The same parsed at once, where it does not parse piece by piece; None if not then."""
+        self.weight += len(self.text)
+        models, find = self._models, self.find
+        with suppress(*REFUSALS):
+            return Unit(self.source, whole=True, models=models, path=self.path, find=find)
+        return None
 
     @cached_property
     def values(self) -> Values:
@@ -150,6 +166,13 @@ class Unit(Editable[ast.AST]):
         from detlint.dataflow.learning.answering import Answering
 
         return Answering(self)
+
+    @cached_property
+    def facts(self) -> FactReader:
+        """What the file does by itself, for those who judge programs."""
+        from detlint.dataflow.facts import FactReader
+
+        return FactReader(self)
 
     @cached_property
     def seeding(self) -> Seeding:
@@ -645,34 +668,59 @@ def _note(bound: str, name: str, found: dict[str, list[str]]) -> None:
         names.append(name)
 
 
-class _Opened:
-    """Files by themselves, each of which stays open as long as there is room, the newest last."""
+def asked(unit: Unit, ask: Callable[[Unit], T], failed: F) -> T | F:
+    """What a question to a file gives, or ``failed`` where parts of it do not parse."""
+    try:
+        return in_deep_stack(lambda: ask(unit))
+    except (UnparsedError, *REFUSALS):
+        return failed
 
-    def __init__(self) -> None:
-        self._units: dict[Source, Unit] = {}
-        self._weights: dict[Source, int] = {}  # of all but the newest
+
+class Units:
+    """The files of a project, by their real paths: each is opened once for all that is asked of
+    it. What one does by itself lets it go when there is no room; what others ask of it does not.
+    """
+
+    def __init__(self, open_file: Callable[[str], Unit]) -> None:
+        self._open_file = open_file
+        self._held: dict[str, Unit] = {}
+        self._alone: dict[str, Unit] = {}  # the newest last
+        self._weights: dict[str, int] = {}  # of these, but for the newest
         self._total = 0
 
-    def unit(self, source: Source) -> Unit:
-        """A file, which may be open already."""
-        newest = next(reversed(self._units), None)
-        if newest is not None and newest is not source:
-            self._weights[newest] = self._units[newest].weight
+    def of(self, path: str) -> Unit:
+        """A file, for one question at a time."""
+        if path in self._held:
+            return self._held[path]
+        newest = next(reversed(self._alone), path)
+        if newest != path:
+            self._weights[newest] = self._alone[newest].weight
             self._total += self._weights[newest]
-        unit = self._units[source] = self._taken(source) or Unit(source)
+        unit = self._alone[path] = self._taken(path) or self._open_file(path)
         self.shrink(_ROOM)
         return unit
+
+    def held(self, path: str) -> Unit:
+        """A file that stays open: what others learn of it refers to its operations."""
+        if path not in self._held:
+            self._held[path] = self._taken(path) or self._open_file(path)
+        return self._held[path]
 
     def shrink(self, room: int = _ROOM // 2) -> None:
         """Close the oldest until all take no more room: when others are opened beside them."""
         while self._total > room:
-            oldest = self._taken(next(iter(self._units)))
+            oldest = self._taken(next(iter(self._alone)))
             if oldest is not None:
                 oldest.close()
 
-    def _taken(self, source: Source) -> Unit | None:
-        self._total -= self._weights.pop(source, 0)
-        return self._units.pop(source, None)
+    def forget(self, path: str) -> None:
+        """Open a file anew when it is asked for again."""
+        self._held.pop(path, None)
+        self._taken(path)
+
+    def _taken(self, path: str) -> Unit | None:
+        self._total -= self._weights.pop(path, 0)
+        return self._alone.pop(path, None)
 
 
 class Left:
@@ -702,6 +750,3 @@ class Left:
 
 _LEFT = Left()
 leaving, end_soon = _LEFT.leaving, _LEFT.end_soon
-# One question follows the other.
-_OPENED = _Opened()
-opened, shrink_opened = _OPENED.unit, _OPENED.shrink

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from detlint.index.entrypoints import is_program
 from detlint.index.facts import Fact, Receiver, hints
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.aside import Share
+    from detlint.dataflow.unit import Unit, Units
     from detlint.sources.cache import Cache
 
 # Folders of programs, also where an empty file makes a package of one.
@@ -39,6 +41,9 @@ _ROOM = 40_000_000
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
 _Answers = dict[str, Any]
+
+F = TypeVar("F")
+T = TypeVar("T")
 
 
 class Index:
@@ -88,6 +93,7 @@ class Index:
         self._stored.pop(path, None)
         self._changed.discard(path)
         self._cache.forget(path)
+        self.units.forget(path)
         for made in (self._libraries, self._hints, self._outlines, self._digests):
             made.pop(path, None)
         for typed in (False, True):
@@ -117,6 +123,13 @@ class Index:
         """The text of a file, empty where it cannot be read, which DET000 tells."""
         known = self._handed_in.get(path) or self._sources.get(path)
         return self._open(path) if known is None else known
+
+    @cached_property
+    def units(self) -> Units:
+        """The files as the engine sees them, each for itself."""
+        from detlint.dataflow.unit import Unit, Units
+
+        return Units(lambda path: Unit(self.source(path).code))
 
     def runs(self, path: str) -> bool:
         """Whether a person runs a file."""
@@ -219,12 +232,9 @@ class Index:
 
     def hands_on(self, path: str, name: str) -> bool:
         """Whether a function that a file defines takes options of any name, as a seed is one."""
-        answers, question = self._of(path), f"hands on {name}"
-        if question not in answers:
-            from detlint.dataflow.facts import hands_on
+        from detlint.dataflow.facts import hands_on
 
-            self._learn(path, question, hands_on(self.source(path), name))
-        known: bool = answers[question]
+        known: bool = self._asked(path, f"hands on {name}", partial(hands_on, name=name), False)
         return known
 
     def part_at(self, path: str, row: int) -> str:
@@ -278,7 +288,7 @@ class Index:
         from detlint.dataflow.facts import read_facts
 
         source, places = self.source(path), self._places_of(path, kind)
-        told = read_facts(source, kind, [places[part] for part in missing])
+        told = read_facts(self.units.of(path), kind, [places[part] for part in missing])
         for part, facts in zip(missing, told, strict=True):
             own = (each for each in facts or () if self.part_at(path, each.row) == part)
             known[part] = list(map(list, own))
@@ -311,77 +321,80 @@ class Index:
                 yield path, Problem(*answers["broken"])
 
     def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
-        """Whether the calls in a file may pass an argument, as ``required_arguments`` tells it."""
-        answers, question = self._of(path), f"gives {need}"
-        if question not in answers:
-            from detlint.dataflow.arguments.required_arguments import read_gives
+        """Whether the calls in a file may pass an argument, as ``required_arguments`` tells it; one
+        that does not parse may pass anything."""
+        from detlint.dataflow.arguments.required_arguments import gives, gives_by_text, set_anyhow
 
-            self._learn(path, question, read_gives(self.source(path), need))
-        return [(row, given) for row, given in answers[question]]
+        def names(path: str) -> list[str]:
+            return sorted({*set_anyhow(self.source(path).text)})
+
+        def ask(path: str) -> list[tuple[int, bool | str]]:
+            set_ = partial(self._answer, path, "sets anyhow", names)
+            told = gives_by_text(self.source(path).text, need, set_)
+            return self._ask(path, lambda x: gives(x, need), [(0, True)]) if told is None else told
+
+        return [(row, given) for row, given in self._answer(path, f"gives {need}", ask)]
 
     def fields(self, path: str, need: str) -> list[tuple[str, str]]:
-        """The classes of a file that have an option as a field, as ``read_fields`` tells it."""
-        answers, question = self._of(path), f"fields {need}"
-        if question not in answers:
-            from detlint.dataflow.arguments.fields import read_fields
+        """The classes of a file that have an option as a field, as ``fields`` tells it."""
+        from detlint.dataflow.arguments.fields import fields, may_have
 
-            self._learn(path, question, read_fields(self.source(path), need))
-        return [(name, told) for name, told in answers[question]]
+        def ask(path: str) -> list[tuple[str, str]]:
+            may = may_have(self.source(path).text, need)
+            return self._ask(path, lambda unit: list(fields(unit, need)), []) if may else []
+
+        return [(name, told) for name, told in self._answer(path, f"fields {need}", ask)]
 
     def uses(self, path: str, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
-        """Where a file uses a function or class, and what that needs, as ``read_uses`` tells it."""
-        answers, question = self._of(path), f"uses {name}{' by default' * default}"
-        if question not in answers:
-            from detlint.dataflow.arguments.required_arguments import read_uses
+        """Where a file uses a function or class, and what that needs, as ``required_arguments``
+        tells it; row 0 stands for a file that does not parse."""
+        from detlint.dataflow.arguments.required_arguments import uses
 
-            self._learn(path, question, read_uses(self.source(path), name, default=default))
-        return [(row, needs) for row, needs in answers[question]]
+        question = f"uses {name}{' by default' * default}"
+        found = partial(uses, name=name, default=default)
+        unparsed: list[tuple[int, list[str]]] = [(0, [])]
+        told = self._asked(path, question, lambda unit: list(found(unit)), unparsed)
+        return [(row, needs) for row, needs in told]
 
     def needs(self, path: str, row: int, column: int) -> list[str]:
-        """What has to be passed for a call to run, as ``read_needs`` tells it."""
-        answers, question = self._of(path), f"needs {row}:{column}"
-        if question not in answers:
-            from detlint.dataflow.arguments.required_arguments import read_needs
+        """What has to be passed for a call to run, as ``required_arguments`` tells it."""
+        from detlint.dataflow.arguments.required_arguments import needs_at
 
-            self._learn(path, question, read_needs(self.source(path), row, column))
-        return list(answers[question])
+        ask = partial(needs_at, row=row, column=column)
+        return list(self._asked(path, f"needs {row}:{column}", ask, []))
 
     def calls(self, path: str, name: str) -> list[tuple[int, str]]:
-        """Where a file calls a function or class under no test, as ``read_calls`` tells it."""
-        answers, question = self._of(path), f"calls {name}"
-        if question not in answers:
-            from detlint.dataflow.arguments.required_arguments import read_calls
+        """Where a file calls a function or class under no test; nothing of one that does not
+        parse."""
+        from detlint.dataflow.arguments.required_arguments import calls
 
-            self._learn(path, question, read_calls(self.source(path), name))
-        return [(row, place) for row, place in answers[question]]
+        told = self._asked(path, f"calls {name}", lambda unit: list(calls(unit, name)), [])
+        return [(row, place) for row, place in told]
 
     def may_call(self, path: str, name: str, methods: Sequence[str]) -> bool:
-        """Whether a file may call objects that it makes of a class, or some methods of these."""
+        """Whether a file may call objects that it makes of a class, or some methods of these; so
+        may one that does not parse."""
         from detlint.dataflow.learning.called_objects import may_call
 
-        answers, question = self._of(path), f"may call {name} or {' '.join(methods)}"
-        if question not in answers:
-            self._learn(path, question, may_call(self.source(path), name, methods))
-        found: bool = answers[question]
+        question = f"may call {name} or {' '.join(methods)}"
+        ask = partial(may_call, name=name, methods=methods)
+        found: bool = self._asked(path, question, ask, True)
         return found
 
     def receivers(self, path: str, name: str) -> list[Receiver]:
-        """What a file looks a method of a name up in."""
-        answers, question = self._of(path), f"receivers {name}"
-        if question not in answers:
-            from detlint.dataflow.receivers import read_receivers
+        """What a file looks a method of a name up in; nothing of one that does not parse."""
+        from detlint.dataflow.receivers import receivers
 
-            self._learn(path, question, read_receivers(self.source(path), name))
-        return [Receiver(*each) for each in answers[question]]
+        told = self._asked(path, f"receivers {name}", lambda unit: list(receivers(unit, name)), [])
+        return [Receiver(*each) for each in told]
 
     def made(self, path: str, told: str, *, sure: bool) -> list[tuple[int, list[str]]]:
-        """What is passed, kept or returned that is trained, as ``read_made`` tells it."""
-        answers, question = self._of(path), f"made {'' if sure else '~'}{told}"
-        if question not in answers:
-            from detlint.dataflow.learning.trained import read_made
+        """What is passed, kept or returned that is trained, as ``trained`` tells it."""
+        from detlint.dataflow.learning.trained import made
 
-            self._learn(path, question, read_made(self.source(path), told, sure=sure))
-        return [(row, names) for row, names in answers[question]]
+        question = f"made {'' if sure else '~'}{told}"
+        found = self._asked(path, question, lambda unit: list(made(unit, told, sure=sure)), [])
+        return [(row, names) for row, names in found]
 
     def held(self, path: str, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
         """Where what a class holds is made, if no gradient comes through it, as ``read_held`` tells
@@ -437,6 +450,24 @@ class Index:
                     answers = {**answers, "outline": self._outlines[path].dump()}
                 self._cache.store_facts(path, *self._stored[path], answers)
         self._changed.clear()
+
+    def _asked(self, path: str, question: str, ask: Callable[[Unit], T], failed: F) -> T | F:
+        """What a question to the functions of a file gives, or ``failed`` if they do not parse, as
+        JSON gives it back."""
+        return self._answer(path, question, lambda path: self._ask(path, ask, failed))
+
+    def _ask(self, path: str, ask: Callable[[Unit], T], failed: F) -> T | F:
+        from detlint.dataflow.unit import asked
+
+        return asked(self.units.of(path), ask, failed)
+
+    def _answer(self, path: str, question: str, answer: Callable[[str], T]) -> T:
+        """What is known of a file, or is found out now."""
+        answers = self._of(path)
+        if question not in answers:
+            self._learn(path, question, answer(path))
+        told: T = answers[question]
+        return told
 
     def _learn(self, path: str, question: str, answer: object) -> None:
         self._of(path)[question] = answer

@@ -101,6 +101,11 @@ class Notebook(Source):
 
     # Cells that do not parse
 
+    @property
+    def code(self) -> Notebook:
+        """The notebook without the cells that are not Python."""
+        return self.readable[0]
+
     @cached_property
     def readable(self) -> tuple[Notebook, list[Problem]]:
         """The notebook without the cells that are not Python, and what is wrong with these."""
@@ -200,4 +205,4 @@ def keeps_cells(before: Source, after: Source) -> bool:
     """Whether a fixed notebook has no broken cell that was whole before."""
     assert isinstance(before, Notebook)  # noqa: S101 - they are two states of one file
     assert isinstance(after, Notebook)  # noqa: S101
-    return after.readable[0].broken <= before.readable[0].broken
+    return after.code.broken <= before.code.broken

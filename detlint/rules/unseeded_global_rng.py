@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
-from detlint.dataflow.unit import Unit
 from detlint.index.facts import (
     EVERY,
     HANDLES,
@@ -641,9 +640,5 @@ def _seeds(program: Program, library: str, settings: Settings, *, trains: bool) 
         if made and fact.doubt not in _PARTIAL:
             return True
     named = [name.rpartition(".")[2] for name, says in settings.models if says in SAID]
-    sources = (program.source_of(path) for path in program.paths) if named else ()
-    return any(
-        Unit(source, models=settings.models).seeding.seeds_by_models(library)
-        for source in sources
-        if any(word in source.text for word in named)
-    )
+    paths = program.holding(*named) if named else ()
+    return any(program.unit(each).seeding.seeds_by_models(library) for each in paths)

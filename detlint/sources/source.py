@@ -63,6 +63,11 @@ class Source:
         self.encoding = encoding
         self.bom = bom
 
+    @property
+    def code(self) -> Source:
+        """What of it can be read as Python: all, but of a notebook with cells that are none."""
+        return self
+
     def with_text(self, text: str) -> Source:
         """The same file holding another text."""
         return Source(self.path, text, self.encoding, self.bom, self.kind)

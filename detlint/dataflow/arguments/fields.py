@@ -7,32 +7,23 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.defaults import defaults, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import Need
-from detlint.dataflow.arguments.required_arguments import opened_code
-from detlint.dataflow.unit import UnparsedError
 from detlint.models import names
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.unit import Unit
-    from detlint.sources.source import Source
 
 
-def read_fields(source: Source, need: str) -> list[tuple[str, str]]:
+def may_have(text: str, need: str) -> bool:
+    """Whether a text may have a class with such a field."""
+    return "class " in text and Need.parse(need).parameter in text
+
+
+def fields(unit: Unit, need: str) -> Iterator[tuple[str, str]]:
     """The classes of a file that have a field of an option's name, each with what calls have to
-    pass so that it is what that needs; none of a file that does not parse."""
+    pass so that it is what that needs."""
     asked = Need.parse(need)
-    if asked.parameter not in source.text or "class " not in source.text:
-        return []
-    try:
-        return in_deep_stack(lambda: list(_fields(opened_code(source), asked)))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def _fields(unit: Unit, asked: Need) -> Iterator[tuple[str, str]]:
     for outer in unit.functions_holding(asked.parameter, beside=("class ",)):
         for body in outer.everything():
             node = body.node

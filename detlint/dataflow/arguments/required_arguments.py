@@ -7,7 +7,7 @@ import re
 import sys
 from bisect import bisect_left
 from functools import cache, cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
@@ -22,22 +22,16 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.path_conditions import OTHER, Paths, deciding, inputs, tests
 from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import alternatives, behind, closure, states_after
-from detlint.dataflow.unit import UnparsedError, opened
 from detlint.index.facts import HANDED_ON, NO_FILE, UNKNOWN
 from detlint.index.scan import CALLED
 from detlint.models import names, randomness, training
-from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.mentions import mentions
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
-    from detlint.notebooks.notebook import Notebook
-    from detlint.sources.source import Source
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _CONSTRUCTOR = "__init__"
@@ -510,31 +504,28 @@ def _passes_on(decorator: ast.expr) -> bool:
     return (getattr(made, "attr", None) or getattr(made, "id", "")) in _PASSES_ON
 
 
-def read_gives(source: Source, need: str) -> list[Answer]:
-    """What ``gives`` says of a file, and of one that does not parse that it may pass anything."""
+def gives_by_text(
+    text: str, need: str, set_anyhow: Callable[[], Sequence[str]]
+) -> list[Answer] | None:
+    """What ``gives`` says of a file where its text tells; None where its functions do.
+    ``set_anyhow`` tells what the function of this name does."""
     asked = _parsed(need)
-    if asked.field and _sets_any(source.text, asked):
+    if asked.field and _sets_any(text, asked, set_anyhow):
         return [(0, True)]
-    if not _may_give(source.text, asked):
-        return []
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-    try:
-        return in_deep_stack(lambda: gives(opened(source), asked))
-    except (UnparsedError, *REFUSALS):
-        return [(0, True)]
+    return None if _may_give(text, asked) else []
 
 
-def _sets_any(text: str, need: Need) -> bool:
+def _sets_any(text: str, need: Need, set_anyhow: Callable[[], Sequence[str]]) -> bool:
     """Whether a text gives attributes values by names that it does not show: of what is asked about
     by default, on an object that holds options by its name, or is of the class."""
     if not need.default:
         return "setattr(" in text
-    own = f"class {need.function}" in text
-    return any(names.holds_options(x) or (own and x == "self") for x in _set_anyhow(text))
+    set_ = set_anyhow()
+    own = "self" in set_ and f"class {need.function}" in text
+    return own or any(map(names.holds_options, set_))
 
 
-def _set_anyhow(text: str) -> Iterator[str]:
+def set_anyhow(text: str) -> Iterator[str]:
     """The names of what a text gives attributes by names that it does not show."""
     if "setattr(" in text or "replace(" in text:
         yield from (one or other for one, other in _GIVEN_ANY.findall(text))
@@ -555,9 +546,10 @@ def _may_give(text: str, need: Need) -> bool:
     return bool(mentions(text, need.function)) or f".{need.parameter}" in text
 
 
-def gives(unit: Unit, need: Need) -> list[Answer]:
+def gives(unit: Unit, asked: str) -> list[Answer]:
     """Whether a file may pass an argument: of each call, its row and what it says; a need of its
     own where it hands on what the function around it takes. Row 0 stands for the file."""
+    need = _parsed(asked)
     if not need.function:
         told = (values_by_default if need.default else values_set)(unit, need.parameter)
         return [(row, value is ... or need.allows(value)) for row, value in told]
@@ -782,24 +774,8 @@ def _given_on(given: Op, need: Need) -> Need | None:
     return _need(given, judged, unset=unset, default=need.default)
 
 
-def read_uses(source: Source, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
-    """Where a file uses a function or class, and what that use needs, or what keeps it from being
-    used by default; row 0 stands for a file that does not parse."""
-    try:
-        return in_deep_stack(lambda: list(_uses(opened_code(source), name, default=default)))
-    except (UnparsedError, *REFUSALS):
-        return [(0, [])]
-
-
-def read_needs(source: Source, row: int, column: int) -> list[str]:
+def needs_at(unit: Unit, row: int, column: int) -> list[str]:
     """What has to be passed for a line of a file to run, where an expression begins there."""
-    try:
-        return in_deep_stack(lambda: _needs_at(opened_code(source), row, column))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def _needs_at(unit: Unit, row: int, column: int) -> list[str]:
     around = unit.at(unit.source.line_starts[row - 1] + column - 1)
     for function in around.everything() if around is not None else ():
         for op in function.coded("call"):
@@ -808,21 +784,9 @@ def _needs_at(unit: Unit, row: int, column: int) -> list[str]:
     return []
 
 
-def read_calls(source: Source, name: str) -> list[tuple[int, str]]:
-    """Where a file calls a function or class, or hands it to what may, under no test, each with
-    the function or method that this stands in; nothing of a file that does not parse."""
-    try:
-        return in_deep_stack(lambda: list(_calls(opened_code(source), name)))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def opened_code(source: Source) -> Unit:
-    readable = cast("Notebook", source).readable[0] if source.kind == NOTEBOOK else source
-    return opened(readable)
-
-
-def _uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
+def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
+    """Where a file uses a function or class, and what that use needs, or what keeps it from being
+    used by default."""
     needs_of = cache(Needs)
     for op in named(unit, name):
         needs = needs_of(op.function)
@@ -839,7 +803,9 @@ def _is_aside(use: Op) -> bool:
     return use.code in _ASIDE or (use.code == "entry" and is_written_out(use))
 
 
-def _calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
+def calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
+    """Where a file calls a function or class, or hands it to what may, under no test, each with
+    the function or method that this stands in."""
     for op in named(unit, name):
         for use in op.uses if op.code != "const" else ():
             calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)

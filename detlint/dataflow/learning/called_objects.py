@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.required_arguments import named, opened_code
+from detlint.dataflow.arguments.required_arguments import named
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.slices import closure
-from detlint.dataflow.unit import UnparsedError
 from detlint.index.scan import CALLED
 from detlint.models.attention import MOVES
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
-    from detlint.sources.source import Source
 
 _SAME = frozenset(("await", "choice", "declared", "free", "phi"))
 _NOTHING = frozenset(("compare", "drop", "not", "test"))  # what these do with an object
@@ -27,16 +23,8 @@ _SHOWING = frozenset(f"builtins.{each}" for each in ("isinstance", "print", "rep
 _MOST = 200  # operations on the objects that one call makes
 
 
-def may_call(source: Source, name: str, methods: Collection[str]) -> bool:
-    """Whether objects of a class, or one of its methods, may be called in a file; so they may in
-    one that does not parse."""
-    try:
-        return in_deep_stack(lambda: _may_call(opened_code(source), name, methods))
-    except (UnparsedError, *REFUSALS):
-        return True
-
-
-def _may_call(unit: Unit, name: str, methods: Collection[str]) -> bool:
+def may_call(unit: Unit, name: str, methods: Collection[str]) -> bool:
+    """Whether objects of a class, or one of its methods, may be called in a file."""
     follower = _Follower(unit, methods)
     for op in named(unit, name):
         made = [use for use in op.uses if use.code == "call" and use.args[0] is op]

@@ -7,7 +7,7 @@ attribute by the class that has it. ``callgraph.trained`` follows these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.calls import word_of
@@ -15,20 +15,15 @@ from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.tensors import method_of
 from detlint.dataflow.slices import closure
-from detlint.dataflow.unit import Unit, UnparsedError, opened
 from detlint.index.facts import COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
 from detlint.models import gradients, layers, training, varying
 from detlint.models.model import words
-from detlint.sources.kinds import NOTEBOOK
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Op
-    from detlint.notebooks.notebook import Notebook
-    from detlint.sources.source import Source
+    from detlint.dataflow.unit import Unit
 
 # What a value is looked at as.
 WEIGHTS, MODEL, LOSS = "weights", "model", "loss"
@@ -266,19 +261,10 @@ class Trained:
         return self._follows[call]
 
 
-def read_made(source: Source, token: str, *, sure: bool) -> list[tuple[int, list[str]]]:
+def made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]]]:
     """What is told elsewhere of something that a file left open: what the calls in a file pass as
     a parameter, each with its row; what a class keeps in an attribute, or in any that it calls, or
     the file in a variable; what a function returns."""
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-    try:
-        return in_deep_stack(lambda: list(_made(opened(source), token, sure=sure)))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def _made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]]]:
     of, pairs = MODEL, []
     if passed := Passed.read(token):
         of = passed.of

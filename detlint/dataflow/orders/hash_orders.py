@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.required_arguments import opened_code
 from detlint.dataflow.orders.given_sets import leaving
 from detlint.dataflow.orders.sets import Sets
-from detlint.dataflow.unit import UnparsedError
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
+from detlint.dataflow.unit import Unit, asked
 
 if TYPE_CHECKING:
     from detlint.sources.source import Source
@@ -31,14 +29,14 @@ def depends_on_hashes(source: Source) -> bool:
     that does not parse."""
     if _HASHES.search(source.text):
         return True
-    try:
-        return bool(_SETS.search(source.text)) and in_deep_stack(lambda: _shows_order(source))
-    except (UnparsedError, *REFUSALS):
-        return True
+    if not _SETS.search(source.text):
+        return False
+    with closing(Unit(source.code)) as unit:
+        return asked(unit, _shows_order, failed=True)
 
 
-def _shows_order(source: Source) -> bool:
-    sets = Sets(opened_code(source))
+def _shows_order(unit: Unit) -> bool:
+    sets = Sets(unit)
     near = sets.near([each.start() for each in _SETS.finditer(sets.unit.text)])
     shown = any(True for each in near for _ in sets.of_function(each))
     return shown or bool(sets.left) or any(True for _ in leaving(sets, near))
