@@ -167,7 +167,7 @@ class Engine:
         self, source: Source, rules: dict[AnyRule, list[int]]
     ) -> list[Finding] | parsing.Problem:
         """What the rules find that follow values."""
-        from detlint.dataflow.unit import Unit, UnparsedError, leaving
+        from detlint.dataflow.unit import Unit, leaving
         from detlint.syntax.alive import alive
         from detlint.syntax.stack import in_deep_stack
 
@@ -182,7 +182,7 @@ class Engine:
                     for some in [[each] for each in offsets] if partly else [offsets]:
                         with (
                             journal.asking(source.path, rule.code),
-                            suppress(UnparsedError) if partly else nullcontext(),
+                            suppress(parsing.UnparsedError) if partly else nullcontext(),
                         ):
                             active.examine(some)
                     found += active.findings
@@ -190,7 +190,7 @@ class Engine:
 
         try:
             return in_deep_stack(lambda: look(whole=not self._narrowed))
-        except (UnparsedError, *parsing.REFUSALS):
+        except (parsing.UnparsedError, *parsing.REFUSALS):
             # Lines were misjudged, or it is no Python, or one newer than ours.
             problem = parsing.problem(source)
             if problem is not None:

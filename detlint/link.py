@@ -14,7 +14,6 @@ from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
-from detlint.dataflow.unit import UnparsedError
 from detlint.finding import UNPARSED, Confidence, Step, unreadable
 from detlint.index.entrypoints import (
     is_entrypoint,
@@ -27,6 +26,7 @@ from detlint.kept import Kept, Work
 from detlint.sources.cache import digest_of, dump, load
 from detlint.sources.kinds import NOTEBOOK, PYTHON
 from detlint.sources.paths import relative
+from detlint.syntax.parsing import UnparsedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

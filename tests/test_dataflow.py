@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint import configuration
-from detlint.dataflow.unit import Unit, UnparsedError
+from detlint.dataflow.unit import Unit
 from detlint.engine import Engine
 from detlint.models import randomness
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.sources.source import Source
+from detlint.syntax.parsing import UnparsedError
 
 if TYPE_CHECKING:
     from detlint.dataflow import lattice

@@ -85,16 +85,21 @@ class Graph:
 
     def leading_to(self, nodes: Iterable[int], files: Container[str]) -> Nodes:
         """All nodes from which one of some may be reached within some files, with these."""
-        sources, homes = self._all_sources, self.homes
-        found, pending = bytearray(len(self.targets)), list(nodes)
-        for node in pending:
-            found[node] = True
-        for node in pending:  # grows
-            for each in sources[node]:
-                if not found[each] and (not homes[each] or homes[each] in files):
-                    found[each] = True
-                    pending.append(each)
-        return Nodes(found)
+        homes, found = self.homes, set(nodes)
+        fresh = found
+        while fresh:
+            before = set(chain.from_iterable(map(self._all_sources.__getitem__, fresh)))
+            left = before.difference(found)
+            fresh = {each for each in left if not homes[each] or homes[each] in files}
+            found |= fresh
+        return self.marked(found)
+
+    def marked(self, nodes: Iterable[int]) -> Nodes:
+        """Some nodes, as ``Nodes``."""
+        marks = bytearray(len(self.targets))
+        for node in nodes:
+            marks[node] = True
+        return Nodes(marks)
 
     def reached_from(
         self, nodes: Iterable[int], files: Container[str], reached: Nodes = b""
@@ -108,9 +113,12 @@ class Graph:
         for node in pending:
             found[node] = True
         for node in pending:  # grows
-            joined = [each for other, each in joints.get(node, ()) if found[other]]
-            for target in chain(targets[node], joined):
+            for target in targets[node]:
                 if not found[target] and (not homes[target] or homes[target] in files):
+                    found[target] = True
+                    pending.append(target)
+            for other, target in joints.get(node, ()):
+                if found[other] and not found[target] and homes[target] in files:
                     found[target] = True
                     pending.append(target)
         return Nodes(found)

@@ -283,12 +283,10 @@ class Program:
         )
         makers = [each for each in self._meant(names) if each.part and not self._is_class(each)]
         reached, found = self._parts_from(*makers) if makers else {}, dict[str, set[str]]()
-        for path in filter(self.path.__ne__, reached):
-            classes = self._index.outline(path).classes
-            for part in self._index.outline(path).uses:
-                owner, _, method = part.partition(".")
-                if self._names_method(method) and owner in classes and owner in reached[path]:
-                    found.setdefault(path, set()).add(owner)
+        asked = map(self._reach.having, self._methods_named) if reached else ()
+        for path, owner in dict.fromkeys(itertools.chain.from_iterable(asked)):
+            if path != self.path and owner in reached.get(path, ()):
+                found.setdefault(path, set()).add(owner)
         return found
 
     def _find_named(self, kind: str) -> dict[str, set[str]]:

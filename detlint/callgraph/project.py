@@ -78,6 +78,7 @@ class Project:
         self._told: dict[object, tuple[set[str], set[str]]] = {}  # files: asked, and which say yes
         self._given: dict[str, dict[str, list[_Call]]] = {}
         self._lineages: dict[Symbol, list[Symbol]] = {}
+        self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._fields: dict[str, dict[str, list[_Fields]]] = {}
         self._names = Counter(map(os.path.basename, files))
 
@@ -352,8 +353,10 @@ class Project:
     def lacking(self, paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """What files import from the project that is not there."""
         for path in paths if self._follows else ():
-            for each in self.index.imports(path):
-                yield self._modules.lacking(path, each)
+            if path not in self._lacking:
+                found = (self._modules.lacking(path, x) for x in self.index.imports(path))
+                self._lacking[path] = list(filter(None, found))
+            yield from self._lacking[path]
 
     def lineage(self, symbol: Symbol) -> list[Symbol]:
         """A class and its bases, as far as they are seen; of a function, itself."""

@@ -112,6 +112,10 @@ class Reachability:
         """The files that define a function or class of a name at their top."""
         return self._defining.get(name, [])
 
+    def having(self, method: str) -> Sequence[Symbol]:
+        """The classes that define a method of a name."""
+        return self._having.get(method, ())
+
     def deriving(self, name: str) -> Collection[str]:
         """The files that have classes which derive from one of a name."""
         return self._derived.get(name, ())
@@ -185,6 +189,17 @@ class Reachability:
         for path in self._files:
             for name in self._index.outline(path).uses:
                 found.setdefault(name, []).append(path)
+        return found
+
+    @cached_property
+    def _having(self) -> dict[str, list[Symbol]]:
+        found: dict[str, list[Symbol]] = {}
+        for path in self._files:
+            outline = self._index.outline(path)
+            for part in outline.uses:
+                owner, _, method = part.partition(".")
+                if method and owner in outline.classes:
+                    found.setdefault(method, []).append(Symbol(path, owner))
         return found
 
     @cached_property

@@ -152,7 +152,14 @@ class _Project:
 
     def named(self, name: str) -> list[str]:
         """The programs of a file name."""
-        return sorted(each for each in self._real if name and os.path.basename(each) == name)
+        return self._by_name.get(name, [])
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for each in sorted(self._real):
+            found.setdefault(os.path.basename(each), []).append(each)
+        return found
 
     def holds(self, folder: str, words: Sequence[str]) -> bool:
         """Whether a Python file below a folder holds one of some words."""

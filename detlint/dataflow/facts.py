@@ -31,7 +31,6 @@ from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from, has_seed, is_guard
 from detlint.dataflow.slices import closure
-from detlint.dataflow.unit import UnparsedError
 from detlint.index.facts import (
     DRAWING,
     EVERY,
@@ -53,7 +52,7 @@ from detlint.models import training as trainers
 from detlint.models.completions import JOBLIB, is_context
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.layout import layout_of
-from detlint.syntax.parsing import REFUSALS
+from detlint.syntax.parsing import REFUSALS, UnparsedError
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:

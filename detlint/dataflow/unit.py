@@ -20,7 +20,7 @@ from detlint.models.python import PLAIN_BASES
 from detlint.models.randomness import SAID
 from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions, places
-from detlint.syntax.parsing import REFUSALS, parsed, parsed_at
+from detlint.syntax.parsing import REFUSALS, UnparsedError, parsed, parsed_at
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
@@ -62,10 +62,6 @@ _ROOM = 2_500_000
 
 F = TypeVar("F")
 T = TypeVar("T")
-
-
-class UnparsedError(Exception):
-    """A part of a file was asked for that does not parse by itself."""
 
 
 class Piece(NamedTuple):

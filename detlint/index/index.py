@@ -474,7 +474,8 @@ class Index:
         self._changed.add(path)
 
     def _of(self, path: str) -> _Answers:
-        if path not in self._answers:
+        known = self._answers.get(path)
+        if known is None:
             kept = None
             with suppress(OSError):
                 kept = self._cache.facts(path, os.stat(path))
@@ -482,7 +483,8 @@ class Index:
                 self._open(path)
             else:
                 self._answers[path] = kept
-        return self._answers[path]
+            known = self._answers[path]
+        return known
 
     def _open(self, path: str) -> Source:
         """Read a file; what was known of the same content still holds."""

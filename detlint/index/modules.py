@@ -51,6 +51,7 @@ class Modules:
         self._found = cache(self._find)
         self._root = cache(self._first_root)
         self._folder = cache(os.path.dirname)
+        self._roots_of: Callable[[str], list[str]] = cache(lambda folder: [*self._roots(folder)])
 
     def closure(
         self,
@@ -119,7 +120,7 @@ class Modules:
         """The folder below which a top-level module or package lies; a package where it has to
         hold others: ``import a.b`` is not of an ``a.py`` that lies nearer. What a file imports by
         its own name is another one."""
-        for root in self._roots(folder):
+        for root in self._roots_of(folder):
             listed = self._listed(root)
             is_module = not (holds or (own and root == folder)) and f"{top}.py" in listed
             if top in listed or is_module:

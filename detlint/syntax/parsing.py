@@ -28,6 +28,10 @@ _BLANK_LINES = 500
 _PLACED = re.compile(r"error at (\d+):(\d+): ")
 
 
+class UnparsedError(Exception):
+    """A part of a file was asked for that does not parse by itself."""
+
+
 class Problem(NamedTuple):
     """What is wrong with a source, and its 1-based place."""
 
