@@ -397,14 +397,13 @@ class Index:
         return [(row, names) for row, names in found]
 
     def held(self, path: str, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
-        """Where what a class holds is made, if no gradient comes through it, as ``read_held`` tells
+        """Where what a class holds is made, if no gradient comes through it, as ``gradients`` tells
         it."""
-        answers, question = self._of(path), f"held {owner}#{name}"
-        if question not in answers:
-            from detlint.dataflow.numerics.gradients import read_held
+        from detlint.dataflow.numerics.gradients import kept
 
-            self._learn(path, question, read_held(self.source(path), owner, name))
-        return [(first, last, names) for first, last, names in answers[question]]
+        ask = partial(kept, owner=owner, name=name)
+        told = self._asked(path, f"held {owner}#{name}", lambda unit: list(ask(unit)), [])
+        return [(first, last, names) for first, last, names in told]
 
     # What a configuration names
 

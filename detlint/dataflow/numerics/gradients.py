@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.callers import Callers, given
@@ -18,13 +18,9 @@ from detlint.dataflow.numerics.tensors import (
     method_of,
 )
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.unit import UnparsedError, opened
 from detlint.models import gradients as rows
 from detlint.models import layers, memory, tensors, training
 from detlint.models.names import is_network
-from detlint.sources.kinds import NOTEBOOK
-from detlint.syntax.parsing import REFUSALS
-from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,8 +29,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
-    from detlint.notebooks.notebook import Notebook
-    from detlint.sources.source import Source
 
 Facts = frozenset[str]
 NEEDED, UNKNOWN, SEEMS_NONE, NONE = "needed", "unknown", "seems none", "none"
@@ -437,18 +431,9 @@ class Gradients(Backwards[Facts]):
         return self.joined(function.returned) or _UNKNOWN
 
 
-def read_held(source: Source, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
+def kept(unit: Unit, owner: str, name: str) -> Iterator[tuple[int, int, list[str]]]:
     """Where a file makes what objects of a class hold as an attribute, if no gradient is seen to
     come through that: the first and the last line, and what the class names there alone."""
-    if source.kind == NOTEBOOK:
-        source = cast("Notebook", source).readable[0]
-    try:
-        return in_deep_stack(lambda: list(_held(opened(source), owner, name)))
-    except (UnparsedError, *REFUSALS):
-        return []
-
-
-def _held(unit: Unit, owner: str, name: str) -> Iterator[tuple[int, int, list[str]]]:
     gradients = Gradients(Fields(unit), Callers(unit), Origins())
     held = unit.held(owner, name)
     if any(gradients.fed(each) == NEEDED for each in held):
