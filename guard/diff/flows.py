@@ -346,7 +346,7 @@ class Flows:
         # what it calls may have been given by it what differs: that tells nothing
         found = self._of_results(below) - {node}
         if found:
-            return found
+            return self._states.of_first(node) or found
         inputs = list(self._differing(node))
         found = self._of_inputs(node, inputs)
         states = self._states.of(node)

@@ -210,11 +210,14 @@ def draws_file(statement: Statement) -> bool:
 def seeds(statement: Statement, state: str = "") -> bool:
     """Whether a statement puts a generator into a state, whatever it was in before; ``state``:
     that of one library, as ``states.NAMES`` has it."""
+    return any(seeds_by_name(call, state) for call in statement.calls)
+
+
+def seeds_by_name(call: str, state: str = "") -> bool:
+    """Whether a call of this dotted name does."""
     owner = state.partition(".")[0]
-    return any(
-        call.rpartition(".")[2] in _SEEDING and _OWNERS.get(call.partition(".")[0], owner) == owner
-        for call in statement.calls
-    ) or (not state and _calls(statement, _SEEDING))
+    is_of_it = not state or _OWNERS.get(call.partition(".")[0], owner) == owner
+    return is_of_it and call.rpartition(".")[2] in _SEEDING
 
 
 def lists(statement: Statement) -> bool:

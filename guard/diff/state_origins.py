@@ -114,7 +114,7 @@ class StateOrigins:
             return False
         moved = False
         for at, name in enumerate(NAMES):
-            if not self._may(node, at) or any(_moved_below(node, run, at) for run in (0, 1)):
+            if not self._may(node, at) or not _draws_itself(node, at):
                 continue
             differs = first.after[at] != second.after[at]
             agreed = first.before[at] == second.before[at] or _is_seeded(node, at)
@@ -140,6 +140,11 @@ class StateOrigins:
             self._common[at, kind] = not one.isdisjoint(other)
         return self._common[at, kind]
 
+    def of_first(self, node: Node) -> Origins:
+        """The same, if it draws before anything that it calls does."""
+        is_first = any(_draws(node, 0, at, first=True) for at in range(len(NAMES)))
+        return self.of(node) if is_first else NOTHING
+
     def of(self, node: Node) -> Origins:
         """The origins of a generator's state, if it draws from one whose states differ."""
         first, second = node.first, node.second
@@ -148,8 +153,7 @@ class StateOrigins:
         found: set[Node] = set()
         for at in range(len(NAMES)):
             is_still = first.before[at] == first.after[at] and second.before[at] == second.after[at]
-            is_below = any(_moved_below(node, run, at) for run in (0, 1))
-            if is_still or is_below or not self._may(node, at):
+            if is_still or not _draws_itself(node, at) or not self._may(node, at):
                 continue
             if differ(first.before[at], second.before[at]):  # 0: torch was not imported yet
                 found |= self._of_state(node, at)
@@ -245,13 +249,26 @@ def _moved(node: Node, run: int) -> Iterator[int]:
     if ran is None:
         return
     for at, (before, after) in enumerate(zip(ran.before, ran.after, strict=False)):
-        if before != after and before and not _moved_below(node, run, at):
+        if before != after and before and _draws(node, run, at):
             yield at
 
 
-def _moved_below(node: Node, run: int, at: int) -> bool:
-    for each in node.below:
-        call = each.second if run else each.first
-        if call is not None and call.before[at] != call.after[at]:
+def _draws_itself(node: Node, at: int) -> bool:
+    """Whether a state moved while it ran, and not within a statement that it calls."""
+    return any(_draws(node, run, at) for run in (0, 1))
+
+
+def _draws(node: Node, run: int, at: int, *, first: bool = False) -> bool:
+    """Whether a state moved in a run before, between or after what it calls; ``first``: before."""
+    ran = node.ran_in(run)
+    if ran is None:
+        return False
+    state = ran.before[at]
+    calls = (each.second if run else each.first for each in node.below)
+    for call in sorted(filter(None, calls), key=lambda each: each.began):
+        if differ(state, call.before[at]):
             return True
-    return False
+        state = call.after[at]
+        if first or not call.ended:
+            return False
+    return differ(state, ran.after[at]) and not first

@@ -142,7 +142,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
     yield from _of_others(node, traits)
-    if moved := _moved(node):
+    if moved := drawn_from(node):
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
@@ -195,7 +195,7 @@ def _surest(found: tuple[Source | None, str, int]) -> tuple[bool, bool]:
     return found[0] is not Source.CLOCK, found[1].endswith("gethostname")
 
 
-def _moved(node: Node) -> list[str]:
+def drawn_from(node: Node) -> list[str]:
     """Names of the states that have moved while it ran, and that differed before."""
     rans = [ran for ran in (node.first, node.second) if ran is not None]
     return [

@@ -413,6 +413,8 @@ def with_findings(
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
         refined = replace(refined, advice=REMEDIES[cause.source])
+    if cause.source is Source.GENERATOR and found.unseeded:
+        refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     changes["explanation"] = cause
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

@@ -11,7 +11,8 @@ from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values
 from guard.diff.sources import is_begun, is_clock, varies
 from guard.observe.places import Place
 from guard.verification.attribution import NONE
-from guard.verification.explaining import RAN, line_of, origin_of, suspect
+from guard.verification.explaining import RAN, drawn_from, line_of, origin_of, suspect
+from guard.verification.missed_seeds import missed
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY, recording
 from guard.verification.runs import rerun
@@ -77,6 +78,7 @@ class Entry:
     # files that an earlier run had left, and whether running showed that these make it
     left: tuple[Left, ...] = ()
     is_left: bool = False
+    unseeded: str = ""  # why nothing seeded the generator that the first of them draws from
     losses: tuple[Loss, ...] = ()  # of a resumed run: what it did not get back
 
 
@@ -121,18 +123,17 @@ def _entry(session: Session, difference: Difference, other: int, bisection: Bise
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
     try:
-        left = session.left_to(ran[1], ran[0])
-        return _traced(ran, seen, session.plan.ranks, left)
+        return _traced(session, ran, seen)
     except Exception as error:  # noqa: BLE001 - that the runs differ is known without
         return Entry(runs=RUNS, note=_BROKEN.format(error))
 
 
-def _traced(ran: Sequence[Process], seen: Difference, ranks: int, left: Sequence[Left]) -> Entry:
-    """What the recordings of both runs' statements tell; ``left``: what was left to one of them."""
+def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry:
+    """What the recordings of both runs' statements tell."""
     folders = (ran[0].traces_folder, ran[1].traces_folder)
-    rank = seen.rank if ranks > 1 else None
+    rank = seen.rank if session.plan.ranks > 1 else None
     flows, notes = compare(*folders, seen.step, rank)
-    flows.left = [Place(each.file, each.line, "") for each in left]
+    flows.left = [Place(each.file, each.line, "") for each in session.left_to(ran[1], ran[0])]
     if rank is not None:
         notes.append(_OF_RANK.format(rank))
     found = _told_first(flows, find(flows, seen))
@@ -146,7 +147,9 @@ def _traced(ran: Sequence[Process], seen: Difference, ranks: int, left: Sequence
     makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)
-    return Entry(lines, makers, place, RUNS, "; ".join(notes), decided, begun)
+    unseeded = missed(session.text, flows.nodes, drawn_from(begun.node))
+    told = "; ".join(notes)
+    return Entry(lines, makers, place, RUNS, told, decided, begun, unseeded=unseeded)
 
 
 def _told_first(flows: Flows, found: Found) -> Found:

@@ -437,6 +437,25 @@ def test_a_generator_that_nobody_has_seeded_is_told_where_it_is_drawn_from(tmp_p
     assert origins(found, 4) == set()
 
 
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [("[random.random(), inner(), 3]", 4), ("[3, inner(), random.random()]", 3)],
+)
+def test_a_statement_that_draws_before_what_it_calls_is_the_first(
+    made: str, line: int, tmp_path: Path
+) -> None:
+    text = f"""\
+    import random
+    def inner():
+        return random.gauss(0, 1)
+    drawn = {made}
+    """
+    import random
+
+    random.seed()  # detlint: ignore[DET103] a run that nobody has seeded
+    assert origins(flows(tmp_path, textwrap.dedent(text)), 4) == {line}
+
+
 def test_a_draw_that_only_one_run_makes_is_told_by_what_decides_it(tmp_path: Path) -> None:
     text = """\
     import os, random
