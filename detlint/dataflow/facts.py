@@ -15,6 +15,7 @@ from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import owner_word, path_of, word_of
 from detlint.dataflow.ir import Op
 from detlint.dataflow.learning import checkpoints
+from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.learning.made_models import fate_of
 from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
 from detlint.dataflow.learning.training import Training
@@ -701,6 +702,8 @@ class FactReader:
                 yield from self._started(op, op.given("fn", 0))
             elif word_of(op) == "Process" and self._is_of_fresh_context(op.args[0]):
                 yield from self._started(op, op.given("target", 1))
+            else:
+                yield from (Found(op, each) for each in self._contained(op.args[0]))
         if any(map(self._is_fresh_process, self._written_bases(function))):
             yield self._run_by(function)
 
@@ -736,6 +739,16 @@ class FactReader:
         given = (*context.args, *(each.value for each in context.keywords))
         how = (each.value for each in given if isinstance(each, ast.Constant))
         return not randomness.CONTEXTS.isdisjoint(made) and any(x in randomness.AFRESH for x in how)
+
+    def _contained(self, method: Op) -> Iterator[str]:
+        """The functions of the file that run in a container by a method: ``train.remote``."""
+        by_name = method.code == "attr" and method.name in randomness.CALLED_IN_CONTAINER
+        for name in self._values.qualified(method.args[0]) if by_name else ():
+            function = self.unit.defined(name.removeprefix("."))
+            made = decorators(function) if function is not None else ()
+            names = (one for x in made if x.code == "call" for one in self._methods(x))
+            if not randomness.CONTAINED.isdisjoint(names):
+                yield name
 
     def _started(self, call: Op, started: Op | None) -> Iterator[Found]:
         for name in self._values.qualified(started) if started is not None else ():

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.index.scan import MAIN_BLOCK
-from detlint.models.experiments import AUTOMAIN
+from detlint.models.launching import RUNNING
 from detlint.models.purposes import trains
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 
@@ -36,7 +36,8 @@ STARTS = frozenset(
         *("= train(", "= fit(", ".fit_generator(", "autograd.grad(", "import grad", "jax.grad("),
         *("value_and_grad", "grad_and_value", "torch.func", "functorch", ".step("),
         *("random.shuffle(", "random.rand", "random.choice", "random.sample(", "random.uniform("),
-        *("random.normal(", "random.permutation(", "torch.rand", f".{AUTOMAIN}"),
+        *("random.normal(", "random.permutation(", "torch.rand"),
+        *(f".{each}" for each in sorted(RUNNING)),
     }
 )
 # These begin with a plain character, which sre finds ten times as fast as the start of a line;
@@ -79,8 +80,7 @@ _DRAWS = (
 _MAY_CALL = re.compile(
     r"\n(?!(?:async|class|def|from|import)\b)(?:(?:for|if|try|while|with)\b|[A-Za-z_](?:[^\n#]*?[\w\])])?\()"
 )
-# Sacred's, which runs what it decorates where the file is run.
-_AUTOMAIN = re.compile(rf"\n@\w+\.{AUTOMAIN}\b")
+_RUNNING = re.compile(rf"\n@\w+\.(?:{'|'.join(sorted(RUNNING))})\b")
 _EPOCHS = re.compile(r"\nfor[ \t]+epoch\w*[ \t]+in\b")
 _ROUND = re.compile(r"(?<![\w.])(?<!def )(?:train|fit|run)(?:_\w+)?\(")
 _PARTIAL = re.compile(r"^(\w+)[ \t]*=[ \t]*(?:\w+\.)?partial\([ \t]*(\w+)", re.MULTILINE)
@@ -182,7 +182,7 @@ def says_so(path: str, text: str) -> bool:
     """Whether a file has a main block, or trains as it is loaded."""
     if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
         return True
-    if AUTOMAIN in text and _AUTOMAIN.search(f"\n{text}"):
+    if any(map(text.__contains__, RUNNING)) and _RUNNING.search(f"\n{text}"):
         return True
     return bool(_training(text).search(text)) and _trains_at_the_top(text)
 

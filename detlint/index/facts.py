@@ -275,7 +275,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "devices": (".to(", ".cuda(", "set_default_", *_given("device"), "device("),
     "places": ('"cuda', "'cuda", ".cuda("),
     "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
-    "spawns": ("spawn(", "start_processes(", ".Process(", ".Process)"),
+    "spawns": (
+        *("spawn(", "start_processes(", ".Process(", ".Process)"),
+        *_called(f".{each}" for each in randomness.CALLED_IN_CONTAINER - {"spawn"}),
+    ),
     "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
     "start_methods": ("set_start_method(",),
     "tasks": (

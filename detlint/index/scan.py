@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.imports import bound, without_imports
 from detlint.index.named import named_classes
-from detlint.models.experiments import AUTOMAIN
+from detlint.models.launching import RUNNING
 from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
@@ -227,13 +227,13 @@ def _registered(layout: Layout) -> set[str]:
 
 def _run_here(layout: Layout) -> set[str]:
     """Those that a decorator runs where the file is the program."""
-    if f".{AUTOMAIN}" not in layout.text:
+    if not any(f".{each}" in layout.text for each in RUNNING):
         return set()
     return {each.name for each in layout.top if each.kind and _runs_here(layout, each)}
 
 
 def _runs_here(layout: Layout, block: Block) -> bool:
-    return any(each.rpartition(".")[2] == AUTOMAIN for each in _decorators(layout, block))
+    return any(each.rpartition(".")[2] in RUNNING for each in _decorators(layout, block))
 
 
 def _quoted(layout: Layout) -> set[str]:

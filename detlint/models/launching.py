@@ -16,6 +16,9 @@ TOOLS = {
     "fairseq-hydra-train": False,
     "ns-train": False,
 }
+# Decorators of the function that runs where a file is the program: sacred's, and that of a command
+# that runs files (`modal run train.py`, modal 1.6).
+RUNNING = words("automain local_entrypoint")
 # Options by which a run asks for determinism …
 DETERMINISTIC = words(
     """deterministic deterministic_mode full_determinism enable_full_determinism

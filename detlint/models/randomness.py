@@ -187,6 +187,10 @@ TORCH_RESEEDING = frozenset(
 )
 # What starts processes with generators of their own, which no seed of this one reaches.
 SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
+# What makes of a function one that runs in a container where it is called by one of these methods,
+# and in the same process by others (modal 1.6).
+CONTAINED = frozenset(f"modal.{each}.function" for each in ("App", "app.App", "Stub"))
+CALLED_IN_CONTAINER = words("remote remote_gen spawn starmap")
 # The same where processes start afresh: by ``set_start_method("spawn")``, ``get_context("spawn")``.
 _OF_PROCESSES = ("multiprocessing", "torch.multiprocessing")
 PROCESSES = frozenset(f"{each}.Process" for each in _OF_PROCESSES)

@@ -148,7 +148,7 @@ class UnseededGlobalRng(Rule):
       another library in a program that trains with torch
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
       `set_start_method("spawn")`, if only the program itself is seeded. A class of
-      `mp.Process` draws in its `run`
+      `mp.Process` draws in its `run`, and a function of Modal in its container
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports;
       not one that nothing uses
     - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
