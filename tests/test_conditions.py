@@ -183,6 +183,45 @@ def test_a_parameter_is_followed_over_what_branches_make_of_it(  # noqa: PLR0913
     assert levels(capsys, "DET102") == ["likely"] * draws
 
 
+_DECK = """
+import json
+import random
+{imports}
+
+class Deck:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def sample(self, n):
+        return [random.random() for _ in range(n)]
+
+def main(rows):
+    deck = Deck(rows)
+    with open("rows.json", "w") as file:
+        json.dump({made}, file)
+
+if __name__ == "__main__":
+    main([1, 2, 3])
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "made", "draws"),
+    [
+        ("import torch, tables", "tables.sample(deck.rows)", False),
+        ("import torch, tables as t", "t.sample(deck.rows)", False),
+        ("import torch, tables", "deck.sample(3)", True),
+        ("import torch, tables", "tables.kept.sample(3)", True),
+        ("import torch\nfrom tables import kept", "kept.sample(3)", True),
+    ],
+)
+def test_what_is_looked_up_in_a_module_is_no_method(
+    project: Project, capsys: Capture, imports: str, made: str, *, draws: bool
+) -> None:
+    project({"deck.py": _DECK.format(imports=imports, made=made)})
+    assert levels(capsys, "DET102") == ["likely"] * draws
+
+
 _PICKED = """
 import os
 import random

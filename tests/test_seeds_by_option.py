@@ -353,3 +353,64 @@ def test_a_seed_where_a_file_is_made_that_is_not_there_holds_in_the_first_run(
     told = capsys.readouterr().out
     assert ("train.py:13" in told) == is_found
     assert told.count("seeds it only where a file is not there yet") == is_found
+
+
+_ALL_AT_ONCE = """\
+import argparse
+import json
+import fitting
+
+def main(args):
+    fitting.fit({handed})
+
+def command():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--fixed", {option})
+    main({parsed})
+
+command()
+"""
+_FITTING = """\
+import torch
+
+def fit(fixed, rounds, **others):
+    if fixed:
+        torch.manual_seed(11)
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for _ in range(rounds):
+        model(torch.ones(4, 2)).sum().backward()
+        optimizer.step()
+"""
+_OFF = "required=False, nargs=2"
+_PARSED = "parser.parse_args()"
+
+
+@pytest.mark.parametrize(
+    ("handed", "option", "parsed", "is_found"),
+    [
+        ("args.fixed, args.rounds", _OFF, _PARSED, True),
+        ("**vars(args)", _OFF, _PARSED, True),
+        ("**args.__dict__", "action='store_true'", _PARSED, True),
+        ("**args", _OFF, f"{_PARSED}.__dict__", True),
+        ("**args", _OFF, f"vars({_PARSED})", True),
+        ("**vars(args)", "default=1", _PARSED, False),
+        ("**vars(args)", "required=True", _PARSED, False),
+        ("**vars(args)", "required=needed", _PARSED, False),
+        ("**json.load(open('fit.json'))", _OFF, _PARSED, False),
+        ("**{**vars(args), 'fixed': 1}", _OFF, _PARSED, False),
+    ],
+)
+def test_options_may_be_handed_on_all_at_once(  # noqa: PLR0913
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    handed: str,
+    option: str,
+    parsed: str,
+    *,
+    is_found: bool,
+) -> None:
+    text = _ALL_AT_ONCE.format(handed=handed, option=option, parsed=parsed)
+    project({"train.py": text, "fitting.py": _FITTING})
+    assert len(found(capsys)) == is_found

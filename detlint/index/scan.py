@@ -338,7 +338,8 @@ class _Reader:
             others: Sequence[str] = ()
             if dot and not "0" <= first[:1] <= "9":  # it is no number
                 others = [each for each in rest.split(".") if each[:1] > "9"]
-                found.attributes.update(others)
+                # What a module has is no method.
+                found.attributes.update(others[1:] if first in self._modules else others)
             if first in known:
                 found.own.add(first)
             elif star and first[:1] > "9":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.options import option_of, values_by_default
+from detlint.dataflow.arguments.options import option_asked_for, option_of, values_by_default
 from detlint.dataflow.arguments.settings import tested
 from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.path_conditions import Paths, decided
@@ -66,6 +66,9 @@ class ByDefault:
     def _judged(self, op: Op) -> object:
         if op.code == "param":
             return self._of_param(op)
+        if asked := option_asked_for(op):
+            there = any(True for _ in values_by_default(op.function.unit, asked))
+            return there or _UNKNOWN
         option = option_of(op)
         if not option:
             return _UNKNOWN

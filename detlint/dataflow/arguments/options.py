@@ -23,6 +23,8 @@ _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_fals
 _SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
 _WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
 _PARSING = frozenset(("parse_args", "parse_args_into_dataclasses", "parse_known_args"))
+_ASKING = frozenset(("getattr", "hasattr"))
+_VIEWS = frozenset(("dict", "vars"))
 _DEEPEST = 8  # ``cfg.data.train.flip``
 
 
@@ -31,24 +33,45 @@ def option_of(op: Op) -> str:
     anything else, and where the reader has a value of its own for it."""
     if op.code == "attr":
         called = any(use.code == "call" and use.args[0] is op for use in op.uses)
-        return str(op.name) if not called and _holds_options(op.args[0]) else ""
+        return str(op.name) if not called and are_options(op.args[0]) else ""
     if op.code == "item":
-        return op.args[1].text if _holds_options(op.args[0]) else ""
+        return op.args[1].text if are_options(op.args[0]) else ""
     if op.code == "call" and op.args[0].code == "attr" and op.args[0].name in _READS:
-        alone = len(op.args) == 2 and _holds_options(op.args[0].args[0])
+        alone = len(op.args) == 2 and are_options(op.args[0].args[0])
         return op.args[1].text if alone else ""
     return ""
 
 
-def _holds_options(op: Op) -> bool:
+def option_asked_for(test: Op) -> str:
+    """The option that a test asks whether there is: ``"flip" in args``, ``hasattr(args, "flip")``;
+    "" of any other test."""
+    if test.code == "compare" and test.name == ("In",):
+        key, held = test.args
+    elif test.code == "call" and word_of(test) == "hasattr" and len(test.args) == 3:
+        held, key = test.args[1:]
+    else:
+        return ""
+    return key.text if key.text and are_options(held) else ""
+
+
+def are_options(op: Op) -> bool:
+    """Whether a value is an object that holds options, or all that such a one holds, as a dict."""
     for _ in range(_DEEPEST):
         said = (last_word(op), *op.function.names_of(op))
         if any(map(names.holds_options, said)):
             return True
-        if op.code not in ("attr", "item"):
+        if _is_view(op):
+            op = op.args[1]
+        elif op.code in ("attr", "item"):
+            op = op.args[0]
+        else:
             return _is_made_of_options(op)
-        op = op.args[0]
     return False
+
+
+def _is_view(op: Op) -> bool:
+    """``vars(args)``, ``dict(args)``: what an object holds, as a dict."""
+    return op.code == "call" and len(op.args) == 2 and word_of(op) in _VIEWS
 
 
 def _is_made_of_options(op: Op) -> bool:
@@ -159,7 +182,7 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
 def _keeps_options(stored: Op) -> bool:
     """Whether an object that gets an attribute holds options, also as one of ``class Config``."""
     owner = stored.args[0]
-    return _holds_options(owner) or (
+    return are_options(owner) or (
         owner.is_self and names.holds_options(stored.function.class_name.lower())
     )
 
@@ -171,15 +194,15 @@ def _hands_on(value: Op, option: str) -> bool:
 
 
 def _asks(call: Op, key: Op) -> bool:
-    """``getattr(args, key, 0)``."""
-    return word_of(call) == "getattr" and call.args[2:3] == [key]
+    """``getattr(args, key, 0)``, ``hasattr(args, key)``."""
+    return word_of(call) in _ASKING and call.args[2:3] == [key]
 
 
 def _default(call: Op) -> object:
     """The value of an option that is given to a parser, if nobody sets it."""
     constant = call.values.constant
     given = {name: value for name, value in call.arguments() if isinstance(name, str)}
-    if call.unpacks or "required" in given:
+    if call.unpacks or ("required" in given and constant(given["required"]) is not False):
         return ...
     if "default" in given:
         return constant(given["default"])

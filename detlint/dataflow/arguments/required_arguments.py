@@ -13,6 +13,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import (
+    are_options,
     is_written_out,
     option_of,
     values_by_default,
@@ -734,6 +735,8 @@ def _unpacked(call: Op, need: Need) -> bool | str | None:
     taken = unpacked[0] if len(unpacked) == 1 else None
     if options := _written_options(taken) if taken is not None else []:
         return any(_gives(each, need) for each in options)
+    if taken is not None and need.default and are_options(taken):
+        return _of_name(need, need.parameter)._replace(field=False).dump()
     if taken is None or taken.code != "param" or taken.name[0] != "**" or not need.unset:
         return True
     judged = need.stops, need.others, need.runs
