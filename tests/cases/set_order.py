@@ -1631,3 +1631,16 @@ def foreground_of(found, unique):
 
 def named_of(found, unique):
     return random.Random(0).choice(list(set(unique) - {None}))  # DET204
+
+
+def keys_of_records(found, others):
+    here, there, numbered = defaultdict(list), {}, defaultdict(list)
+    for row in found.records:
+        here[row["speaker_name"]].append(row)
+        numbered[row["turn"]].append(row)
+    for row in others.records:
+        there[row["speaker_name"]] = row
+    lines = [(name, here[name]) for name in set(here.keys()) | set(there.keys())]  # DET204
+    lines += [(turn, numbered[turn]) for turn in set(numbered.keys())]  # possible DET204
+    lines += [(name, there[name]) for name in sorted(set(here.keys()) - set(there.keys()))]
+    return lines

@@ -10,8 +10,9 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, parameter_of, word_of
 from detlint.dataflow.orders.keys import leaves_ties
 from detlint.dataflow.orders.order import Orders
+from detlint.dataflow.path_conditions import inputs
 from detlint.dataflow.randomness.data_sets import made_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import closure, states_after, states_before
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -292,6 +293,8 @@ class Sets:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
+        if any(names.is_text(key.args[1].text) for key in _keys_put(value) if key.code == "item"):
+            return True
         # Of what is cut into slices, only texts can be in a set; tuples seldom are cut.
         held = list(closure([value], self._held_by, _FEW))
         if any(x.code == "slice" for each in held if each.code in _FILLING for x in _put(each)):
@@ -445,6 +448,19 @@ def _elements_of(op: Op) -> Iterator[Op]:
             yield from made.args if made.code == "tuple" else [made]
         elif each.code == "change" and each.name == "add":
             yield from each.args[1].args[1:]
+
+
+def _keys_put(op: Op) -> Iterator[Op]:
+    """What the dicts get for keys whose keys a set is made of: ``groups[row["name"]].append(1)``,
+    ``found[row["name"]] = row``."""
+    for each in closure([op], lambda op: inputs(op) if op.code == "call" else (), _FEW):
+        if each.code == "call" and len(each.args) == 1 and word_of(each) == "keys":
+            dicts = closure(
+                each.args[0].args, lambda x: (*states_before(x), *states_after(x)), _FEW
+            )
+            for state in dicts:
+                reads = (x for x in state.uses if x.code in ("item", "store_item"))
+                yield from (x.args[1] for x in reads if x.args[0] is state)
 
 
 def _names_of(op: Op) -> list[str]:
