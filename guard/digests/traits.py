@@ -44,6 +44,7 @@ FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
     **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
 }
+DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LONGEST_QUERY = 10_000  # characters
@@ -65,6 +66,8 @@ _HASHED_AS_TEXT = (str, bytes, os.PathLike, dt.date, dt.time)
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
 _SHARING = {"multiprocessing.sharedctypes", "multiprocessing.managers"}
+_GENERATORS = {"Generator", "Random", "RandomState"}
+_OF_GENERATORS = ("random", "numpy.random", "torch._C")
 _QUEUES = {
     *("queue", "_queue", "asyncio.queues", "multiprocessing.queues", "multiprocessing.connection"),
 }
@@ -123,16 +126,17 @@ def _parts(value: Any) -> list[Any]:  # noqa: ANN401 - of any class
 
 
 def _of_object(kind: type) -> int:
-    """Whether its hash, and its text, are by its address."""
+    """Whether its hash, and its text, are by its address; what it is for."""
     if issubclass(kind, _NAMED):
         return SHOWN * issubclass(kind, (FunctionType, MethodType))
     if kind.__module__ in _QUEUES:
         return HANDED
     if _is_shared(kind):
         return SHARED
+    draws = DRAWS * (kind.__name__ in _GENERATORS and kind.__module__.startswith(_OF_GENERATORS))
     by_hash = getattr(kind, "__hash__", None)
     by_hash = by_hash is _BY_ADDRESS or _asks_address(by_hash)
-    return OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
+    return draws | OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
 
 
 def _asks_address(function: Any) -> bool:  # noqa: ANN401

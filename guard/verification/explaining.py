@@ -32,6 +32,7 @@ from guard.digests.generators import NAMES
 from guard.digests.traits import (
     ASKED,
     DRAWING,
+    DRAWS,
     HANDED,
     LEFT,
     OBJECTS,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from guard.verification.operators import Culprit
 
 _SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
+_HANDING = {"put", "put_nowait", "send"}
 _GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}
 # What takes items in their order, beside loops.
 _ORDERED = {
@@ -115,7 +117,7 @@ def suspect(node: Node, traits: Traits) -> Suspect:
     message, fits = f"`{shown}` {does} in each run", found.source.value
     if found.source is Source.NOT_SHOWN:
         return Suspect("", message, node.file, statement.line, RAN)
-    if found.source is Source.THREAD_ORDER and node.draws:
+    if found.source is Source.THREAD_ORDER and draws(node, traits):
         fits = FROM_A_THREAD
     what = found.what.replace(f"`{text}`", "it")
     return Suspect("", f"{message}: {what}", node.file, found.line or statement.line, fits)
@@ -228,10 +230,17 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if node.is_beside_others and writes_file(statement):
         what = f"{shown} writes what others write as well"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False)
-    grows = _grows(node)
-    if node.is_in_thread and (grows or node.draws):
-        does = "runs" if grows else "draws"
+    drawn = draws(node, traits)
+    if node.is_in_thread and (drawn or _grows(node)):
+        does = "draws" if drawn else "runs"
         yield Origin(Source.THREAD_ORDER, f"{shown} {does} in a thread, beside others")
+
+
+def draws(node: Node, traits: Traits) -> bool:
+    """Whether it draws, from a generator of the process or an object that does."""
+    pairs = zip(node.statement.reads, traits.paths, strict=False)
+    drawing = {path for path, bits in pairs if bits & DRAWS}
+    return node.draws or not drawing.isdisjoint(node.statement.touches)
 
 
 def _of_the_system(statement: Statement) -> Iterator[Origin]:
@@ -318,6 +327,11 @@ def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
     if not given:
         found = [each for each in known.values() if each & SETS]
     return reduce(or_, found, 0) if all(given) else 0
+
+
+def hands_over(node: Node) -> bool:
+    """Whether it puts something where others take it from."""
+    return not _HANDING.isdisjoint(_last_names(node))
 
 
 def _grows(node: Node) -> bool:

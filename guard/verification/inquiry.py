@@ -38,6 +38,8 @@ from guard.verification.statements import (
     settled,
 )
 from guard.verification.suspects import (
+    ADVICE,
+    FROM_A_THREAD,
     REMEDIES,
     Asked,
     advised,
@@ -412,7 +414,9 @@ def with_findings(
     cause = explanation(known)
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
-        refined = replace(refined, advice=REMEDIES[cause.source])
+        fits = lines[0].fits if lines else ""
+        is_drawn = fits == FROM_A_THREAD and cause.source is Source.THREAD_ORDER
+        refined = replace(refined, advice=ADVICE[fits if is_drawn else cause.source.value])
     if cause.source is Source.GENERATOR and found.unseeded:
         refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}

@@ -11,7 +11,14 @@ from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values
 from guard.diff.sources import is_begun, is_clock, varies
 from guard.observe.places import Place
 from guard.verification.attribution import NONE
-from guard.verification.explaining import RAN, drawn_from, line_of, origin_of, suspect
+from guard.verification.explaining import (
+    RAN,
+    drawn_from,
+    hands_over,
+    line_of,
+    origin_of,
+    suspect,
+)
 from guard.verification.missed_seeds import missed
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY, recording
@@ -155,16 +162,17 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
 def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
     was not followed may have been given something else. What only waits comes later than what takes
-    what came first, a clock that is begun later than where it is read, and last what is the same in
-    the end."""
+    what came first, what puts later than what it puts there, a clock that is begun later than where
+    it is read, and last what is the same in the end."""
     is_read = any(is_clock(e.statement) and not is_begun(e.statement) for e in found.origins)
 
-    def late(node: Node) -> tuple[bool, bool, bool]:
+    def late(node: Node) -> tuple[bool, bool, bool, bool]:
         source = origin_of(node, flows.traits(node)).source
+        is_put = source is Source.THREAD_ORDER and hands_over(node)
         only_waits = source is Source.READINESS and not flows.binds(node)
         is_same = node.within.role != "main" and flows.comes_to_the_same(node)
         is_late = only_waits or (is_read and is_begun(node.statement))
-        return is_same, source is Source.NOT_SHOWN, is_late
+        return is_same, source is Source.NOT_SHOWN, is_late, is_put
 
     return found._replace(origins=tuple(sorted(found.origins, key=late)))
 

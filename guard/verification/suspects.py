@@ -80,8 +80,9 @@ REMEDIES = {
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {
     **{source.value: remedy for source, remedy in REMEDIES.items()},
-    FROM_A_THREAD: "Give what draws there a generator of its own, random.Random(seed), "
-    "np.random.default_rng(seed) or torch.Generator(): which thread draws first differs.",
+    FROM_A_THREAD: "Give each thread, or what draws there, a generator of its own: "
+    "random.Random(seed), np.random.default_rng([seed, number]) or "
+    "torch.Generator().manual_seed(seed). Which thread draws first differs.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }

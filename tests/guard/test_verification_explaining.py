@@ -41,6 +41,7 @@ from guard.verification.explaining import (
     suspect,
 )
 from guard.verification.operators import Culprit
+from guard.verification.suspects import FROM_A_THREAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,6 +210,40 @@ def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
     assert origin_of(node, found.traits(node)) == Origin(
         Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in a thread, beside others"
     )
+
+
+@pytest.mark.parametrize(
+    ("made", "fits"),
+    [
+        ("random.Random(5)", FROM_A_THREAD),
+        ("numpy.random.default_rng(5)", FROM_A_THREAD),
+        ("Random()", Source.THREAD_ORDER.value),  # of the program's own, whatever its name
+    ],
+)
+def test_what_threads_draw_from_one_generator_is_told(made: str, fits: str, tmp_path: Path) -> None:
+    text = f"""
+    import random, threading
+    import numpy
+    class Random:
+        drawn = 0
+        def random(self):
+            self.drawn += 1
+            return self.drawn
+    held, got = {made}, {{}}
+    def take(name):
+        got[name] = held.random()
+    threads = [threading.Thread(target=take, args=(each,)) for each in "abc"]
+    for thread in ORDER(threads):
+        thread.start()
+        thread.join()
+    a = [got[each] for each in "abc"]
+    """
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=(list, lambda each: each[::-1]))
+
+    node = next(each for each in found.nodes if each.statement.line == 11)
+    told = suspect(node, found.traits(node))
+    assert told.fits == fits
+    assert ("draws in a thread" in told.message) == (fits == FROM_A_THREAD)
 
 
 def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
