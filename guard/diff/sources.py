@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
 FILES = {"mkstemp", "mktemp", "NamedTemporaryFile", "SharedMemory"}
 _UNIQUE = {"uuid1", "uuid4"}
-_SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed", "current_process"}
+_SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed"}
+_OBJECTS = {"multiprocessing.current_process"}  # of which but some attributes differ
+_NUMBERS = {"ident", "native_id", "pid"}  # of a process or a thread
+_WORKERS = {"current_process", "parent_process", "current_thread"}
 
 
 def _of(origin: str) -> set[str]:
     """The linter's functions of an origin: the last two parts of each, and the last if it tells."""
-    found = [name for name, each in ENTROPY.items() if each == origin]
+    found = [name for name, each in ENTROPY.items() if each == origin and name not in _OBJECTS]
     names = [each.split(".") for each in found if each not in TORCH_RESEEDING]
     return {".".join(each[-2:]) for each in names} | {each[-1] for each in names} - _SAY_LITTLE
 
@@ -172,7 +175,15 @@ def is_clock(statement: Statement) -> bool:
 
 def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
-    return any(source_of(each) in VALUES for each in statement.calls)
+    if any(source_of(each) in VALUES for each in statement.calls):
+        return True
+    is_of_worker = not _WORKERS.isdisjoint(each.rpartition(".")[2] for each in statement.calls)
+    return is_of_worker and any(map(is_number, parts_of(statement.text)))
+
+
+def is_number(part: ast.AST) -> bool:
+    """Whether an expression reads what may be the number of a process or a thread."""
+    return isinstance(part, ast.Attribute) and part.attr in _NUMBERS
 
 
 def measures(statement: Statement) -> bool:

@@ -22,10 +22,12 @@ from guard.diff.sources import (
     LISTING,
     OF_FILES,
     UNSEEDED,
+    is_number,
     of_arguments,
     parts_of,
     source_of,
     told_by,
+    varies,
     writes_file,
 )
 from guard.digests.generators import NAMES
@@ -148,6 +150,8 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+    for each in filter(is_number, parts_of(statement.text)):
+        yield Origin(Source.PROCESS, ast.unparse(each), is_sure=varies(statement))
 
 
 def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:

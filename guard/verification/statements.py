@@ -163,7 +163,8 @@ def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
     was not followed may have been given something else. What only waits comes later than what takes
     what came first, what puts later than what it puts there, a clock that is begun later than where
-    it is read, and last what is the same in the end."""
+    it is read, and last what is the same in the end.
+    """
     is_read = any(is_clock(e.statement) and not is_begun(e.statement) for e in found.origins)
 
     def late(node: Node) -> tuple[bool, bool, bool, bool]:

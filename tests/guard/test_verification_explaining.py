@@ -25,7 +25,7 @@ from guard.diff import (
     report,
 )
 from guard.diff.slices import slice_of
-from guard.diff.sources import source_of
+from guard.diff.sources import source_of, varies
 from guard.diff.statements import Calling, Node
 from guard.digests.traits import ASKED, MISSING, OBJECTS, SETS, STRINGS, Traits, traits_of, value_of
 from guard.observe.statements import statements
@@ -244,6 +244,27 @@ def test_what_threads_draw_from_one_generator_is_told(made: str, fits: str, tmp_
     told = suspect(node, found.traits(node))
     assert told.fits == fits
     assert ("draws in a thread" in told.message) == (fits == FROM_A_THREAD)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a = me", Origin(Source.NOT_SHOWN, "a = me")),
+        ("a = me.ident % 7", Origin(Source.PROCESS, "me.ident", is_sure=False)),
+        ("a = ask().pid", Origin(Source.PROCESS, "ask().pid")),
+        ("a = ask().name", Origin(Source.NOT_SHOWN, "a = ask().name")),
+        ("a = ask()", Origin(Source.NOT_SHOWN, "a = ask()")),
+        ("a = os.getpid()", Origin(Source.PROCESS, "os.getpid()", 3)),
+    ],
+)
+def test_a_process_is_no_number_and_its_number_is_told_where_it_is_read(
+    text: str, told: Origin, tmp_path: Path
+) -> None:
+    head = "import os\nfrom multiprocessing import current_process as ask; me = ask()\n"
+    found = flows(tmp_path, head + text)
+    node = next(each for each in found.nodes if each.statement.line == 3)
+    assert origin_of(node, Traits()) == told
+    assert varies(node.statement) == (told.source is Source.PROCESS and told.is_sure)
 
 
 def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
