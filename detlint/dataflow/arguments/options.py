@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _READS = frozenset(("get", "pop"))
+_OF_OPTIONS = frozenset(("attr", "call", "item"))
 _ADDS = "add_argument"
 _DEFINES = "DEFINE_"  # absl's: flags.DEFINE_integer("seed", None, "the seed")
 _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
@@ -31,12 +32,21 @@ _DEEPEST = 8  # ``cfg.data.train.flip``
 def option_of(op: Op) -> str:
     """The option that a value is: ``opt["flip"]``, ``args.flip``, ``cfg.get("flip")``; "" of
     anything else, and where the reader has a value of its own for it."""
+    if op.code not in _OF_OPTIONS:
+        return ""
+    known = op.function.unit.options
+    if op not in known:
+        known[op] = _option_of(op)
+    return known[op]
+
+
+def _option_of(op: Op) -> str:
     if op.code == "attr":
         called = any(use.code == "call" and use.args[0] is op for use in op.uses)
         return str(op.name) if not called and are_options(op.args[0]) else ""
     if op.code == "item":
         return op.args[1].text if are_options(op.args[0]) else ""
-    if op.code == "call" and op.args[0].code == "attr" and op.args[0].name in _READS:
+    if op.args[0].code == "attr" and op.args[0].name in _READS:
         alone = len(op.args) == 2 and are_options(op.args[0].args[0])
         return op.args[1].text if alone else ""
     return ""

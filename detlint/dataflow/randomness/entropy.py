@@ -107,9 +107,9 @@ def source(op: Op, origins: Origins) -> Entropy | None:
 
 def _reads_clock(call: Op) -> bool:
     """Whether a call writes or takes apart the time of now, as it is given no other one."""
-    places = (randomness.CLOCKS_BY_DEFAULT.get(each) for each in call.called)
-    given = len(list(call.arguments()))
-    return any(place is not None and given <= place for place in places)
+    places = map(randomness.CLOCKS_BY_DEFAULT.get, call.called)
+    known = [each for each in places if each is not None]
+    return bool(known) and len(list(call.arguments())) <= max(known)
 
 
 def reseeds_torch(call: Op, origins: Origins) -> bool:
