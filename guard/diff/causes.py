@@ -279,10 +279,20 @@ def _judge_state(situation: Situation) -> Verdict:
     if situation.is_of_optimizer(first):
         why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "
         return _kernel(situation, f"{why}another step with the same gradients.")
+    if first.kind == "buffer" and _is_new(situation, first):
+        why = f"{situation.what} differs where it is recorded first: it was made or given so."
+        return Verdict(Cause.INITIALISATION, f"Everything before agrees, and {why}", _NOT_THE_SEED)
     read = "the buffer's module was given" if first.kind == "buffer" else "the optimizer reads"
     where = "at the end" if situation.parting.steps[0].kind == "end" else "there"
     why = f"Everything recorded before agrees, also what {read}, and {situation.what} {where} does "
     return _kernel(situation, f"{why}not.")
+
+
+def _is_new(situation: Situation, event: Event) -> bool:
+    """Whether no step before has it: of a loss, or of a module that is made later."""
+    pair = situation.parting.pair
+    before = pair.back(0, event.kind, pair.places(situation.parting.position)[0] - 1)
+    return not any(key(each) == key(event) for each in before)
 
 
 def _judge_initial(situation: Situation) -> Verdict:

@@ -23,7 +23,7 @@ from guard.verification.explaining import (
     origin_of,
 )
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
-from guard.verification.plan import CLOCK, HASHES, recording
+from guard.verification.plan import CLOCK, HASHES, LISTINGS, recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.statements import (
@@ -71,6 +71,9 @@ _DATED = (
     "each run reads a date 400 days later than the one before, and another time of day: "
     "--same clock leaves it"
 )
+# What is another one in a process that is forked from another, whatever seed or order that has.
+_OF_A_PROCESS = (Source.OBJECT_ADDRESS, Source.UNWRITTEN_MEMORY)
+_FORKED = (HASHES.name, LISTINGS.name)
 _FILES = 3  # that an earlier run left, and that are told
 _QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
@@ -301,9 +304,12 @@ class _Asked:
             reruns = Reruns(opened, difference, first, other, left)
             found = attribute(reruns, opened.text, circumstance_of(begun))
             shown = _shown(self.found, found.circumstance)
-            by_address = shown is not None and shown.source is Source.OBJECT_ADDRESS
-            if by_address and found.circumstance == HASHES.name:
-                found = replace(found, circumstance="")  # another seed, and so other addresses
+            if (
+                shown is not None
+                and shown.source in _OF_A_PROCESS
+                and found.circumstance in _FORKED
+            ):
+                found = replace(found, circumstance="")
             self.attribution = found
         if line is not None and self.attribution.circumstance in ("", NONE):
             at = replace(difference, step=min(line.step, difference.step))

@@ -52,7 +52,8 @@ REMEDIES = {
     "`python -m guard run` fixes PYTHONHASHSEED.",
     Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
     "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
-    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not.",
+    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not. "
+    "In the place of the sets that wait() gives, go through the list of tasks that it was given.",
     Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
     Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
     'place of imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for '

@@ -574,6 +574,23 @@ def test_same_input_is_said_only_where_it_was_recorded(tmp_path: Path) -> None:
     assert "the same input" not in loss.why
 
 
+@pytest.mark.parametrize("since", [1, 3])
+def test_a_buffer_that_is_recorded_late_was_made_so(since: int, tmp_path: Path) -> None:
+    def held(number: int, run: int) -> list[Event]:
+        value = run if number >= 3 else 0
+        return [event("buffer", "Loss:weight", str(value))] if number >= since else []
+
+    def edit(run: int) -> Edit:
+        return lambda events, number: [*events, *held(number, run)]
+
+    found = parted(tmp_path, {"edit": edit(0)}, {"edit": edit(1)})
+    assert (found.step, found.first and found.first.name) == (3, "Loss:weight")
+    is_new = since == 3
+    assert (found.cause is Cause.INITIALISATION) is is_new
+    assert ("it was made or given so" in found.why) is is_new
+    assert ("also what the buffer's module was given" in found.why) is not is_new
+
+
 def test_parameters_made_before_the_seed_are_told_as_such(tmp_path: Path) -> None:
     edit = altered("parameter", "head.weight", place=place(12))
     found = parted(tmp_path, {"edit": edit}, {"edit": altered("parameter", "head.weight", 0, 3)})

@@ -18,7 +18,10 @@ import pytest
 from programs import clean_environment, write
 
 from guard.commands import verify as command
+from guard.diff import Source
 from guard.verification import inquiry, sessions
+from guard.verification.attribution import Attribution
+from guard.verification.explaining import Shown
 from guard.verification.resumption import steps_done
 from guard.verification.runs import Watch
 from guard.verification.statements import Entry
@@ -561,6 +564,27 @@ def test_a_run_that_the_clock_ends_earlier_has_the_clock_for_a_possible_cause(
     assert status == 1
     assert (found["cause"]["source"], found["cause"]["confidence"]) == ("CLOCK", "possible")
     assert found["suspects"][0]["line"] == 11
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "told"),
+    [
+        (Source.UNWRITTEN_MEMORY, "hashes", None),
+        (Source.OBJECT_ADDRESS, "listings", None),
+        (Source.UNWRITTEN_MEMORY, "memory", "memory"),
+        (Source.STRING_HASH, "hashes", "hashes"),
+    ],
+)
+def test_what_another_process_has_otherwise_is_no_circumstance(
+    source: Source, name: str, told: str | None, verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inquiry, "attribute", lambda *_: Attribution(name, 1))
+    monkeypatch.setattr(inquiry, "entry", lambda *_: Entry(runs=2))
+    monkeypatch.setattr(inquiry, "_shown", lambda *_: Shown(source, "np.empty()", (), False))
+    differs = "import os\nis_other = '/1/' in os.getcwd()\n"
+    status, found = verify(differs + "step(batch=is_other, output=('fc', 1))", "--isolate")
+    assert (status, found["verify"]["circumstance"]) == (1, told)
+    assert found["cause"]["source"] == source.name
 
 
 RESUMES = """
