@@ -398,8 +398,10 @@ _PARSED = "parser.parse_args()"
         ("**vars(args)", "default=1", _PARSED, False),
         ("**vars(args)", "required=True", _PARSED, False),
         ("**vars(args)", "required=needed", _PARSED, False),
-        ("**json.load(open('fit.json'))", _OFF, _PARSED, False),
+        ("**vars(args)", "nargs=2, action=Checked", _PARSED, True),
+        ("**vars(args)", "nargs=2, action=checked", _PARSED, False),
         ("**{**vars(args), 'fixed': 1}", _OFF, _PARSED, False),
+        ("**json.load(open('fit.json'))", _OFF, _PARSED, False),
     ],
 )
 def test_options_may_be_handed_on_all_at_once(  # noqa: PLR0913
@@ -413,4 +415,22 @@ def test_options_may_be_handed_on_all_at_once(  # noqa: PLR0913
 ) -> None:
     text = _ALL_AT_ONCE.format(handed=handed, option=option, parsed=parsed)
     project({"train.py": text, "fitting.py": _FITTING})
+    assert len(found(capsys)) == is_found
+
+
+@pytest.mark.parametrize(
+    ("kept", "is_found"),
+    [
+        ("{'first': args['fixed'][0], 'last': args['fixed'][1]}", True),
+        ("args['fixed'] or [1, 2]", False),
+        ("[1, 2]", False),
+    ],
+)
+def test_what_takes_an_option_apart_does_not_set_it(
+    project: Project, capsys: pytest.CaptureFixture[str], kept: str, *, is_found: bool
+) -> None:
+    text = _ALL_AT_ONCE.format(handed="**args", option=_OFF, parsed=f"vars({_PARSED})")
+    text = text.replace(" main(vars", " main_of_rank(vars")
+    also = f"def main_of_rank(args):\n    args['fixed'] = {kept}\n    main(args)\n\n"
+    project({"train.py": text.replace("def main", f"{also}def main"), "fitting.py": _FITTING})
     assert len(found(capsys)) == is_found

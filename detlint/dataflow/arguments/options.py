@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.defaults import defaults
 from detlint.dataflow.calls import last_word, word_of
-from detlint.dataflow.slices import alternatives, closure
+from detlint.dataflow.slices import alternatives, behind, closure
 from detlint.models import names
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
 _PARSING = frozenset(("parse_args", "parse_args_into_dataclasses", "parse_known_args"))
 _ASKING = frozenset(("getattr", "hasattr"))
 _VIEWS = frozenset(("dict", "vars"))
+_MOST = 60  # operations behind a value
 _DEEPEST = 8  # ``cfg.data.train.flip``
 
 
@@ -185,8 +186,15 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
             yield constant(op.args[1])
     elif op.code == "call" and word_of(op) in _SETS:
         yield from (constant(value) for name, value in op.arguments() if name == option)
-    else:
+    elif not _takes_apart(op, option):
         yield from _item_set_by(op, option)
+
+
+def _takes_apart(stored: Op, option: str) -> bool:
+    """``args["nodes"] = {"first": args["nodes"][0]}``: only of what is there already."""
+    value = stored.args[2] if stored.code == "store_item" else None
+    made = behind(value, most=_MOST) if value is not None else ()
+    return any(x.code == "item" and option_of(x.args[0]) == option for x in made)
 
 
 def _keeps_options(stored: Op) -> bool:
@@ -216,6 +224,8 @@ def _default(call: Op) -> object:
         return ...
     if "default" in given:
         return constant(given["default"])
+    if "action" in given and last_word(given["action"])[:1].isupper():
+        return None  # a class, which only acts where the option is given
     action = constant(given["action"]) if "action" in given else "store"
     return _BY_ACTION.get(action, ...) if isinstance(action, str) else ...
 
