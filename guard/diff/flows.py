@@ -208,7 +208,9 @@ class Flows:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._traits.get((node.file, node.statement.line), Traits())
         also = SHARED * self._asks_others(node) | TURNS * self._states.is_of_others(node)
-        also |= LEFT * any(map(node.stands_at, self.left))
+        if self.left:  # also of what was opened there, and is gone through here
+            nodes = (node, *self.makers(node))
+            also |= LEFT * any(each.stands_at(place) for each in nodes for place in self.left)
         return found._replace(read=found.read | also)
 
     def _asks_others(self, node: Node) -> bool:

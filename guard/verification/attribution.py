@@ -38,7 +38,8 @@ _LIKELY = {
     Cause.UNWRITTEN_MEMORY: ("memory",),
 }
 NONE = "none"
-_FORKED_APART = (HASHES.name, LISTINGS.name, MEMORY.name)
+# Whose runs are forked from processes of their own, in which all objects lie elsewhere.
+FORKED_APART = (HASHES.name, LISTINGS.name, MEMORY.name)
 _GROUP = re.compile(r"\[\d+\]")
 
 
@@ -142,7 +143,7 @@ def _confirmed(reruns: Reruns, name: str, text: Text) -> str:
 def _is_moved(name: str, text: Text) -> bool:
     """Whether it can be the addresses; these change what unwritten memory holds, too."""
     reads = name == MEMORY.name and text.speaks_for(name)
-    return name in _FORKED_APART and text.speaks_for(ADDRESSES.name) and not reads
+    return name in FORKED_APART and text.speaks_for(ADDRESSES.name) and not reads
 
 
 def _order(cause: Cause) -> tuple[str, ...]:

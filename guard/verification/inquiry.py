@@ -13,7 +13,14 @@ from guard.diff import Cause, Comparison, Confidence, Source, examine
 from guard.diff.situations import for_kernels
 from guard.errors import GuardError
 from guard.terminal import counted
-from guard.verification.attribution import LONGEST, NONE, Attribution, Reruns, attribute
+from guard.verification.attribution import (
+    FORKED_APART,
+    LONGEST,
+    NONE,
+    Attribution,
+    Reruns,
+    attribute,
+)
 from guard.verification.explaining import (
     FREE,
     Known,
@@ -23,7 +30,7 @@ from guard.verification.explaining import (
     origin_of,
 )
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
-from guard.verification.plan import CLOCK, HASHES, LISTINGS, recording
+from guard.verification.plan import CLOCK, recording
 from guard.verification.runs import Watch, Watched
 from guard.verification.sessions import session
 from guard.verification.statements import (
@@ -40,6 +47,7 @@ from guard.verification.statements import (
 from guard.verification.suspects import (
     ADVICE,
     FROM_A_THREAD,
+    OF_CIRCUMSTANCES,
     REMEDIES,
     Asked,
     advised,
@@ -73,7 +81,6 @@ _DATED = (
 )
 # What is another one in a process that is forked from another, whatever seed or order that has.
 _OF_A_PROCESS = (Source.OBJECT_ADDRESS, Source.UNWRITTEN_MEMORY)
-_FORKED = (HASHES.name, LISTINGS.name)
 _FILES = 3  # that an earlier run left, and that are told
 _QUICK = 20.0  # seconds of two runs, up to which a third one is made anyway
 _THREADED = (
@@ -304,11 +311,9 @@ class _Asked:
             reruns = Reruns(opened, difference, first, other, left)
             found = attribute(reruns, opened.text, circumstance_of(begun))
             shown = _shown(self.found, found.circumstance)
-            if (
-                shown is not None
-                and shown.source in _OF_A_PROCESS
-                and found.circumstance in _FORKED
-            ):
+            source = shown.source if shown is not None else None
+            is_other = OF_CIRCUMSTANCES.get(found.circumstance) is not source
+            if source in _OF_A_PROCESS and found.circumstance in FORKED_APART and is_other:
                 found = replace(found, circumstance="")
             self.attribution = found
         if line is not None and self.attribution.circumstance in ("", NONE):

@@ -28,6 +28,7 @@ from guard.diff.slices import slice_of
 from guard.diff.sources import source_of, varies
 from guard.diff.statements import Calling, Node
 from guard.digests.traits import ASKED, MISSING, OBJECTS, SETS, STRINGS, Traits, traits_of, value_of
+from guard.observe.places import Place
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification import perturbations
@@ -210,6 +211,23 @@ def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
     assert origin_of(node, found.traits(node)) == Origin(
         Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in a thread, beside others"
     )
+
+
+def test_what_is_found_in_a_folder_is_told_where_it_is_gone_through(tmp_path: Path) -> None:
+    text = """
+    import os
+    with os.scandir() as held:
+        a = sum(1 for _ in held)
+    names = os.listdir()
+    b = 3
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    found.left = [Place(str(tmp_path / "program.py"), line, "") for line in (3, 5)]
+    nodes = {each.statement.line: each for each in found.nodes}
+    sources = {line: origin_of(each, found.traits(each)).source for line, each in nodes.items()}
+    assert {line for line, source in sources.items() if source is Source.LEFT} == {3, 4, 5}
+    listed = origin_of(nodes[5], found.traits(nodes[5]), "listings")
+    assert listed.source is Source.LISTING
 
 
 @pytest.mark.parametrize(
