@@ -388,8 +388,10 @@ class Linker:
         """Whether what may start programs by its text does: not in a package, unless it says so."""
         if not self.index.folders.is_package(os.path.dirname(path)):
             return True
-        source = self.index.source(path)
-        return source.kind == NOTEBOOK or says_so(path, source.text)
+        return self.index.source(path).kind == NOTEBOOK or self._says_so(path)
+
+    def _says_so(self, path: str) -> bool:
+        return self.index.told(path, "says so", partial(says_so, path))
 
     @cached_property
     def _files(self) -> Callable[[str], Sequence[str]]:
@@ -401,10 +403,9 @@ class Linker:
 
     def _only_sets_up(self, path: str, project: Project) -> bool:
         """Whether a file that programs import takes the command line for them."""
-        source = self.index.source(path)
-        if source.kind != PYTHON or path in project.installed or says_so(path, source.text):
+        if self.index.source(path).kind != PYTHON or path in project.installed:
             return False
-        return project.is_imported(path)
+        return not self._says_so(path) and project.is_imported(path)
 
     def _broken(self, findings: Sequence[Finding], names: dict[str, str]) -> Iterator[Finding]:
         """Of files that hold facts and do not parse: what is seen of a program lacks theirs."""

@@ -43,12 +43,15 @@ _BY_CALLING = ("forward", "__call__")  # methods that run where an object is cal
 
 
 class Conditions:
-    """Answers for one program, by the real paths of its start and of all its files."""
+    """Answers for one program, by the real paths of its start and of all its files, in the order in
+    which they are met and as a set."""
 
-    def __init__(self, path: str, paths: Sequence[str], project: Project) -> None:
+    def __init__(
+        self, path: str, paths: Sequence[str], members: frozenset[str], project: Project
+    ) -> None:
         self._path = path
         self._paths = paths
-        self._members = frozenset(paths)
+        self._members = members
         self._project = project
         self._index = project.index
         self.configured = False  # whether it was asked what configurations set

@@ -115,6 +115,12 @@ class Precedence:
         found = self._definitions.meant(unit.source.path, name) or ()
         return [(self._unit(each.path), each.part) for each in found]
 
+    def forget(self) -> None:
+        """Let go of what is reached: for each library it is thousands of nodes."""
+        self._leading_to.cache_clear()
+        self._reached.cache_clear()
+        vars(self).pop("_loaded", None)
+
     def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
         """Whether it certainly gets to a line, by its file and row, before another."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Container, Mapping
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -53,14 +54,7 @@ from detlint.sources.paths import relative
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Container,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.callgraph.precedence import Branch, Precedence
     from detlint.callgraph.project import Project
@@ -110,8 +104,27 @@ class Varying(NamedTuple):
     is_trained: bool
 
 
+class _Reached(Mapping[str, Container[str]]):
+    """The parts of a program's files that are reached, by the paths of these."""
+
+    def __init__(self, program: Program, reaches: Callable[[str, str], bool]) -> None:
+        self._program = program
+        self._reaches = reaches
+
+    def __getitem__(self, path: str) -> Container[str]:
+        if path not in self._program:
+            raise KeyError(path)
+        return _Parts(path, self._reaches)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._program.paths)
+
+    def __len__(self) -> int:
+        return len(self._program.paths)
+
+
 class _Parts:
-    """The parts of a file that are reached."""
+    """Those of one file."""
 
     def __init__(self, path: str, reaches: Callable[[str, str], bool]) -> None:
         self._path = path
@@ -143,7 +156,7 @@ class Program:
         self._images = images
         self._index = project.index
         self.members = frozenset(self.paths)
-        self._conditions = Conditions(path, self.paths, project)
+        self._conditions = Conditions(path, self.paths, self.members, project)
         self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
         self._parts_from = cache(self._reached_from)
         self._named = cache(self._find_named)
@@ -158,6 +171,8 @@ class Program:
         """Let go of what one rule asks again and again, for each library."""
         self._named.cache_clear()
         self._known_running.clear()
+        if "_precedence" in vars(self):
+            self._precedence.forget()
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""
@@ -478,7 +493,7 @@ class Program:
 
     def _reached_from(self, *starts: Symbol) -> Mapping[str, Container[str]]:
         reaches = self._reach.parts_from(*starts, files=self.members)
-        return {path: _Parts(path, reaches) for path in self.paths}
+        return _Reached(self, reaches)
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
         """Whether a fact stands in some parts of files."""
@@ -533,7 +548,7 @@ class Program:
         if not any(kind in self._holders for kind in kinds):
             return False
         called = self._reach.called_by(self.path)
-        parts = {path: _Parts(path, called) for path in self.paths}
+        parts = _Reached(self, called)
         reached = (
             kind
             for kind in kinds

@@ -343,7 +343,7 @@ _FOLLOWED = {
 
 
 def hints(text: str) -> dict[str, list[int]]:
-    """Where facts of each kind may be."""
+    """Where facts of each kind may be that a text may hold."""
     found: dict[str, list[int]] = {kind: [] for kind in _TOKENS}
     for index, start, end in _automaton().find_matches_as_indexes(text, overlapping=True):
         word = _WORDS[index]
@@ -362,7 +362,7 @@ def hints(text: str) -> dict[str, list[int]]:
     found["instantiates"] = [x for x in found["instantiates"] if not _LITERAL.match(text, x)]
     for kind in _LOOKED_FOR:
         found[kind] = [each for each in found[kind] if not layout_of(text).says(each)]
-    return found
+    return {kind: places for kind, places in found.items() if places}
 
 
 @cache

@@ -35,8 +35,9 @@ _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 _WORTH_A_PROCESS = 400_000
 # The same of handing them to a process that is there.
 _SHARE = 100_000
-# Characters of texts that are kept for the next question; what is dropped is read again.
-_ROOM = 40_000_000
+# Characters of texts that are kept for the next question; what is dropped is read again, and held
+# twice where it is laid out.
+_ROOM = 64_000_000
 # Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
@@ -248,7 +249,7 @@ class Index:
         """The kinds of facts that a file may hold, as far as its tokens tell."""
         answers = self._of(path)
         if "kinds" not in answers:
-            self._learn(path, "kinds", [kind for kind, at in self._hints_of(path).items() if at])
+            self._learn(path, "kinds", list(self._hints_of(path)))
         kinds: list[str] = answers["kinds"]
         return kinds
 
@@ -492,7 +493,8 @@ class Index:
             with open(path, "rb") as file:
                 stat, data = os.fstat(file.fileno()), file.read()
             digest = content_digest(data) if self._cache.keeps else ""
-            self._stored[path] = stat, digest
+            if digest:
+                self._stored[path] = stat, digest
             self._answers.setdefault(path, self._cache.facts_of(path, digest) or {})
             source = decode(path, data)
         except (OSError, DecodeError):

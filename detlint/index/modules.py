@@ -186,20 +186,21 @@ class Definitions:
     def __init__(self, index: Index, modules: Modules) -> None:
         self._modules = modules
         self._index = index
-        self._known: dict[tuple[str, str], list[Symbol] | None] = {}
+        # With the files that each answer depends on: most are one or two.
+        self._known: dict[tuple[str, str], tuple[list[Symbol] | None, tuple[str, ...]]] = {}
         self._open: set[tuple[str, str]] = set()
         self._cut: set[tuple[str, str]] = set()  # of these, those that were asked again
         self._again = 0  # answers that could not be kept
         self._looking: list[set[str]] = [set()]  # the files that each open question has looked at
-        self._looked_at: dict[tuple[str, str], set[str]] = {}
 
     def of(self, path: str, name: str) -> list[Symbol] | None:
         """The functions and classes that a file means by ``module:name.other``: none where that
         is of a library or a module itself, and None if it is not known."""
         asked = path, name
         if asked in self._known:
-            self._looking[-1] |= self._looked_at[asked]
-            return self._known[asked]
+            known, files = self._known[asked]
+            self._looking[-1].update(files)
+            return known
         if asked in self._open:
             self._cut.add(asked)  # files that import each other's names settle nothing
             return None
@@ -213,7 +214,7 @@ class Definitions:
         # What was asked on the way through a circle may have another answer by itself.
         self._again += bool(self._cut)
         if not self._cut or self._again > _TIRED:
-            self._known[asked], self._looked_at[asked] = found, looked_at
+            self._known[asked] = found, tuple(looked_at)
         return found
 
     def meant_by(self, path: str, qualified: str) -> tuple[list[Symbol] | None, Collection[str]]:

@@ -18,7 +18,7 @@ from detlint.syntax.layout import layout_of
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from detlint.syntax.layout import Block, Layout
 
@@ -116,11 +116,11 @@ class Uses(NamedTuple):
                that; "" for the file itself
     """
 
-    own: list[str]
-    names: list[str]
-    origins: list[str]
-    attributes: list[str]
-    modules: list[str]
+    own: Sequence[str]
+    names: Sequence[str]
+    origins: Sequence[str]
+    attributes: Sequence[str]
+    modules: Sequence[str]
 
 
 class Outline(NamedTuple):
@@ -134,10 +134,10 @@ class Outline(NamedTuple):
     """
 
     uses: dict[str, Uses]
-    classes: dict[str, list[str]]
+    classes: Mapping[str, Sequence[str]]
     starts: list[tuple[int, str]]
-    quoted: list[str]
-    bound: dict[str, list[str]]
+    quoted: Sequence[str]
+    bound: Mapping[str, Sequence[str]]
 
     def dump(self) -> list[object]:
         """As JSON gives it back."""
@@ -260,8 +260,8 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
-def _interned(words: Iterable[str]) -> list[str]:
-    return list(map(intern, words))
+def _interned(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(intern, words))
 
 
 class _Found:

@@ -60,7 +60,7 @@ class Text:
         self.unit = unit
 
     @cached_property
-    def starts(self) -> list[int]:
+    def starts(self) -> Sequence[int]:
         """Offset of the first character of each line."""
         return line_starts(self.text)
 
