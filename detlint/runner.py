@@ -141,8 +141,7 @@ def _remember(result: Result, cache: Cache) -> list[Finding]:
         findings = result.findings
         journal.linted(result.path)
     if result.stat is not None:
-        facts = {"runs": True} if result.runs else None
-        cache.store(result.path, result.stat, result.digest, findings, facts)
+        cache.store(result.path, result.stat, result.digest, findings, runs=result.runs)
     return findings
 
 
@@ -201,8 +200,9 @@ def _in_pool(
         for future in as_completed(feed.futures):
             try:
                 yield _taken(future.result())
-            except BrokenProcessPool:  # noqa: PERF203 - a batch takes milliseconds
+            except BrokenProcessPool:
                 feed.lost.append(feed.futures[future])
+            del feed.futures[future]  # with what it gave
         done = True
     finally:
         # Not waited for, its thread may close a pipe to which Python's exit writes: exit status 1.

@@ -29,7 +29,8 @@ def recall(cache: Cache, context: Context) -> list[Finding] | None:
     """What linking found last time, if it would find that again."""
     try:
         paths = context.paths
-        kept = cache.kept(_SECTION)[_key(context)]
+        known = cache.kept(_SECTION)
+        kept = known[_key(context)] if known else {}
         listings = {folder: entries(folder) for folder in kept["folders"]}
         if kept["state"] != _state(cache, context, kept["outside"], listings):
             return None

@@ -183,7 +183,7 @@ def test_a_damaged_file_is_an_empty_cache(project: Project) -> None:
             assert cache.digest(str(project.file)) is None, position
 
 
-@pytest.mark.parametrize("name", ["findings", "rules"])
+@pytest.mark.parametrize("name", ["findings", "rules", "facts"])
 def test_findings_are_those_of_a_cold_run_whatever_byte_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -208,15 +208,16 @@ def test_findings_are_those_of_a_cold_run_whatever_byte_is_damaged(
     assert [line.split()[1] for line in cold.splitlines()[:-1]] == ["DET203", "DET301"]
     (rules,) = (tmp_path / "cache").glob("rules.json")
     (findings,) = set((tmp_path / "cache").glob("*.json")) - {rules}
-    damaged = rules if name == "rules" else findings
+    (facts,) = (tmp_path / "cache").glob("*.facts")
+    damaged = {"rules": rules, "findings": findings, "facts": facts}[name]
     data = damaged.read_bytes()
     body = data.find(b"\n") + 1  # the header before it is compared as a whole
     for position in range(body, len(data), max(1, (len(data) - body) // 150)):
         for flipped in (1, 32):
             byte = bytes([data[position] ^ flipped])
             damaged.write_bytes(data[:position] + byte + data[position + 1 :])
-            if damaged is rules:
-                findings.unlink(missing_ok=True)  # so that rules are asked
+            if damaged is not findings:
+                findings.unlink(missing_ok=True)  # so that the others are asked
             assert run() == cold, (position, flipped)
 
 
@@ -255,6 +256,64 @@ def test_a_foreign_file_is_an_empty_cache_and_is_replaced(project: Project, data
     assert project.open().digest(str(project.file)) is None
     project.run()
     assert project.open().lookup(str(project.file), project.file.stat()) == []
+
+
+def test_facts_of_a_content_are_kept_beside_those_of_other_files(project: Project) -> None:
+    other = project.folder / "b.py"
+    other.write_text("y\n")
+    for file in (project.file, other):  # a run each, which asks for nothing of the other
+        cache = project.open()
+        cache.store_facts(str(file), file.stat(), file.name, {"imports": [file.name]})
+        cache.save()
+    cache = project.open()
+    for file in (project.file, other):
+        assert cache.facts(str(file), file.stat()) == {"imports": [file.name]}
+        assert cache.facts_of(str(file), "another") is None
+
+
+def test_facts_are_dropped_once_a_file_holds_something_else(project: Project) -> None:
+    cache = project.open()
+    cache.store_facts(str(project.file), project.file.stat(), "1", {"imports": []})
+    cache.save()
+    cache.store(str(project.file), project.file.stat(), "2", [])
+    cache.store_facts(str(project.folder / "b.py"), project.file.stat(), "3", {})
+    cache.save()
+    cache = project.open()
+    assert cache.facts(str(project.file), project.file.stat()) is None
+    assert cache.facts_of(str(project.file), "1") is None
+
+
+def test_facts_leave_what_was_found_as_it_was(project: Project) -> None:
+    project.run(*project.findings())
+    cache = project.open()
+    digest = cache.digest(str(project.file))
+    assert digest is not None
+    cache.store_facts(str(project.file), project.file.stat(), digest, {"runs": True})
+    cache.save()
+    assert project.open().lookup(str(project.file), project.file.stat()) == project.findings()
+    assert project.open().runs(str(project.file))
+
+
+def test_a_run_in_which_nothing_changed_reads_no_facts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DETLINT_CACHE_DIR", str(tmp_path / "cache"))
+    text = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
+    (tmp_path / "train.py").write_text(f"{text}print(torch.rand(3))\n")
+    os.utime(tmp_path / "train.py", (LAST_WEEK, LAST_WEEK))
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 3600 * 10**9)
+    assert main([".", "--jobs", "1"]) == 1
+    cold = capsys.readouterr().out
+    read: list[str] = []
+    monkeypatch.setattr(module, "_read_facts", lambda file, _: read.append(file) or {})
+    assert main([".", "--jobs", "1"]) == 1
+    assert capsys.readouterr().out == cold
+    assert not read
+    (tmp_path / "train.py").write_text(f"{text}print(torch.rand(4))\n")
+    assert main([".", "--jobs", "1"]) == 1
+    assert read
 
 
 def test_a_run_without_news_writes_nothing(project: Project) -> None:

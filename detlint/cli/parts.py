@@ -217,6 +217,13 @@ class Part:
         self, linted: Linted, context: Context, results: Cache, linker: Callable[[], Linker]
     ) -> list[Finding]:
         """With what programs show: their own findings, and without those that they clear."""
+        if results.keeps:
+            from detlint.unchanged import recall, remember
+
+            # First: to import what tells whether there may be programs takes longer.
+            known = recall(results, context)
+            if known is not None:
+                return known
         from detlint.callgraph.scripts import may_differ, together
         from detlint.index.entrypoints import are_flat
 
@@ -224,11 +231,6 @@ class Part:
         waits = linted.entrypoints or scripted or linted.findings or context.may_start()
         if not (waits or are_flat(context.names)):
             return linted.findings
-        from detlint.unchanged import recall, remember
-
-        known = recall(results, context)
-        if known is not None:
-            return known
         findings = linted.findings
         if scripted:
             findings = together(findings, context, self.engine, linker())

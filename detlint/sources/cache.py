@@ -1,4 +1,6 @@
-"""Results of earlier runs: one JSON file a project, keyed by content.
+"""Results of earlier runs: a JSON file a project, keyed by content, and one for facts of its files.
+
+A run in which nothing changed asks for no facts, which are most of what is kept.
 
 As in git's index, a file's stat stands in for its content, unless the file was
 changed so shortly before that a later change could leave the same stat.
@@ -10,6 +12,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.finding import Confidence, Edit, Finding, Step
@@ -19,13 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # "digest day signature" of a file, alone or with its findings as lists (None if it was not
-# linted) and, if any were asked for, the answers that the index found in it, as JSON within
-# JSON: most runs ask for few of them. Beside them stands whether a person runs the file.
+# linted), and whether a person runs it.
 _Entry = str | list[Any]
+# The digest of a file, and the answers that the index found in it, as JSON within JSON: most runs
+# ask for few of them.
+_Facts = list[str]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 8
-_WITH_FACTS = 4  # parts of such an entry
+_FORMAT = 9
+_WHOLE = 3  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
 _SECONDS_A_DAY = 86_400
@@ -67,6 +72,7 @@ class Cache:
         self._linked: Any
         self._entries, self._linked = _read(file, header) if file else ({}, None)
         self._changed: dict[str, _Entry] = {}
+        self._learned: dict[str, _Facts] = {}
         self._relinked = False
         # What files hold now, as far as this run has seen.
         self._now: dict[str, str] = {}
@@ -126,12 +132,14 @@ class Cache:
     def runs(self, path: str) -> bool:
         """Whether it was found that a person runs the file."""
         entry = self._entries.get(self._key(path), "")
-        return isinstance(entry, list) and len(entry) == _WITH_FACTS and entry[3] is True
+        return isinstance(entry, list) and len(entry) == _WHOLE and entry[2] is True
 
     def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
         """What was found out about a file that still has the stat it had."""
         key = self._key(path)
-        return _facts(self._entries[key]) if self._is_unchanged(key, stat) else None
+        if not self._is_unchanged(key, stat):
+            return None
+        return self._told(key, _line(self._entries[key]).partition(" ")[0])
 
     def _is_unchanged(self, key: str, stat: os.stat_result) -> bool:
         """Whether a file has the stat that it had, and so the content."""
@@ -143,9 +151,23 @@ class Cache:
 
     def facts_of(self, path: str, digest: str) -> dict[str, Any] | None:
         """What was found out about the content that a file has now."""
-        entry = self._entries.get(self._key(path), "")
-        self._now.setdefault(self._key(path), digest)
-        return _facts(entry) if _line(entry).partition(" ")[0] == digest else None
+        key = self._key(path)
+        self._now.setdefault(key, digest)
+        return self._told(key, digest)
+
+    def _told(self, key: str, digest: str) -> dict[str, Any] | None:
+        from json import loads
+
+        try:
+            own, text = self._learned.get(key) or self._facts[key]
+            found = loads(text) if own == digest else None
+        except (TypeError, ValueError, LookupError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    @cached_property
+    def _facts(self) -> dict[str, _Facts]:
+        return _read_facts(self._file, self._header) if self._file else {}
 
     def content(self, path: str) -> str:
         """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
@@ -187,17 +209,22 @@ class Cache:
         stat: os.stat_result,
         digest: str,
         findings: Sequence[Finding],
-        facts: dict[str, Any] | None = None,
+        *,
+        runs: bool = False,
     ) -> None:
-        """Remember what a file's content gave. ``stat`` is from before it was read; ``facts``
-        are added to those that are known of the content."""
+        """Remember what a file's content gave. ``stat`` is from before it was read; ``runs``: a
+        person runs it."""
         if self._file is None:
             return
-        facts = (self.facts_of(path, digest) or {}) | (facts or {})
         line = self._stamp(stat, digest)
-        kept = [dump(findings)] if findings or facts else []
-        kept += _dumped(facts) if facts else []
-        self._keep(self._key(path), line, [line, *kept] if kept else line)
+        runs |= self._holds(path, digest) and self.runs(path)
+        whole = [line, dump(findings), runs] if findings or runs else line
+        self._keep(self._key(path), line, whole)
+
+    def _holds(self, path: str, digest: str) -> bool:
+        """Whether what is known of a file is of the same content."""
+        entry = self._entries.get(self._key(path), "")
+        return _line(entry).partition(" ")[0] == digest
 
     def store_facts(
         self, path: str, stat: os.stat_result, digest: str, facts: dict[str, Any]
@@ -205,11 +232,17 @@ class Cache:
         """Remember what was found out about a file's content, beside its findings."""
         if self._file is None:
             return
-        entry = self._entries.get(self._key(path))
-        same = entry is not None and _line(entry).partition(" ")[0] == digest
-        findings = None if not same else [] if isinstance(entry, str) else entry[1]  # type: ignore[index]
-        line = _line(entry) if same and entry is not None else self._stamp(stat, digest)
-        self._keep(self._key(path), line, [line, findings, *_dumped(facts)])
+        from json import dumps
+
+        key, same = self._key(path), self._holds(path, digest)
+        entry: _Entry = self._entries[key] if same else [self._stamp(stat, digest), None]
+        if facts.get("runs") or not same:
+            findings = [] if isinstance(entry, str) else entry[1]
+            runs = bool(facts.get("runs"))
+            self._keep(key, _line(entry), [_line(entry), findings, runs])
+        told = [digest, dumps(facts, separators=(",", ":"))]
+        if (self._learned.get(key) or self._facts.get(key)) != told:
+            self._learned[key] = told
 
     def _stamp(self, stat: os.stat_result, digest: str) -> str:
         newest = max(stat.st_mtime_ns, stat.st_ctime_ns)
@@ -219,7 +252,7 @@ class Cache:
 
     def save(self) -> None:
         """Write what is new. Without a word where that fails: the next run only takes longer."""
-        if self._file is None or not (self._changed or self._relinked):
+        if self._file is None or not (self._changed or self._relinked or self._learned):
             return
         # Another run may have saved since; the later of two that save at once wins.
         read, linked = _read(self._file, self._header)
@@ -227,8 +260,15 @@ class Cache:
         entries = {path: each for path, each in entries.items() if self._recent(each)}
         with suppress(OSError):
             make_folder(os.path.dirname(self._file))
-            _write(self._file, self._header, entries, self._linked if self._relinked else linked)
-            self._changed, self._relinked = {}, False
+            if self._changed or self._relinked:
+                linked = self._linked if self._relinked else linked
+                _write(self._file, self._header, entries, linked)
+                self._changed, self._relinked = {}, False
+            if self._learned:
+                facts = {**_read_facts(self._file, self._header), **self._learned}
+                _write_facts(self._file, self._header, facts, entries)
+                vars(self).pop("_facts", None)
+                self._learned = {}
 
     def _key(self, path: str) -> str:
         # abspath takes 2 µs a file, and most paths come absolute or below the working folder.
@@ -251,24 +291,6 @@ class Cache:
 def _line(entry: _Entry) -> str:
     # Whatever else a foreign file holds there has no line.
     return str(entry[0] if isinstance(entry, list) and entry else entry)
-
-
-def _dumped(facts: dict[str, Any]) -> list[Any]:
-    from json import dumps
-
-    return [dumps(facts, separators=(",", ":")), bool(facts.get("runs"))]
-
-
-def _facts(entry: _Entry) -> dict[str, Any] | None:
-    if not isinstance(entry, list) or len(entry) != _WITH_FACTS:
-        return None
-    from json import loads
-
-    try:
-        found = loads(entry[2])
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _signature(stat: os.stat_result) -> str:
@@ -336,6 +358,31 @@ def _write(file: str, header: bytes, entries: dict[str, _Entry], linked: object)
 
     parts = [dumps(each, separators=(",", ":")).encode() for each in (entries, linked)]
     write_sealed(file, header, b'"files": %b,\n"linked": %b}' % tuple(parts))
+
+
+def _file_of_facts(file: str) -> str:
+    return f"{file.removesuffix('.json')}.facts"
+
+
+def _read_facts(file: str, header: bytes) -> dict[str, _Facts]:
+    kept = read_sealed(_file_of_facts(file), header)
+    found = kept.get("facts") if isinstance(kept, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _write_facts(
+    file: str, header: bytes, facts: dict[str, _Facts], entries: dict[str, _Entry]
+) -> None:
+    """Keep the facts of contents that are known."""
+    from json import dumps
+
+    known = {
+        path: told
+        for path, told in facts.items()
+        if told and _line(entries.get(path, "")).partition(" ")[0] == told[0]
+    }
+    body = dumps(known, separators=(",", ":")).encode()
+    write_sealed(_file_of_facts(file), header, b'"facts": %b}' % body)
 
 
 def read_sealed(file: str, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unknown shape
