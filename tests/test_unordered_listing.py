@@ -587,3 +587,28 @@ def test_what_finds_rows_by_a_key_or_tells_of_all_together_shows_no_order(
 ) -> None:
     told = findings(f"import os\n{code}\n", "DET203")
     assert [each.confidence.name.lower() for each in told] == [found] * bool(found)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("read(name).to_csv('all.csv')", "likely"),
+        ("np.save('all.npy', read(name))", "likely"),
+        ("read(name).save(os.path.join(out, 'last.png'))", "likely"),
+        ("read(name).to_csv('now.csv')\n    send(name, 'now.csv')", "possible"),
+        ("for each in sorted(os.listdir(name)):\n        read(name, each).to_csv(each)", "possible"),
+        ("for each in sorted(os.listdir(name)):\n        np.save(each, read(name, each))", "possible"),
+        ("for each in sorted(Path(name).glob('*')):\n        read(each).to_csv(each.name)", "possible"),
+        ("read(name).to_csv(f'{out}/{name}.csv')", ""),
+        ("for each in sorted(glob.glob(f'{name}/*')):\n        read(each).to_csv(each)", ""),
+        ("for each in sorted(os.listdir(name)):\n        read(each).to_csv(name + each)", ""),
+        ("if name == out:\n        read(name).to_csv('all.csv')", ""),
+        ("read(name).to_csv()", ""),
+    ],
+)
+def test_the_last_round_decides_what_a_file_holds_that_each_of_them_writes(
+    findings: Callable[..., list[Finding]], body: str, found: str
+) -> None:
+    code = f"import numpy as np\n\ndef f(d, out):\n  for name in os.listdir(d):\n    {body}\n"
+    told = findings(HEADER + code, "DET203")
+    assert [each.confidence.name.lower() for each in told] == [found] * bool(found)

@@ -14,6 +14,12 @@ WRITERS = {
     **dict.fromkeys(words("json.dump pickle.dump torch.save yaml.dump yaml.safe_dump"), 1),
     "shutil.copyfileobj": 1,
 }
+# Methods by which a table is written out or shown with the names of its columns, by which others
+# find these.
+OF_TABLES = frozenset(
+    f"to_{each}"
+    for each in words("csv excel feather hdf html json latex markdown parquet sql string")
+)
 # What tells a data base something; it keeps new rows in the order in which they come, …
 TELLING = words("execute executemany sql")
 # … unless it looks for a row that has the same key.

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, written
-from detlint.dataflow.loops.rounds import Judge, looped, numbered
+from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
+from detlint.dataflow.slices import closure
 from detlint.models import files, names
 from detlint.models.containers import ADDING, COMMUTING
 from detlint.models.training import BACKWARDS
@@ -52,6 +53,8 @@ class Calls(Judge):
         elif self._works_alone(call):
             if self._gives_number(call):
                 yield from numbered(call)
+            else:
+                yield from self._overwritten(call)
         elif self._writes_shared(call) or self._containers.keeps_first(call):
             yield from looped(call)
         else:
@@ -121,6 +124,37 @@ class Calls(Judge):
                 or self._round.is_shared(owner)
             )
         return names.works_on_file(written(call))
+
+    def _overwritten(self, call: Op) -> Iterator[Use]:
+        """``read(element).to_csv("a.csv")``: the file of the last round stays; assumed where other
+        files may be of the same name, or the round reads what it wrote."""
+        place = self._place_written(call)
+        if place is None or self._round.tells_element(place) or self._grows(call):
+            return
+        read = any(
+            is_same(place, each)
+            for other in self._round.ops
+            if other.place > call.place
+            and other.code == "call"
+            and not self._orders.messages.is_log(other)
+            for each in other.args[1:]
+        )
+        yield from looped(call, assumed=read or place in self._round.own)
+
+    def _place_written(self, call: Op) -> Op | None:
+        """Where a call writes what it is a method of, or what it is given."""
+        for name in self._values.called(call):
+            if name in files.WRITERS:
+                return call.args[files.WRITERS[name] + 1]
+        plain = [each for name, each in call.arguments() if name is None]
+        writes = written(call) in files.OF_TABLES or names.writes(written(call))
+        method = call.args[0].code == "attr" and call.args[0].args[0] in self._round.own
+        return plain[0] if method and writes and plain and self._round.is_place(plain[0]) else None
+
+    def _grows(self, call: Op) -> bool:
+        """Whether what is written holds what the rounds before left, too."""
+        made = closure(call.args, lambda op: op.args if op.within(self._round.region) else ())
+        return any(map(self._round.is_joint, made))
 
     def _gives_shared(self, call: Op) -> bool:
         """``clip.write_frames(log)``, where ``log`` was there before."""

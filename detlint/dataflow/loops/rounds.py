@@ -257,6 +257,16 @@ class Round:
         at_dot = bool(parted) and whole.args[1].name == "."
         return at_dot or not _STEMS.isdisjoint(self.values.called(whole))
 
+    def tells_element(self, place: Op) -> bool:
+        """Whether a place is made of more of the element than names of what lies in that folder."""
+        return any(each in self.elements for each in closure([place], self._parts_of_place))
+
+    def _parts_of_place(self, op: Op) -> list[Op]:
+        if "os.listdir" in self.values.called(op):
+            return []
+        bare = op.code == "attr" and op.name in ("name", "stem") and op.args[0].code == "iter"
+        return [] if bare and op.args[0] not in self.elements else self._own_parts(op)
+
     def may_meet_again(self, key: Op, value: Op) -> bool:
         """``for line in open(name): found[line] = name``: several elements may hold a key."""
         parts = list(closure([value], self._own_parts))

@@ -26,7 +26,7 @@ from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
 from detlint.index.imports import code_imports
 from detlint.journal import ended
-from detlint.models import containers, frames, names
+from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
@@ -51,15 +51,6 @@ _HANDED_ON = (
 )
 # Libraries whose functions yield to a window how far they are.
 _WINDOWS = ("gradio", "streamlit")
-# Methods by which a table is written out or shown with the names of its columns, by which others
-# find these.
-_WRITING = frozenset(
-    f"to_{each}"
-    for each in (
-        *("csv", "excel", "feather", "hdf", "html", "json", "latex", "markdown", "parquet"),
-        *("sql", "string"),
-    )
-)
 # What a message is made with, of so many operations at most.
 _TOLD_WITH = frozenset(
     (
@@ -832,7 +823,7 @@ class Orders:
         elif word in containers.OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
-            named = flow.columns and word in _WRITING
+            named = flow.columns and word in files.OF_TABLES
             yield Use(attribute, f"asked for .{word}", assumed=named)
         else:
             yield from self._popped(call, attribute)
