@@ -612,3 +612,39 @@ def test_the_last_round_decides_what_a_file_holds_that_each_of_them_writes(
     code = f"import numpy as np\n\ndef f(d, out):\n  for name in os.listdir(d):\n    {body}\n"
     told = findings(HEADER + code, "DET203")
     assert [each.confidence.name.lower() for each in told] == [found] * bool(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import sys\nsys.path.append(glob.glob('dist/*')[0])", "possible"),
+        ("import sys\nfor each in glob.glob('libs/*'):\n    sys.path.insert(0, each)", "possible"),
+        ("import sys\nsys.argv.append(glob.glob('dist/*')[0])", "likely"),
+        ("import sys\nfirst = glob.glob('x/*')[0]\nsys.path.append(first)\nrun(first)", "likely"),
+    ],
+)
+def test_where_python_looks_for_modules_is_possible(
+    findings: Callable[..., list[Finding]], code: str, found: str
+) -> None:
+    told = findings(f"{HEADER}{code}\n", "DET203")
+    assert [each.confidence.name.lower() for each in told] == [found]
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "found"),
+    [
+        ("int(name.split('_')[1]) == step", "name", "possible"),
+        ("float(re.search('a(.*)', name).group(1)) == step", "load(name)", "possible"),
+        ("last and int(name[4:-3]) == step", "name", "possible"),
+        ("name == step", "name", ""),
+        ("int(load(name)) == step", "name", "likely"),
+        ("len(name) == step", "name", "likely"),
+        ("int(name[4:-3]) >= step", "name", "likely"),
+    ],
+)
+def test_the_file_with_a_number_in_its_name_is_mostly_one(
+    findings: Callable[..., list[Finding]], test: str, value: str, found: str
+) -> None:
+    loop = f"for name in os.listdir(d):\n        if {test}:\n            return {value}"
+    told = findings(f"{HEADER}import re\n\ndef f(d, step, last):\n    {loop}\n", "DET203")
+    assert [each.confidence.name.lower() for each in told] == [found] * bool(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from detlint.models.model import Names
+from detlint.models.model import Names, words
 
 
 class Listing(NamedTuple):
@@ -73,6 +73,11 @@ is_file_system = Names(
     """
 )
 
+# What tells Python, or the loader of libraries, where to look for code.
+FINDING_CODE = words(
+    """ctypes.CDLL ctypes.cdll.LoadLibrary os.add_dll_directory site.addsitedir sys.path.append
+    sys.path.extend sys.path.insert"""
+)
 # What a variable is called that may hold a wildcard.
 _PATTERN = re.compile(
     r"pattern|glob|wild|regex|expr|search|match|mask|template|query|(?:^|_)(?:names|files|paths)$",

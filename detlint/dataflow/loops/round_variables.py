@@ -30,7 +30,7 @@ class Variables(Judge):
             return  # what a call gives is judged where it is called
         kept = op.args[0] in self._round.own and not self._round.is_unique_match(op)
         if kept and not self._orders.is_unused(op.function):
-            yield from looped(op)
+            yield from looped(op, assumed=self._round.seems_match(op))
 
     def on_yield(self, op: Op) -> Iterator[Use]:
         if not self._round.calls and not (self._round.own | self._round.counters).isdisjoint(
@@ -84,7 +84,7 @@ class Variables(Judge):
             return
         kept = value in self._round.own and self._effects.is_read(joint, value)
         if kept and not self._has_no_order(value):
-            yield from looped(value, assumed=self._is_ranked(joint))
+            yield from self._left(value, joint)
 
     def _is_ranked(self, held: Op) -> bool:
         """Whether what a variable holds at last is sorted before anything else reads it, so that no
@@ -107,7 +107,11 @@ class Variables(Judge):
             for value in self._leaves(op):
                 kept = value in self._round.own and not self._is_old_state(value)
                 if kept and not self._has_no_order(value):
-                    yield from looped(value, assumed=self._is_ranked(op))
+                    yield from self._left(value, op)
+
+    def _left(self, value: Op, held: Op) -> Iterator[Use]:
+        """What a round leaves in a variable, which holds it at last."""
+        yield from looped(value, assumed=self._round.seems_match(value) or self._is_ranked(held))
 
     def _element_left(self) -> Iterator[Use]:
         """``for path in paths: …``, then ``path``: the last one, or that at which it stopped."""

@@ -9,6 +9,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.slices import closure
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,12 @@ _HELD = frozenset(("attr", "augment", "change", "item", "store_item"))
 _MADE = frozenset(["call", "comprehension", "dict", "list", "set"])
 _STEMS = frozenset(("os.path.split", "os.path.splitext"))
 _PARTS = frozenset(("partition", "rpartition", "rsplit", "split"))
+_NUMBERS = frozenset(("builtins.float", "builtins.int"))
+# What takes a part of a name.
+_OF_NAMES = _PARTS | words(
+    """basename findall fullmatch group groupdict groups lower lstrip match removeprefix
+    removesuffix replace rstrip search splitext str strip"""
+)
 _ASKS = "is_set"  # of an event, as a handler of signals sets it
 _CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
@@ -180,21 +187,34 @@ class Round:
 
     def is_unique_match(self, op: Op) -> bool:
         """``if name == wanted: return name``."""
+        return any(map(self._names_element, self._asked_for(op)))
+
+    def seems_match(self, op: Op) -> bool:
+        """``if int(STEP.search(name)[1]) == step: return name``: few names have the same number."""
+        return any(map(self._is_number_in_name, self._asked_for(op)))
+
+    def _asked_for(self, op: Op) -> Iterator[Op]:
+        """What of the element has to equal something else that it runs."""
         for region in op.region.around():
             if region is self.region:
-                return False
-            test = region.head
-            if region.kind == "if" and test is not None and self._is_equality(test.args[0]):
-                return True
-        return False
+                return
+            if region.kind == "if" and region.head is not None:
+                yield from self._equals(region.head.args[0])
 
-    def _is_equality(self, test: Op) -> bool:
+    def _equals(self, test: Op) -> Iterator[Op]:
         if test.code == "boolean" and test.name == "And":
-            return any(map(self._is_equality, test.args))
-        if test.code != "compare" or test.name != ("Eq",):
+            for each in test.args:
+                yield from self._equals(each)
+        elif test.code == "compare" and test.name == ("Eq",):
+            own = [each for each in test.args if each in self.own]
+            yield from own if len(own) == 1 else ()
+
+    def _is_number_in_name(self, op: Op) -> bool:
+        if _NUMBERS.isdisjoint(self.values.called(op)):
             return False
-        own = [each for each in test.args if each in self.own]
-        return len(own) == 1 and self._names_element(own[0])
+        parts = list(closure(op.args[1:], self._own_parts))
+        calls = (word_of(each) for each in parts if each.code == "call")
+        return not self.elements.isdisjoint(parts) and all(each in _OF_NAMES for each in calls)
 
     def _names_element(self, op: Op) -> bool:
         return any(is_name_of(op, each) for each in self.elements)

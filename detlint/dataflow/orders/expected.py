@@ -153,6 +153,16 @@ def is_installed(values: Values, call: Op) -> bool:
     return any(listings.is_installed(text) for text in [*written, *below] if isinstance(text, str))
 
 
+def finds_code(values: Values, op: Op) -> bool:
+    """``sys.path.append(glob.glob("dist/*.egg")[0])``: where modules are looked for by their names,
+    of which code expects one place."""
+    taken = [use for use in op.uses if use.code == "call"] if op.code == "item" else [op]
+    calls = [each.args[1] if each.code == "change" else each for each in taken]
+    return bool(calls) and all(
+        not listings.FINDING_CODE.isdisjoint(values.called(each)) for each in calls
+    )
+
+
 def _names(op: Op) -> Iterator[str]:
     if op.code == "param":
         yield str(op.name[1])

@@ -188,8 +188,8 @@ class Orders:
             for use in self.at(each, value, flow):
                 if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
                     continue
-                drawn = use.assumed or self.messages.is_drawn(use.op)
-                found = use._replace(assumed=drawn)
+                aside = self.messages.is_drawn(use.op) or expected.finds_code(self.values, use.op)
+                found = use._replace(assumed=use.assumed or aside)
                 if not self.calls:
                     self._told.setdefault(key, found)
                 yield found
