@@ -169,3 +169,61 @@ def test_an_order_that_only_figures_show(
     top = f"{IMPORTS}from glob import glob\nfigure, axes = plt.subplots(9)\n"
     project({"look.py": f"{top}{lines}\nnp.save('x', x)\n"})
     assert told(capsys, "DET203") == found
+
+
+PICTURES = """\
+import random
+import torch
+
+torch.manual_seed(0)
+
+
+def fit(model, batches, opt, logger):
+    shown = random.randrange(len(batches))
+    for i, x in enumerate(batches):
+        y = model(x)
+        y.mean().backward()
+        opt.step()
+        if i == shown:
+            {}
+    return y
+
+
+torch.save(fit(*make()), 'a.pt')
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("save_image(y, f'{i}.png')", "possible"),
+        ("for each in y:\n                cv2.imwrite('a.png', crop(each))", "possible"),
+        ("logger.add_images('y', y, i)", "possible"),
+        (
+            "grid = []\n            grid.append(y)\n            logger.add_image('y', grid)",
+            "possible",
+        ),
+        (
+            "x = crop(x)\n            os.makedirs('a')\n            save_image(x, 'a/b.png')",
+            "possible",
+        ),
+        ("torch.save(y, f'{i}.pt')", "likely"),
+        ("y = crop(y)\n            save_image(y, 'a.png')", "likely"),
+        ("batches.append(y)\n            save_image(y, 'a.png')", "likely"),
+        ("save_image(model(x), 'a.png')", "likely"),
+        ("save_image(y, 'a.png')\n            break", "likely"),
+    ],
+)
+def test_a_draw_that_picks_which_picture_is_kept_of_a_training(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: str
+) -> None:
+    project({"fit.py": PICTURES.format(lines)})
+    assert told(capsys, "DET102") == [found]
+
+
+def test_a_draw_that_picks_which_picture_is_made_is_a_result_where_nothing_is_trained(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = PICTURES.format("save_image(y, f'{i}.png')").replace("        y.mean().backward()\n", "")
+    project({"make.py": text.replace("        opt.step()\n", "")})
+    assert told(capsys, "DET102") == ["likely"]

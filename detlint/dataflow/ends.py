@@ -7,13 +7,15 @@ from enum import Flag, auto
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
-from detlint.dataflow.slices import closure, states_before
+from detlint.dataflow.slices import ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
 from detlint.models.model import words
+from detlint.models.roles import TRAINING_STEPS
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from detlint.dataflow.ir import Op, Region
 
@@ -27,6 +29,9 @@ _CONVERTING = frozenset(
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
 _LEAVING = frozenset(("augment", "change", "return", "store_attr", "store_item", "yield"))
+_STORING = frozenset(("augment", "change", "delete", "store_attr", "store_item"))
+_ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield_from"))
+_FOLDERS = frozenset(("makedirs", "mkdir"))
 _SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
 _MOST = 60  # what is made of one value
 
@@ -108,17 +113,53 @@ def _made_by(op: Op) -> Sequence[Op]:
 
 
 def _only_tells(test: Op) -> bool:
-    """Whether a test decides no more than what is printed, or of how many things that is."""
-    sides = {each.region for each in test.function.ops if each.region.head is test}
+    """Whether a test decides no more than what is printed or shown, or of how many things that
+    is."""
+    after = test.function.ops[test.place :]
+    sides = {side for each in after for side in each.region.around() if side.head is test}
     statements = [each for side in sides for each in getattr(side.node, "body", ())]
     statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
     if not statements or any(side.kind not in ("if", "else") for side in sides):
         return False
     if all(isinstance(each, ast.Break) for each in statements):
         return _only_shows(test.loop)
-    dropped = [each for side in sides for each in side.ops() if each.code == "drop"]
-    told = [each for each in dropped if _is_told(each.args[0])]
-    return all(isinstance(each, ast.Expr) for each in statements) and len(told) == len(dropped)
+    ops = [each for side in sides for each in side.ops()]
+    dropped = [each.args[0] for each in ops if each.code == "drop"]
+    fills = [each for each in dropped if any(use.code == "change" for use in each.uses)]
+    told = [each for each in dropped if _is_told(each) or _keeps_picture(each)]
+    made = (each for each in dropped if word_of(each) in _FOLDERS)
+    return bool(told) and {*dropped} == {*told, *fills, *made} and not _leaves(ops, sides)
+
+
+def _leaves(ops: Sequence[Op], sides: Collection[Region]) -> bool:
+    """Whether a branch leaves something behind, leaves a loop or function, or has a network answer,
+    which may draw."""
+
+    def is_inside(op: Op) -> bool:
+        return any(map(op.within, sides))
+
+    for op in ops:
+        changed = op.args[:1] if op.code in _STORING else ()
+        outer = any(not is_inside(each) for each in closure(changed, states_before))
+        if outer or op.code in _ENDING or (op.code == "call" and names.is_network(word_of(op))):
+            return True
+        if any(not is_inside(use) and not _is_idle_joint(use) for use in op.uses):
+            return True
+    return False
+
+
+def _is_idle_joint(op: Op) -> bool:
+    """Whether branches join there, and nothing reads what they gave."""
+    return all(each.code == "phi" for each in ahead([op], ("phi",))) and not any(
+        True for _ in readers(op)
+    )
+
+
+def _keeps_picture(call: Op) -> bool:
+    """``save_image(x, "a.png")``, which is for people to look at where something is trained."""
+    if call.code != "call" or not names.keeps_picture(word_of(call)):
+        return False
+    return says_in_code(call.function.unit.text, TRAINING_STEPS)
 
 
 def _only_shows(loop: Region | None) -> bool:

@@ -7,7 +7,7 @@ from detlint.models.roles import DRAWING
 
 # How what draws is called, where it is not seen what that is.
 OWNERS = words("ax axes axs fig plt pyplot vis visualizer viz")
-SHOWS = words("display imshow")
+SHOWS = words("add_figure add_image add_images display imshow")
 _DRAWS = Names(f"{{{','.join(DRAWING)}}}.**.*", "wandb.{Image,Plotly}")
 # What of these gives data.
 _READS = Names(

@@ -468,6 +468,14 @@ def is_aside(name: str) -> bool:
 says_picture = says("plot visualise visualize visualisation visualization viz")
 
 
+_is_of_picture = says("image images img imgs picture pictures")
+
+
+def keeps_picture(word: str) -> bool:
+    """``save_image``, ``imwrite``."""
+    return word in ("imsave", "imwrite") or (writes(word) and _is_of_picture(word))
+
+
 # Whether what is asked holds for most calls, or whenever something is trained.
 says_usual = says("name prob rand random rank shuffle train training")
 

@@ -61,6 +61,7 @@ TRAINS = (
     *(".backward(", ".fit(", ".fit_generator(", ".train_on_batch(", ".train()", ".step("),
     *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
 )
+TRAINING_STEPS = ("backward(", ".fit(")
 TRAIN = "train"  # a method that does so if it is given more than a mode
 # What draws windows or pages for a person who uses it, or answers requests.
 INTERFACES = words(

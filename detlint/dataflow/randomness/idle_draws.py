@@ -14,6 +14,7 @@ from detlint.dataflow.slices import behind
 from detlint.index.facts import HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
+from detlint.models.roles import TRAINING_STEPS
 from detlint.models.training import says_training
 from detlint.syntax.layout import says_in_code
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _PICKS = words("choice choices permutation randint randperm randrange sample")
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
-_TRAINS = ("backward(", ".fit(")
 _MOST = 60  # what a test is made of
 
 
@@ -142,7 +142,7 @@ def _is_commanded(draw: Op) -> bool:
 def _is_no_result(draw: Op) -> bool:
     """Whether what a function shows that draws pictures is no result of its program."""
     text = draw.function.unit.text
-    return not says_in_code(text, _KEEPS) or says_in_code(text, _TRAINS)
+    return not says_in_code(text, _KEEPS) or says_in_code(text, TRAINING_STEPS)
 
 
 def _picks_any(draw: Op) -> bool:
