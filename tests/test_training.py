@@ -147,6 +147,9 @@ if __name__ == "__main__":
     [
         ("device='cpu'", "possible"),
         ("'cpu'", "possible"),
+        ("'mps'", "possible"),
+        ("'mps' if small else 'cpu'", "possible"),
+        ("'mps' if small else 'cuda'", "likely"),
         ("", "likely"),
         ("load('cpu')", "likely"),
     ],

@@ -678,11 +678,12 @@ class FactReader:
                 yield Found(op, "cuda")
 
     def of_devices(self, call: Op) -> str | None:
-        """Calls that say where tensors lie: "cpu", or elsewhere for all that is seen."""
+        """Calls that say where tensors lie: "cpu" where no card of NVIDIA's or AMD's may be meant."""
         word = word_of(call)
         told = call.given("device", 0 if word == "to" else None)
         if told is not None and (word != "to" or not tensors.is_type(told)):
-            return "cpu" if self._choices.of(told) == {"cpu"} else ""
+            chosen = self._choices.of(told)
+            return "cpu" if chosen and chosen <= trainers.WITHOUT_CUDA else ""
         return "" if word == "cuda" or word.startswith("set_default_") else None
 
     def of_generators(self, call: Op) -> str | None:

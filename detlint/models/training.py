@@ -74,6 +74,7 @@ DEVICES = (
     *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".to(", ".cpu(", "xpu"),
     *(*CHOOSING, "_npu", '"mps"', "'mps'", "xla"),
 )
+WITHOUT_CUDA = frozenset(("cpu", "mps"))
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # What classes of libraries that train a module of torch are given.
 GIVEN_TO_TRAINERS = words("criterion optimizer optimizer_fn torch_model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
-from detlint.models.training import CHOOSING, DEVICES
+from detlint.models.training import CHOOSING, DEVICES, WITHOUT_CUDA
 from detlint.models.varying import BY_SIZE, is_model
 from detlint.rule import Confidence, Example, Rule
 
@@ -22,7 +22,7 @@ _TORCH = (
     *("sentence_transformers", "setfit", "peft", "ultralytics", "flair", "adapters"),
 )
 _PLAIN = ("torch", "torchvision")
-_CPU = ('"cpu"', "'cpu'")
+_WITHOUT_CUDA = tuple(f"{q}{each}{q}" for each in sorted(WITHOUT_CUDA) for q in "\"'")
 _TRAINED = "trained here"
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
@@ -62,8 +62,9 @@ class DeterminismNeverEnabled(Rule):
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
-    - all devices are the CPU, by what calls pass, or none is named and NumPy gets tensors as they
-      are (`x.numpy()`): there little differs. So it is where none is named and no layer seen
+    - all devices are `cpu` or `mps`, by what calls pass, or none is named and NumPy gets tensors as
+      they are (`x.numpy()`): there little differs, or nothing says what. So it is where none is
+      named and no layer seen
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper,
@@ -196,6 +197,6 @@ def _place(program: Program) -> str:
     if not any(program.holding(*DEVICES)):
         # None but tensors on the CPU can be handed to NumPy as they are.
         return "cpu" if any(program.holding(".numpy()")) else "?"
-    named = any(program.holding(*_CPU)) and not any(program.holding("is_available("))
+    named = any(program.holding(*_WITHOUT_CUDA)) and not any(program.holding("is_available("))
     places = {each.fact.what for each in program.facts("devices")} if named else set()
     return "cpu" if places == {"cpu"} else ""
