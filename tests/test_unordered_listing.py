@@ -596,9 +596,18 @@ def test_what_finds_rows_by_a_key_or_tells_of_all_together_shows_no_order(
         ("np.save('all.npy', read(name))", "likely"),
         ("read(name).save(os.path.join(out, 'last.png'))", "likely"),
         ("read(name).to_csv('now.csv')\n    send(name, 'now.csv')", "possible"),
-        ("for each in sorted(os.listdir(name)):\n        read(name, each).to_csv(each)", "possible"),
-        ("for each in sorted(os.listdir(name)):\n        np.save(each, read(name, each))", "possible"),
-        ("for each in sorted(Path(name).glob('*')):\n        read(each).to_csv(each.name)", "possible"),
+        (
+            "for each in sorted(os.listdir(name)):\n        read(name, each).to_csv(each)",
+            "possible",
+        ),
+        (
+            "for each in sorted(os.listdir(name)):\n        np.save(each, read(name, each))",
+            "possible",
+        ),
+        (
+            "for each in sorted(Path(name).glob('*')):\n        read(each).to_csv(each.name)",
+            "possible",
+        ),
         ("read(name).to_csv(f'{out}/{name}.csv')", ""),
         ("for each in sorted(glob.glob(f'{name}/*')):\n        read(each).to_csv(each)", ""),
         ("for each in sorted(os.listdir(name)):\n        read(each).to_csv(name + each)", ""),

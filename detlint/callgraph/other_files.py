@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.python_files import PythonFiles
 from detlint.callgraph.roles import is_below_tests
+from detlint.callgraph.table_readers import Readers
 from detlint.dataflow.memory.parameters import fillers
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit, Units
@@ -17,13 +18,14 @@ from detlint.index.requirements import is_older, requirements
 from detlint.sources.paths import relative, slashed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.index.imports import Import
     from detlint.index.index import Index
 
 
 _LISTING = ("parameters(",)
+_STARTS = ("__main__",)
 _MOST = 1_000  # files around one in which it is looked up who imports something
 _MANY = 24  # files that have a function, which are asked what they give it
 _WAYS = 200  # names by which files have one, those that only hand it on included
@@ -143,6 +145,7 @@ class OtherFiles:
             "installed": self._installed,
             "lacks": self._lacks,
             "named": self._named,
+            "reads": self._reads_table,
             "trains": self._trains,
         }
         return answers[question](home, *words)
@@ -225,6 +228,19 @@ class OtherFiles:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
 
+    def reader(self, unit: Unit, kind: str, *names: str) -> str:
+        """The file of a project that may read a table which a file writes, for a training or to
+        split it: of a kind, under one of some names with stars for what is not seen; "" if none
+        does."""
+        found: str = self._asked_for("reads", self._real(unit.source.path), kind, *names)
+        return found
+
+    def _reads_table(self, home: str, kind: str, *names: str) -> str:
+        if self.alone:
+            return ""
+        found = Readers(self._index, self._files(), self).of(kind, names)
+        return "the same file" if found == home else self._shown(found) if found else ""
+
     def fill_parameters(self, unit: Unit) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a model
         their first values."""
@@ -270,13 +286,27 @@ class OtherFiles:
 
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""
-        importers, modules = self._importers(self._around(path)), self._modules(self._root_of(path))
+        return self._imported_by(closure([path], partial(self._importing_module, path)))
+
+    def _importing_module(self, home: str, imported: str) -> list[str]:
+        importers, module = self._importers(self._around(home)), module_of(imported)
+        return [*importers.get(module, ()), *importers.get(f".{module}", ())]
+
+    def _imported_by(self, paths: Iterable[str]) -> list[str]:
+        first, *rest = paths
+        modules = self._modules(self._root_of(first))
+        return modules.closure([first, *rest], self._index.imports)
+
+    def trains_with(self, path: str) -> bool:
+        """Whether programs that import a file train, as far as names of modules tell. What others
+        import of a program is how it starts, and not what it reads."""
 
         def importing(imported: str) -> list[str]:
-            module = module_of(imported)
-            return [*importers.get(module, ()), *importers.get(f".{module}", ())]
+            starts = imported != path and self._index.holds(imported, _STARTS)
+            return [] if starts else self._importing_module(path, imported)
 
-        return modules.closure(closure([path], importing), self._index.imports)
+        beside = self._imported_by(closure([path], importing))
+        return any(self._index.facts(each, "trains") for each in beside)
 
     def _around(self, path: str) -> str:
         """The largest folder around a file that has not too many files."""

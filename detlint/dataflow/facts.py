@@ -678,7 +678,7 @@ class FactReader:
                 yield Found(op, "cuda")
 
     def of_devices(self, call: Op) -> str | None:
-        """Calls that say where tensors lie: "cpu" where no card of NVIDIA's or AMD's may be meant."""
+        """Calls that say where tensors lie: "cpu" where none that has CUDA is meant."""
         word = word_of(call)
         told = call.given("device", 0 if word == "to" else None)
         if told is not None and (word != "to" or not tensors.is_type(told)):

@@ -20,6 +20,31 @@ OF_TABLES = frozenset(
     f"to_{each}"
     for each in words("csv excel feather hdf html json latex markdown parquet sql string")
 )
+# Keywords that say which file a table is written to, or read from.
+PLACES = words("excel_writer file filepath_or_buffer fname io path path_or_buf path_or_buffer")
+# What reads tables and lists of samples, with the kind that it is of.
+READERS = {
+    **dict.fromkeys(
+        words("pandas.read_csv pandas.read_table polars.read_csv polars.scan_csv"), "text"
+    ),
+    **dict.fromkeys(words("csv.reader csv.DictReader numpy.loadtxt numpy.genfromtxt"), "text"),
+    **dict.fromkeys(words("builtins.open io.open codecs.open datasets.load_dataset"), "text"),
+    **dict.fromkeys(words("json.load pandas.read_json"), "json"),
+    **{
+        f"{library}.read_{kind}": kind
+        for library in ("pandas", "polars")
+        for kind in ("excel", "feather", "hdf", "parquet", "pickle")
+    },
+}
+# The kinds of what methods of tables write: `to_csv`; other kinds are called as they are.
+KINDS = {"csv": "text", "json": "json", **{x: x for x in words("excel feather hdf parquet pickle")}}
+# What reads files that hold no samples.
+OTHER_READERS = ("configparser.", "omegaconf.", "pickle.", "toml", "torch.", "yaml.")
+# What is given the name of a file, or what writes into one.
+BY_NAME = words(
+    """builtins.open codecs.open csv.DictReader csv.DictWriter csv.reader csv.writer gzip.open
+    io.open pandas.ExcelWriter"""
+)
 # What tells a data base something; it keeps new rows in the order in which they come, …
 TELLING = words("execute executemany sql")
 # … unless it looks for a row that has the same key.

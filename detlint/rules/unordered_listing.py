@@ -40,6 +40,7 @@ class UnorderedListing(Rule):
     - the lists and walks of `tf.io.gfile`, by their old names too
     - `os.walk` and `Path.walk`, for the folders and for the files of each
     - a dict that is filled in that order, where it is gone through, also in another file
+    - one file that each round of a loop writes anew: what the last one wrote stays
     - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
     Lowers the confidence:
@@ -48,6 +49,13 @@ class UnorderedListing(Rule):
       reported as *possible*. So is what stands in for an argument that all calls of the project
       pass. So are sums of floats that are only printed, tables that are sorted later, lines of a
       log, and digests that are only compared
+    - rows of a table or lines of a file that name the file each is of, beside other things:
+      *possible*, as long as nothing of the project goes by their order. It does where rows are cut,
+      picked by place or numbered, and where a program reads tables of that name and kind which
+      trains or splits: also by a name that it is given. So does a script or a configuration that
+      names the table. What holds nothing but names is *likely*: a list of samples
+    - places where Python looks for modules (`sys.path`), the file with a number in its name, and a
+      file that other rounds may write under the same name: *possible*
     - code that belongs to what asks a model for answers, in a file that trains none. Code
       that no program runs which has its file
 

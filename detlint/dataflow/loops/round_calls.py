@@ -43,7 +43,14 @@ class Calls(Judge):
             call in self._round.own or self._is_closure(call)
         ) and not self._round.is_unique_match(op):
             for use in self._dropped(call):
-                yield use._replace(assumed=use.assumed or noted)
+                written = self._written_row(call)
+                yield written or use._replace(assumed=use.assumed or noted)
+
+    def _written_row(self, call: Op) -> Use | None:
+        """``table.writerow([path, size])``."""
+        row = call.args[1:] if written(call) in ("write", "writerow") else ()
+        named = self._round.names_files(*row[:1])
+        return self._orders.tables.written(call, call) if named else None
 
     def _dropped(self, call: Op) -> Iterator[Use]:
         changes = any(each.code == "change" for each in call.uses)  # which is judged by itself

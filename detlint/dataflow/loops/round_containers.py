@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, path_of, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
-from detlint.dataflow.orders.use import Flow, Use
+from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure, readers, states_before
 from detlint.models import files, names
@@ -149,6 +149,7 @@ class Containers(Judge):
             return
         table = _table(owner)
         assert table is not None  # noqa: S101 - what `_holds_group` says
+        flow = flow._replace(named=not flow.keyed and self._has_column_of_names(table))
         if self._round.stops:
             yield from looped(op)
         elif self._is_of_job(owner):
@@ -157,6 +158,21 @@ class Containers(Judge):
             yield from self._of_groups(op, *self._outermost(owner, table, flow))
         elif not self._has_own_lists(table):
             yield from self._of_keys(table, flow)
+
+    def _has_column_of_names(self, table: Op) -> bool:
+        """``table["path"].append(path)``, beside other columns, of each file of a listing."""
+        made = self._effects.made(table)
+        added = [x.args[1] for x in self._round.ops if x.code == "change" and x.name == "append"]
+        columns = {}
+        for call in added:
+            held = call.args[0].args[0] if call.args[0].code == "attr" else call
+            if (
+                held.code == "item"
+                and held.args[1].text
+                and self._effects.made(held.args[0]) is made
+            ):
+                columns[held.args[1].text] = call.args[1:]
+        return len(columns) > 1 and any(map(self._round.is_name_of_file, columns.values()))
 
     def _outermost(self, owner: Op, table: Op, flow: Flow) -> tuple[Op, Flow]:
         """``data["train"]["names"]``: the dict that holds the others, and what is followed of it;
@@ -193,7 +209,7 @@ class Containers(Judge):
         # Where the lists are sorted, the keys still stand in the order in which they were met.
         found = self._read_from(holder, _KEYS if is_sorted else flow)
         if found is not None:
-            yield Use(found.op, "looped over", found.assumed)
+            yield found.said("looped over")
         elif not (is_sorted or flow.keyed) and any(
             each.code in ("attr", "param") for each in holder.states
         ):
@@ -224,16 +240,19 @@ class Containers(Judge):
     def _read_from(self, holder: Holder, flow: Flow) -> Use | None:
         """The first use of a container after the loop."""
         end = self._round.region.end
+        found = None
         start = bisect_left(holder.reads, end, key=lambda each: each[0].place)
         for each, value in islice(holder.reads, start, None):
             if each.place >= holder.silent_from.get(flow, math.inf):
-                return None
-            use = next(self._orders.at(each, value, flow), None)
+                return found
+            use = first_of(self._orders.at(each, value, flow))
             if use is not None and not self._orders.messages.is_shown(use.op):
-                return use
-        if not self._orders.calls:
+                if not use.is_of_rows:
+                    return use
+                found = found or use
+        if found is None and not self._orders.calls:
             holder.silent_from[flow] = min(holder.silent_from.get(flow, math.inf), end)
-        return None
+        return found
 
     def _is_apart(self, owner: Op, values: Sequence[Op]) -> bool:
         """Whether each round adds to a list of its own, and what it adds depends on no other."""
@@ -318,9 +337,12 @@ class Containers(Judge):
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
         whole = not keyed and is_empty(self._effects.made(op)) and self._adds_whole(op)
-        before = self._orders.first(op, Flow(keyed=keyed, filled=True, whole=whole))
+        row = op.args[1].args[1:] if op.name in ("append", "extend") else ()
+        named = not keyed and self._round.names_files(*row)
+        flow = Flow(keyed=keyed, filled=True, whole=whole, named=named)
+        before = self._orders.first(op, flow)
         if before is not None:
-            yield Use(before.op, "looped over", before.assumed)
+            yield before.said("looped over")
         elif keyed:
             yield from self._read_as_field(op)
         elif self._effects.escapes(op):

@@ -12,7 +12,7 @@ from detlint.dataflow.slices import closure, readers
 from detlint.models import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Op
 
@@ -111,7 +111,14 @@ class Variables(Judge):
 
     def _left(self, value: Op, held: Op) -> Iterator[Use]:
         """What a round leaves in a variable, which holds it at last."""
-        yield from looped(value, assumed=self._round.seems_match(value) or self._is_ranked(held))
+        rows = value.args[1:] if word_of(value) in ("append", "concat") else ()
+        named = self._round.names_files(*_without(held, rows))
+        found = self._orders.first(value, Flow(filled=True, named=True)) if named else None
+        if found is not None and found.is_of_rows:
+            yield found
+        else:
+            sought = self._round.seems_match(value) or self._is_ranked(held)
+            yield from looped(value, assumed=sought)
 
     def _element_left(self) -> Iterator[Use]:
         """``for path in paths: …``, then ``path``: the last one, or that at which it stopped."""
@@ -208,8 +215,11 @@ class Variables(Judge):
         if self._seems_whole(value):
             yield Use(value, "looped over", assumed=True)
         elif not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
-            found = self._orders.first(value, Flow(filled=True))
-            if found is not None or lattice.may_be(before, "float", "?"):
+            named = self._round.names_files(value.args[1])
+            found = self._orders.first(value, Flow(filled=True, named=named))
+            if found is not None and found.is_of_rows:
+                yield found
+            elif found is not None or lattice.may_be(before, "float", "?"):
                 told = lattice.are(before, "float", "int") and self._orders.is_told(value)
                 yield Use(value, "looped over", told or (found is not None and found.assumed))
 
@@ -253,6 +263,12 @@ def _is_given_anew(joint: Op) -> bool:
         each is joint.region.head or (each.code == "unpack" and each.args[0] is joint.region.head)
         for each in joint.args
     )
+
+
+def _without(held: Op, rows: Sequence[Op]) -> list[Op]:
+    """What a table is joined with: ``new`` of ``pd.concat([old, new])``."""
+    listed = [each for row in rows for each in (row.args if row.code == "list" else [row])]
+    return [each for each in listed if each is not held and each.code != "const"]
 
 
 def _carries(value: Op, joint: Op) -> bool:

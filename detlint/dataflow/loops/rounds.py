@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.loops import groups
+from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.slices import closure
 from detlint.models.model import words
@@ -312,6 +313,15 @@ class Round:
     def is_place(self, op: Op) -> bool:
         """Whether a value is a text, such as a path."""
         return lattice.may_be(self.values.types(op), "str", "path")
+
+    def names_files(self, *rows: Op) -> bool:
+        """Whether rows name the file of a listing that the round is of."""
+        return self.orders.name_files(self.elements, *rows)
+
+    def is_name_of_file(self, values: Sequence[Op]) -> bool:
+        """Whether a value is the path or the name of that."""
+        plain = not (self.orders.distinct or self.orders.finishing)
+        return plain and any(map(Names(self.values, self.elements).are, values))
 
     def _seeds(self, op: Op) -> bool:
         return not SEEDING.isdisjoint(self.values.called(op))

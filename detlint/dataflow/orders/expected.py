@@ -23,6 +23,7 @@ _SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
 _HOLE = "\0"  # what a variable gives, in a text that is put together
 _MOST = 50  # operations behind a text
 _ANY = "\1"  # the same, where it may be a wildcard
+ANYTHING = f"{_HOLE}{_ANY}"
 
 
 def texts(values: Values, op: Op, depth: int = 6) -> list[str]:

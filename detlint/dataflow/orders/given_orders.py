@@ -109,7 +109,7 @@ class GivenOrders:
 
     def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
         for use in self._orders.follow(call, flow._replace(text=True)):
-            yield use._replace(how="joined")
+            yield use.said("joined")
 
     def _modelled(
         self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
@@ -290,6 +290,10 @@ class GivenOrders:
         word = word_of(call)
         if flow.keyed and self._sorts_keys(call):
             return
+        written = self._orders.tables.written(call, call) if flow.named and _writes(word) else None
+        if written is not None:
+            yield written
+            return
         if flow.keyed and word in ("dump", "dumps", "safe_dump"):
             # What is kept of files is mostly looked up by their names.
             yield Use(call, f"passed to {described(call)}()", assumed=not self._orders.distinct)
@@ -301,7 +305,9 @@ class GivenOrders:
         shown = [use for use in call.uses if use.code != "store_global"]
         sorts = bool(shown) and all(self._orders.sorts(use, call) for use in shown)
         given = flow.inner if joins else flow
-        if gives_back and self._is_used(call) and not list(self._orders.follow(call, given)):
+        after = list(self._orders.follow(call, given)) if gives_back and self._is_used(call) else ()
+        if gives_back and self._is_used(call) and all(use.is_of_rows for use in after):
+            yield from after[:1]
             return
         if flow.keyed and self._orders.imported is None and may_be_of_project(call):
             self._orders.leaves = True
@@ -380,7 +386,7 @@ class GivenOrders:
     def handed(self, call: Op, found: Use) -> Use:
         """The use by a call that hands an order to a function, which does so with it."""
         # Of a set, what is handed on once more may be asked for its elements alone.
-        how, guessed = f"passed to {described(call)}()", False
+        how, guessed = found.said(f"passed to {described(call)}()").how, False
         if self._orders.distinct:
             guessed = found.how.startswith("passed to ") and not found.tells
             how = found.further(how)
@@ -414,6 +420,11 @@ class GivenOrders:
         if over is None or (sorting is not None and leaves_ties_among(self._values, over)):
             return False
         return is_aligned(over, value) or _is_computed_of(over, value)
+
+
+def _writes(word: str) -> bool:
+    """Whether a call writes rows into an open file."""
+    return word in ("dump", "write", "write_text", "writelines", "writerow", "writerows")
 
 
 def _told(asked: Op, *, named: bool = False) -> Iterator[object]:

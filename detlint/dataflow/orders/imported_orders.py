@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.importers import Importers
-from detlint.dataflow.orders.use import RETURNED, surest
+from detlint.dataflow.orders.use import OF_ROWS, RETURNED, surest
 from detlint.dataflow.origins import Origins
 from detlint.models.loading import is_known
 from detlint.syntax.mentions import quoted
@@ -39,7 +39,7 @@ class ImportedOrders:
         self._origins = Origins(others.find)
         self._importers = Importers(orders.unit, others)
         self._opened: dict[Unit, Orders] = {}
-        self._unused: dict[tuple[Function, Flow], bool] = {}
+        self._shown: dict[tuple[Function, Flow], list[Use] | None] = {}
 
     def taken(self, call: Op, value: Op) -> list[Op]:
         """The parameters by which functions of other files take what a call gives them; none where
@@ -75,18 +75,19 @@ class ImportedOrders:
         """What becomes of what an operation returns."""
         yield from self._followed(use, "returned", self._importers.calls(use.function), flow)
 
-    def have_no_use(self, function: Function, flow: Flow) -> bool:
-        """Whether the project calls a function at the top of a file, and no call shows the order of
-        what it returns."""
+    def shown_by_calls(self, function: Function, flow: Flow) -> list[Use] | None:
+        """Where the calls of a function at the top of a file show the order of what it returns, all
+        over the project: the first place alone, but of rows that name their files. None where no
+        call is seen, or not all that may be one."""
         asked = function, flow
-        if asked not in self._unused:
+        if asked not in self._shown:
             plain = function.is_defined and not (function.outer or function.decorators)
             top = plain and not function.class_name
             seen = top and not (self._depth or self._others.alone)
-            self._unused[asked] = seen and self._is_unused(function, flow)
-        return self._unused[asked]
+            self._shown[asked] = self._shown_by_calls(function, flow) if seen else None
+        return self._shown[asked]
 
-    def _is_unused(self, function: Function, flow: Flow) -> bool:
+    def _shown_by_calls(self, function: Function, flow: Flow) -> list[Use] | None:
         unit, name = function.unit, function.name
         own = (each for code in ("global", "free") for each in unit.reads(code, name))
         others = (x for x in self._importers.reads(name) if not self._others.tests(x.function.unit))
@@ -97,13 +98,16 @@ class ImportedOrders:
             or len(reads) > _MOST
             or any(name in quoted(x.function.unit.text) for x in reads)
         ):
-            return False
-        return all(use in each.calls for use, each in uses) and not any(
-            True
-            for use, _ in uses
-            for found in self._of(use.function.unit).uses(use, flow)
-            if not (found.op.code == "return" and found.op.function is function)
-        )
+            return None
+        if not all(use in each.calls for use, each in uses):
+            return None
+        shown = []
+        for found in (x for use, _ in uses for x in self._of(use.function.unit).uses(use, flow)):
+            if not (found.op.code == "return" and found.op.function is function):
+                shown.append(found)
+                if not found.is_of_rows:
+                    break
+        return shown
 
     def calls(self, function: Function) -> Iterator[Op]:
         """Where other files call a function."""
@@ -126,7 +130,8 @@ class ImportedOrders:
 def rests_on_others(uses: Iterable[Use]) -> bool:
     """Whether a file that is imported by its name may tell more of what shows an order."""
     return any(
-        use.how.startswith(_PASSED) and any(map(_is_of_project, use.op.called)) for use in uses
+        use.is_of_rows or (use.how.startswith(_PASSED) and any(map(_is_of_project, use.op.called)))
+        for use in uses
     )
 
 
@@ -145,4 +150,5 @@ def says_so(finding: Finding) -> bool:
     """The same by what a finding says, and whether one of these may read an attribute, or call the
     function that it stands in."""
     message = finding.message
-    return _PASSED in message or _KEPT in message or finding.advice.endswith(RETURNED)
+    told = (_PASSED, _KEPT, OF_ROWS)
+    return any(each in message for each in told) or finding.advice.endswith(RETURNED)

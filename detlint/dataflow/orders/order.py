@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, spoken, word_of
 from detlint.dataflow.loops.effects import Effects, is_column
+from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.orders.messages import Messages
-from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
+from detlint.dataflow.orders.tables import Tables
+from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of, surest
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
@@ -30,7 +32,7 @@ from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import TypeAlias
 
     from detlint.callgraph.other_files import OtherFiles
@@ -93,6 +95,7 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
+        self.tables = Tables(values, others)
         self.imported = ImportedOrders(self, others, depth) if others is not None else None
         self._others = others
         self.leaves = False
@@ -153,7 +156,7 @@ class Orders:
         """The first use of a value on the way, in a search of its own."""
         start, before = len(self._seen), self._earliest
         self._earliest = math.inf
-        found = next(self.follow(value, flow), None)
+        found = first_of(self.follow(value, flow))
         alone = found is None and self._earliest >= start and not self._by_root
         if alone and not (self.calls or self._ended or self.leaves):
             self._harmless.update(list(self._seen)[start:])
@@ -541,7 +544,8 @@ class Orders:
                 yield from self.follow(made, Flow(keyed=True))
         else:
             whole = flow.whole and _numbers_of(made.args[0]) is head
-            after = list(self.follow(made, Flow(text=flow.text, whole=whole)))
+            named = not numbered and self.name_files([head], made.args[0])
+            after = list(self.follow(made, Flow(text=flow.text, whole=whole, named=named)))
             if numbered and not after:
                 yield Use(made, "numbered")
             yield from after
@@ -556,6 +560,14 @@ class Orders:
             yield from self.follow(use, flow.listed)
         else:
             yield from self.escape(use, "collected", flow)
+
+    def name_files(self, elements: Collection[Op], *rows: Op) -> bool:
+        """Whether rows that are made of files of a listing name these, beside what else they
+        hold."""
+        if self.distinct or self.finishing:
+            return False
+        names = Names(self.values, elements)
+        return bool(rows) and all(map(names.are_in, rows))
 
     def joins_lists(self, call: Op) -> bool:
         """``sum(lists, [])``, ``chain.from_iterable(lists)``; ``next(lists)``, which is one."""
@@ -701,16 +713,25 @@ class Orders:
             # What the function around returns is for those who call that.
             at = shown.op if function.outer is not None and shown.op.code == "return" else use
             how = shown.further("returned") if self.distinct else "returned"
-            yield Use(at, how, shown.assumed)
+            yield Use(at, shown.said(how).how, shown.assumed)
         elif calls is None:
-            if not self.is_unused(function, flow):
-                yield from self.escape(use, "returned", flow)
+            yield from self._returned(use, function, flow)
             if flow.keyed and not (flow.text or flow.grouped):
                 yield from self._called_elsewhere(use, flow)
 
+    def _returned(self, use: Op, function: Function, flow: Flow) -> Iterator[Use]:
+        """What those do who call a function that others may call, too."""
+        shown = self.imported.shown_by_calls(function, flow) if self.imported is not None else None
+        if shown is None or not all(each.is_of_rows for each in shown):
+            yield from self.escape(use, "returned", flow)
+        elif shown:
+            first = surest(shown)
+            assert first is not None  # noqa: S101 - there is one
+            yield Use(use, first.how, first.assumed)
+
     def is_unused(self, function: Function, flow: Flow = PLAIN) -> bool:
         """Whether no call in the project has a use for the order of what a function returns."""
-        return self.imported is not None and self.imported.have_no_use(function, flow)
+        return self.imported is not None and self.imported.shown_by_calls(function, flow) == []
 
     def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
         """What other files do with what a function returns."""
@@ -795,9 +816,12 @@ class Orders:
             yield from (self._of_table if table else self._method)(call, use, flow)
         if table:
             return
-        array = str(use.name) in containers.OF_ARRAYS or (flow.columns and use.name == "values")
+        rows = flow.columns or (flow.named and self._is_frame(use.args[0]))
+        array = str(use.name) in containers.OF_ARRAYS or (rows and use.name == "values")
         if not calls and use.uses and array:
             yield Use(use, "read into an array")
+        elif use.name in frames.BY_PLACE and not flow.text:
+            yield from (Use(each, "indexed") for each in use.uses if each.code in ("item", "slice"))
 
     def _method(self, call: Op, attribute: Op, flow: Flow) -> Iterator[Use]:
         word = str(attribute.name)
@@ -823,8 +847,10 @@ class Orders:
         elif word in containers.OF_ARRAYS:
             yield Use(attribute, "read into an array")
         elif word != "pop":
+            in_rows = flow.named and word in files.OF_TABLES
+            written = self.tables.written(call, attribute) if in_rows else None
             named = flow.columns and word in files.OF_TABLES
-            yield Use(attribute, f"asked for .{word}", assumed=named)
+            yield written or Use(attribute, f"asked for .{word}", assumed=named)
         else:
             yield from self._popped(call, attribute)
 

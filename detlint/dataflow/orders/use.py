@@ -21,6 +21,8 @@ _TELLING = re.compile(
 
 # What the advice of a finding ends with that callers may make pointless.
 RETURNED = ", here or where it is returned to"
+# How what is said begins of rows that are written, each of which names its file.
+OF_ROWS = "written in rows"
 
 
 class Use(NamedTuple):
@@ -39,6 +41,15 @@ class Use(NamedTuple):
     def tells(self) -> bool:
         """Whether it shows the order whatever the elements are."""
         return _TELLING.fullmatch(self.how) is not None
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it is the order of rows that each name their file, which others may look up."""
+        return self.how.startswith(OF_ROWS)
+
+    def said(self, how: str) -> Use:
+        """The same, with other words for what happens, unless it is one of rows."""
+        return self if self.is_of_rows else self._replace(how=how)
 
     def further(self, how: str) -> str:
         """What hands the order on to this use, and what this one does with it, if that tells."""
@@ -68,6 +79,7 @@ class Flow(NamedTuple):
     columns   a table whose columns have it
     rows      the containers that hold it are sequences, which have no keys
     whole     its elements are whole numbers, which add up to the same in any order
+    named     each of its elements is a row that names the file that it is of
     table     a table of polars, or one of its columns, whose rows have it
     """
 
@@ -80,6 +92,7 @@ class Flow(NamedTuple):
     rows: bool = False
     table: bool = False
     whole: bool = False
+    named: bool = False
 
     @property
     def inner(self) -> Flow:
@@ -110,6 +123,16 @@ def surest(uses: Iterable[Use]) -> Use | None:
             return use
         assumed = assumed or use
     return assumed
+
+
+def first_of(uses: Iterable[Use]) -> Use | None:
+    """The first use, and one of rows that name their files only where there is no other."""
+    of_rows = None
+    for use in uses:
+        if not use.is_of_rows:
+            return use
+        of_rows = of_rows or use
+    return of_rows
 
 
 def only_returned(uses: Collection[Use]) -> bool:

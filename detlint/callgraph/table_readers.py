@@ -1,0 +1,67 @@
+"""Which file of a project may read a table that another one writes, and go by its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.orders.tables import may_be_same, reads
+from detlint.models import files
+from detlint.models.model import words
+from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from detlint.callgraph.other_files import OtherFiles
+    from detlint.index.index import Index
+
+_READING = tuple(sorted({f"{name.rpartition('.')[2]}(" for name in files.READERS}))
+# What takes rows by their places.
+_SPLITTING = tuple(
+    f"{each}("
+    for each in words(
+        """GroupKFold KFold LeaveOneOut ShuffleSplit StratifiedKFold StratifiedShuffleSplit
+        random_split sample shuffle train_test_split"""
+    )
+)
+
+
+class Readers:
+    """Looks for them among the files of a context."""
+
+    def __init__(self, index: Index, paths: Sequence[str], others: OtherFiles) -> None:
+        self._index = index
+        self._paths = paths
+        self._others = others
+
+    def of(self, kind: str, names: Collection[str]) -> str:
+        """The first that may read what a file writes under one of some names: a program that trains
+        or splits, or a script or configuration that names the table. "" if there is none."""
+        for path in self._paths:
+            if self._reads(path, kind, names) if _is_code(path) else self._names(path, names):
+                return path
+        return ""
+
+    def _names(self, path: str, names: Collection[str]) -> bool:
+        """Whether a script or configuration names a table."""
+        whole = [each for each in names if "*" not in each and each]
+        return bool(whole) and self._index.holds(path, whole)
+
+    def _reads(self, path: str, kind: str, names: Collection[str]) -> bool:
+        if not self._index.holds(path, _READING):
+            return False
+        unit = self._others.unit(path)
+        if self._others.tests(unit) or not any(_is_met(*each, kind, names) for each in reads(unit)):
+            return False
+        return self._index.holds(path, _SPLITTING) or self._others.trains_with(path)
+
+
+def _is_met(kind: str, name: str, written: str, names: Collection[str]) -> bool:
+    """Whether what reads a kind of tables under a name may read what is written under others."""
+    if not name.strip("*.") and kind != written:
+        return False
+    return any(may_be_same(name, each) for each in names)
+
+
+def _is_code(path: str) -> bool:
+    return kind_of_name(path) in (PYTHON, NOTEBOOK, CUDA)

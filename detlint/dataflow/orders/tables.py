@@ -1,0 +1,121 @@
+"""Tables that programs write in an order, and which of them a training may read in theirs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.orders.expected import ANYTHING, texts
+from detlint.dataflow.orders.use import OF_ROWS, Use
+from detlint.models import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.callgraph.other_files import OtherFiles
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
+    from detlint.dataflow.values import Values
+
+_HANDED_ON = frozenset(("declared", "enter", "free", "phi"))
+_MOST = 8  # steps from a file to its name
+
+
+class Tables:
+    """Judges the order of rows that are written into a file, where each names what it is of."""
+
+    def __init__(self, values: Values, others: OtherFiles | None) -> None:
+        self._values = values
+        self._others = others
+
+    def written(self, call: Op, op: Op) -> Use | None:
+        """The use by a call that writes such rows: nobody is known to go by their order unless a
+        program of the project that trains may read them. None where it writes no file."""
+        place = self._place(call)
+        if place is None:
+            return None
+        kind = _kind(call)
+        names = [_pattern(each) for each in texts(self._values, place)]
+        reader = self._others.reader(self._values.unit, kind, *names) if self._others else ""
+        if reader:
+            return Use(op, f"{OF_ROWS} that {reader} may read")
+        return Use(op, f"{OF_ROWS}, of which each names its file", assumed=True)
+
+    def _place(self, call: Op) -> Op | None:
+        """What says which file a call writes."""
+        word = word_of(call)
+        if word in files.OF_TABLES:
+            named = (each for name, each in call.arguments() if name in (None, *files.PLACES))
+            found = next(named, None)
+        elif word == "dump":
+            found = call.given("fp") or call.given("stream", 1)
+        else:
+            found = call.args[0].args[0] if call.args[0].code == "attr" else None
+        return named_by(self._values, found) if found is not None else None
+
+
+def named_by(values: Values, file: Op) -> Op:
+    """What tells the name of an open file, or of what writes into one."""
+    for _ in range(_MOST):
+        called = values.called(file)
+        function = file.args[0] if file.code == "call" else None
+        if file.code in _HANDED_ON and file.args:
+            file = file.args[0]
+        elif not files.BY_NAME.isdisjoint(called) and file.args[1:]:
+            file = file.args[1]
+        elif function is not None and function.code == "attr" and function.name == "open":
+            file = function.args[0]
+        else:
+            break
+    return file
+
+
+def reads(unit: Unit) -> Iterator[tuple[str, str]]:
+    """The tables that the functions of a file read: of which kind, and by which pattern of a
+    name."""
+    asked = {name.rpartition(".")[2] for name in files.READERS}
+    functions = dict.fromkeys(each for word in asked for each in unit.all_naming(word))
+    values = unit.across
+    for function in functions:
+        for call in function.coded("call"):
+            kinds = [files.READERS[name] for name in values.called(call) if name in files.READERS]
+            given = [each for name, each in call.arguments() if name in (None, *files.PLACES)]
+            if kinds and given and not _is_other(values, call):
+                for each in texts(values, named_by(values, given[0])):
+                    yield kinds[0], _pattern(each)
+
+
+def _is_other(values: Values, call: Op) -> bool:
+    """Whether a file is opened to be written, or for what reads another kind of files."""
+    if "builtins.open" not in values.called(call):
+        return False
+    mode = call.given("mode", 1)
+    if mode is not None and values.constant(mode) not in ("r", "rt", "rb", ...):
+        return True
+    entered = [use for each in (call, *call.uses) for use in each.uses if use.code == "call"]
+    return bool(entered) and all(
+        name.startswith(files.OTHER_READERS) for each in entered for name in values.called(each)
+    )
+
+
+def may_be_same(one: str, other: str) -> bool:
+    """Whether two patterns of names may be of one file."""
+    if "*" not in other:
+        one, other = other, one
+    if "*" not in one:
+        return re.fullmatch(".*".join(map(re.escape, other.split("*"))), one) is not None
+    (start, _, _), (start_2, _, _) = one.partition("*"), other.partition("*")
+    end, end_2 = one.rpartition("*")[2], other.rpartition("*")[2]
+    begins = start.startswith(start_2) or start_2.startswith(start)
+    return begins and (end.endswith(end_2) or end_2.endswith(end))
+
+
+def _pattern(text: str) -> str:
+    """The last part of a path, with a star for what a variable gives."""
+    return re.sub(rf"[{ANYTHING}*]+", "*", text.rpartition("/")[2])
+
+
+def _kind(call: Op) -> str:
+    word = word_of(call)
+    return "json" if word == "dump" else files.KINDS.get(word.removeprefix("to_"), "text")

@@ -1,0 +1,206 @@
+"""DET203: the order of rows that each name their file matters where somebody goes by it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from detlint.cli import main
+from detlint.dataflow.orders.tables import may_be_same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Project = Callable[[dict[str, str]], Path]
+
+TOP = "import csv, glob, json, os\nimport pandas as pd\nfrom pathlib import Path\n\n"
+ROWS = "pd.DataFrame([{'path': p, 'size': size_of(p)} for p in glob.glob('a/*')])"
+TABLE = f"{TOP}table = {ROWS}\ntable.to_csv('sizes.csv')\n"
+TRAIN = """\
+import torch
+from rows import read
+
+def fit(model, opt, name):
+    for x, y in read(name):
+        model(x).sub(y).mean().backward()
+        opt.step()
+"""
+
+
+def told(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str]
+) -> list[tuple[str, str]]:
+    """The confidences of DET203 in a file that lists, with what the order does there."""
+    project(files)
+    options = ["--no-cache", "--select", "DET203", "--output-format", "json"]
+    main([*options, "--min-confidence", "possible", "."])
+    found = json.loads(capsys.readouterr().out)
+    own = [each for each in found if each["filename"].endswith("list.py")]
+    return [(x["confidence"], x["message"].partition("and here ")[2]) for x in own]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "table.to_csv('a.csv')",
+        "json.dump([[p.name, size_of(p)] for p in Path('a').iterdir()], open('a.json', 'w'))",
+        "open('a', 'w').writelines(f'{p} {size_of(p)}' for p in glob.glob('a/*'))",
+        "open('a', 'w').write('|'.join(f'{p} {size_of(p)}' for p in glob.glob('a/*')))",
+        "w = csv.writer(open('a', 'w'))\nfor n in os.listdir('a'): w.writerow([n, size_of(n)])",
+        "for n in os.listdir('a'):\n    out.write(f'{n},{size_of(n)}')",
+        (
+            "rows = []\nfor p in glob.glob('a/*'):\n    rows += [(p, size_of(p))]\n"
+            "pd.DataFrame(rows).to_csv('a.csv')"
+        ),
+        (
+            "all = pd.DataFrame()\nfor p in glob.glob('a/*'):\n"
+            "    all = pd.concat([all, pd.DataFrame([{'path': p, 'size': size_of(p)}])])\n"
+            "all.to_csv('a.csv')"
+        ),
+        (
+            "columns = {'path': [], 'size': []}\nfor p in glob.glob('a/*'):\n"
+            "    columns['path'].append(p)\n    columns['size'].append(size_of(p))\n"
+            "pd.DataFrame(columns).to_csv('a.csv')"
+        ),
+        (
+            "def row(p, n):\n    found = {'path': p}\n    found['size'] = n\n    return found\n"
+            "rows = []\nfor p in glob.glob('a/*'):\n    rows.append(row(p, size_of(p)))\n"
+            "pd.DataFrame(rows).to_csv('a.csv')"
+        ),
+        (
+            "def table_of(d):\n    return pd.DataFrame([{'n': x, 's': size_of(x)} for x in "
+            "os.listdir(d)])\n\ntable_of('a').to_csv('a.csv')"
+        ),
+        (
+            "rows = []\nfor top, dirs, names in sorted(os.walk('a')):\n    for n in names:\n"
+            "        rows.append((f'{top}/{n}', size_of(n)))\npd.DataFrame(rows).to_csv('a.csv')"
+        ),
+    ],
+)
+def test_rows_that_name_their_files_are_possible(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str
+) -> None:
+    table = f"table = {ROWS}\n" if lines.startswith("table") else ""
+    found = told(project, capsys, {"list.py": f"{TOP}{table}{lines}\n"})
+    assert found == [("possible", "it is written in rows, of which each names its file")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "table[:9].to_csv('a.csv')\ntable.to_csv('b.csv')",
+        "table.to_csv('a.csv')\nkeep(table.iloc[0])",
+        "table.to_csv('a.csv')\nkeep(table.iloc[:9], table.iloc[9:])",
+        "table.to_csv('a.csv')\nkeep(table.values)",
+        "train_test_split(table)",
+        "table.to_csv('a.csv')\ntable['path'].to_numpy()",
+        "pd.DataFrame([{'size': size_of(p), 'ok': 1} for p in glob.glob('a/*')]).to_csv('a.csv')",
+        "pd.DataFrame([{'i': i, 'p': p} for i, p in enumerate(glob.glob('a/*'))]).to_csv('a.csv')",
+        "pd.DataFrame([{'k': p.split('_')[0], 's': 1} for p in glob.glob('*')]).to_csv('a.csv')",
+        (
+            "rows = []\nfor p in glob.glob('a/*'):\n    rows.append({'id': len(rows), 'path': p})\n"
+            "pd.DataFrame(rows).to_csv('a.csv')"
+        ),
+        "for n in os.listdir('a'):\n    out.write(n)",
+        (
+            "columns = {'size': [], 'k': []}\nfor p in glob.glob('a/*'):\n"
+            "    columns['k'].append(p[0])\n    columns['size'].append(size_of(p))\n"
+            "pd.DataFrame(columns).to_csv('a.csv')"
+        ),
+    ],
+)
+def test_rows_that_are_cut_or_numbered_or_name_no_file_are_likely(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str
+) -> None:
+    table = f"table = {ROWS}\n" if "table" in lines else ""
+    found = told(project, capsys, {"list.py": f"{TOP}{table}{lines}\n"})
+    assert [each for each, _ in found] == ["likely"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv('sizes.csv').values\n", 1),
+        ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv(name).values\n", 1),
+        ("import csv\n\ndef read(name):\n    return csv.reader(open(name))\n", 1),
+        ("import os\n\ndef read(d):\n    return open(os.path.join(d, 'sizes.csv'))\n", 1),
+        ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.csv'))\n", 1),
+        ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.tsv'))\n", 0),
+        ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv('rates.csv').values\n", 0),
+        ("import pandas as pd\n\ndef read(name):\n    return pd.read_excel(name).values\n", 0),
+        ("import json\n\ndef read(name):\n    return json.load(open('rows.json'))\n", 0),
+        ("import yaml\n\ndef read(name):\n    return yaml.safe_load(open(name))\n", 0),
+        ("def read(name):\n    return open(name, 'w')\n", 0),
+    ],
+)
+def test_rows_that_a_training_may_read_are_likely(
+    project: Project, capsys: pytest.CaptureFixture[str], text: str, reads: int
+) -> None:
+    files = {"list.py": TABLE, "rows.py": text, "train.py": TRAIN, "pyproject.toml": ""}
+    found = told(project, capsys, files)
+    if reads:
+        assert found == [("likely", "it is written in rows that rows.py may read")]
+    else:
+        assert found == [("possible", "it is written in rows, of which each names its file")]
+
+
+GUARD = "if __name__ == '__main__':\n    main('b')\n"
+READ = (
+    "import pandas as pd\n\ndef main(name):\n    table = pd.read_csv(name)\n    {}\n\nmain('a')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"report.py": READ.format("print(table.mean())")}, "possible"),
+        ({"split.py": READ.format("keep(train_test_split(table))")}, "likely"),
+        ({"tests/test_split.py": READ.format("keep(train_test_split(table))")}, "possible"),
+        ({"train.yaml": "data: tables/sizes.csv\n"}, "likely"),
+        ({"train.yaml": "data: tables/rates.csv\n"}, "possible"),
+        ({"train.sh": "python -m other.train --data sizes.csv\n"}, "likely"),
+        # One program that reads and another that trains, started by a third.
+        (
+            {
+                "report.py": READ.format("print(table)") + GUARD,
+                "train.py": TRAIN.replace("rows", "other"),
+                "all.py": "import looks, train\n\ntrain.fit(1, 2, 3)\nlooks.main()\n",
+                "looks.py": "import report\n\nif __name__ == '__main__':\n    report.main('c')\n",
+            },
+            "possible",
+        ),
+        # One that is handed what another file reads.
+        (
+            {
+                "data.py": READ.format("return table") + GUARD,
+                "train.py": TRAIN.replace("from rows import read", "def read(x): return x"),
+                "all.py": "import data, train\n\ntrain.fit(1, 2, data.main('c'))\n",
+            },
+            "likely",
+        ),
+    ],
+)
+def test_who_reads_a_table_of_a_name_that_is_given(
+    project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], found: str
+) -> None:
+    assert [each for each, _ in told(project, capsys, {"list.py": TABLE, **files})] == [found]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a.csv", "a.csv", True),
+        ("a.csv", "b.csv", False),
+        ("*.csv", "b.csv", True),
+        ("*.csv", "b.txt", False),
+        ("a_*.csv", "*_b.csv", True),
+        ("a_*.csv", "b_*.csv", False),
+        ("*", "[1].csv", True),
+        ("*[1].csv", "a1.csv", False),
+    ],
+)
+def test_patterns_of_one_file(one: str, other: str, same: bool) -> None:
+    assert may_be_same(one, other) is may_be_same(other, one) is same
