@@ -15,12 +15,16 @@ class Listing(NamedTuple):
     key       what sorts its elements, "" where they sort as they are; None where it is not known
     iterator  whether it gives an iterator, so that ``next`` works on it
     walk      whether its elements are (folder, folders, files)
+    samples   of a data set: its attribute that holds the files of its samples, in the same order
+    numbered  of a data set: whether its labels number what it lists
     """
 
     name: str
     key: str | None = ""
     iterator: bool = False
     walk: bool = False
+    samples: str = ""
+    numbered: bool = False
 
 
 _WALKS = ("walk", "Walk")
@@ -37,7 +41,30 @@ _OF_TENSORFLOW = tuple(
     )
     for word in words
 )
-FUNCTIONS = {
+# Data sets whose samples stand as their folders list them, by what holds these; and such as number
+# their classes so. Read in the source of torchvision 0.28.0; its other data sets sort, or read
+# lists. Each lies in a module of its own.
+_SAMPLES = {
+    "cityscapes.Cityscapes": "images",
+    "inaturalist.INaturalist": "index",
+    "kitti.Kitti": "images",
+    "omniglot.Omniglot": "_flat_character_images",
+    "sun397.SUN397": "_image_files",
+    "_optical_flow.Sintel": "_image_list",
+}
+_NUMBERED = frozenset(("omniglot.Omniglot",))
+DATA_SETS = {
+    f"torchvision.datasets.{name}": Listing(
+        f"torchvision's {where.rpartition('.')[2]}",
+        key=None,
+        samples=samples,
+        numbered=where in _NUMBERED,
+    )
+    for where, samples in _SAMPLES.items()
+    for name in (where, where.rpartition(".")[2])
+}
+DATA_SET_WORDS = tuple(sorted(f"{where.rpartition('.')[2]}(" for where in _SAMPLES))
+FUNCTIONS = DATA_SETS | {
     each.name: each
     for each in (
         Listing("os.listdir"),

@@ -13,6 +13,7 @@ from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
 from detlint.dataflow.orders.listings import Listings, Walk
 from detlint.dataflow.orders.use import RETURNED, only_returned
 from detlint.dataflow.randomness.fallbacks import fallback
+from detlint.models.listings import DATA_SET_WORDS
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from detlint.dataflow.orders.listings import Found
     from detlint.dataflow.orders.use import Use
     from detlint.finding import Edit, Finding
+    from detlint.models.listings import Listing
 
 _SORT = "sort it: sorted(…)"
+_SORT_SAMPLES = "sort its samples: Subset(data, sorted(range(len(data)), key=data.{}.__getitem__))"
+_NUMBERED = "its labels number what it lists: use a class of your own that sorts its folders"
 _SORT_WALK = "sort dirs in place, and files where they are used"
 _SORT_UP = "sort the whole walk, sorted(os.walk(…)), and files where they are used"
 _STANDS_IN = ", where callers pass no `"
@@ -38,6 +42,8 @@ class UnorderedListing(Rule):
     - `os.listdir`, `os.scandir`, `glob.glob`, `Path.iterdir`, `Path.glob` and similar calls, where
       the order reaches a result
     - the lists and walks of `tf.io.gfile`, by their old names too
+    - data sets of torchvision whose samples stand as the folder lists them: `Cityscapes`,
+      `INaturalist`, `Kitti`, `Omniglot`, `SUN397`, `Sintel` (0.28). A shuffle keeps that difference
     - `os.walk` and `Path.walk`, for the folders and for the files of each
     - a dict that is filled in that order, where it is gone through, also in another file
     - one file that each round of a loop writes anew: what the last one wrote stays
@@ -86,6 +92,7 @@ class UnorderedListing(Rule):
         "gfile",
         "walk as",
         ".ls(",
+        *DATA_SET_WORDS,
     )
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
@@ -190,7 +197,7 @@ class UnorderedListing(Rule):
             found.op.node,
             f"{found.listing.name}() lists in the file system's order, and here "
             f"{_said(found.op, _most_telling(found.uses))}{_if_missing(found.op)}",
-            advice=_advice(found.uses, _SORT),
+            advice=_advice(found.uses, _sorting(found.listing)),
             edits=tuple(chain.from_iterable(fixes)) if all(fixes) else (),
             confidence=sure,
         )
@@ -317,6 +324,12 @@ def _most_telling(uses: Sequence[Use]) -> Use:
 
 def _advice(uses: Sequence[Use], advice: str) -> str:
     return f"{advice}{RETURNED}" if only_returned(uses) else advice
+
+
+def _sorting(listing: Listing) -> str:
+    if listing.numbered:
+        return _NUMBERED
+    return _SORT_SAMPLES.format(listing.samples) if listing.samples else _SORT
 
 
 def _is_asynchronous(op: Op) -> bool:

@@ -10,6 +10,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.use import PLAIN, Flow, Use
+from detlint.dataflow.slices import ahead
 from detlint.models import listings as models
 from detlint.models import names
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _DIRS, _FILES = 1, 2
 _LISTS = ("call", "comprehension")
+_MOST = 100  # what is made of a data set
 
 
 class Found(NamedTuple):
@@ -70,7 +72,8 @@ class Listings:
             walk = Walk(self, op)
             uses, entries = walk.folders(), walk.entries()
         else:
-            uses = [] if expected.lists_one(self.values, op) else self.uses(op)
+            settled = expected.lists_one(self.values, op) or (listing.samples and _is_sorted(op))
+            uses = [] if settled else self.uses(op)
         if uses or entries:
             yield Found(op, listing, uses, entries)
         elif self._leaves:
@@ -328,6 +331,13 @@ def _named_in(node: ast.AST, value: Op) -> list[ast.AST]:
         for each in ast.walk(inside)
         if isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load)
     ]
+
+
+def _is_sorted(data_set: Op) -> bool:
+    """``sorted(range(len(data)), key=data.images.__getitem__)``: an order of its own is made for
+    the samples of a data set."""
+    made = ahead([data_set], ("attr", "call", "free", "item", "phi"), _MOST)
+    return any(names.sorts(word_of(each)) for each in made if each is not data_set)
 
 
 def _sorts_in_place(use: Op) -> bool:
