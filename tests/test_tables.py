@@ -105,6 +105,7 @@ def test_rows_that_name_their_files_are_possible(
             "pd.DataFrame(rows).to_csv('a.csv')"
         ),
         "for n in os.listdir('a'):\n    out.write(n)",
+        "for i, n in enumerate(os.listdir('a')):\n    out.write(f'{i} {n}')",
         (
             "columns = {'size': [], 'k': []}\nfor p in glob.glob('a/*'):\n"
             "    columns['k'].append(p[0])\n    columns['size'].append(size_of(p))\n"

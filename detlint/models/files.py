@@ -20,6 +20,8 @@ OF_TABLES = frozenset(
     f"to_{each}"
     for each in words("csv excel feather hdf html json latex markdown parquet sql string")
 )
+# Methods of files, which take what is written.
+INTO_FILES = words("write write_bytes write_text writelines writerow writerows")
 # Keywords that say which file a table is written to, or read from.
 PLACES = words("excel_writer file filepath_or_buffer fname io path path_or_buf path_or_buffer")
 # What reads tables and lists of samples, with the kind that it is of.

@@ -62,9 +62,9 @@ class DeterminismNeverEnabled(Rule):
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
-    - all devices are `cpu` or `mps`, by what calls pass, or none is named and NumPy gets tensors as
-      they are (`x.numpy()`): there little differs, or nothing says what. So it is where none is
-      named and no layer seen
+    - all devices are `cpu` or `mps`, by what calls pass: there little differs, or it is not known.
+      So it is where none is named, and NumPy gets tensors as they are (`x.numpy()`) or no layer is
+      seen
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper,

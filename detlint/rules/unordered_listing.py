@@ -50,20 +50,18 @@ class UnorderedListing(Rule):
     - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
     Lowers the confidence:
-    - `max` or `min` by another key than a number in the name: reported as *possible*
+    - `max` or `min` by another key than a number in the name, the file with a number in its name,
+      places where Python looks for modules (`sys.path`): reported as *possible*
     - sources to compile, shards with an index, `glob("*.json")[0]` and `rglob("best.pt")[0]`:
       reported as *possible*. So is what stands in for an argument that all calls of the project
       pass. So are sums of floats that are only printed, tables that are sorted later, lines of a
-      log, and digests that are only compared
-    - rows of a table or lines of a file that name the file each is of, beside other things:
-      *possible*, as long as nothing of the project goes by their order. It does where rows are cut,
-      picked by place or numbered, and where a program reads tables of that name and kind which
-      trains or splits: also by a name that it is given. So does a script or a configuration that
-      names the table. What holds nothing but names is *likely*: a list of samples
-    - places where Python looks for modules (`sys.path`), the file with a number in its name, and a
-      file that other rounds may write under the same name: *possible*
-    - code that belongs to what asks a model for answers, in a file that trains none. Code
-      that no program runs which has its file
+      log, and digests that are only compared. So is a file that other rounds may write, too; code
+      that asks a model for answers, in a file that trains none; code that no program runs which
+      has its file
+    - rows or lines that name the file each is of, beside other things: *possible*. They are
+      *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
+      So they are where a program that trains or splits may read them, if only by a name that it
+      is given. A configuration may name them, too. Rows of nothing but names are *likely*
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed, or

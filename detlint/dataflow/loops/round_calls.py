@@ -154,7 +154,8 @@ class Calls(Judge):
             if name in files.WRITERS:
                 return call.args[files.WRITERS[name] + 1]
         plain = [each for name, each in call.arguments() if name is None]
-        writes = written(call) in files.OF_TABLES or names.writes(written(call))
+        word = written(call)
+        writes = word in files.OF_TABLES or (names.writes(word) and word not in files.INTO_FILES)
         method = call.args[0].code == "attr" and call.args[0].args[0] in self._round.own
         return plain[0] if method and writes and plain and self._round.is_place(plain[0]) else None
 

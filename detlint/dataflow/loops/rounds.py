@@ -315,8 +315,9 @@ class Round:
         return lattice.may_be(self.values.types(op), "str", "path")
 
     def names_files(self, *rows: Op) -> bool:
-        """Whether rows name the file of a listing that the round is of."""
-        return self.orders.name_files(self.elements, *rows)
+        """Whether rows name the file of a listing that the round is of, and do not number it."""
+        parts = closure(rows, lambda op: op.args if op.within(self.region) else ())
+        return self.orders.name_files(self.elements, *rows) and self.counters.isdisjoint(parts)
 
     def is_name_of_file(self, values: Sequence[Op]) -> bool:
         """Whether a value is the path or the name of that."""

@@ -424,7 +424,7 @@ class GivenOrders:
 
 def _writes(word: str) -> bool:
     """Whether a call writes rows into an open file."""
-    return word in ("dump", "write", "write_text", "writelines", "writerow", "writerows")
+    return word == "dump" or word in files.INTO_FILES
 
 
 def _told(asked: Op, *, named: bool = False) -> Iterator[object]:
