@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from detlint.cli import main
 from detlint.dataflow.orders.tables import may_be_same
+from detlint.models.listings import DATA_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from detlint.finding import Finding
 
     Project = Callable[[dict[str, str]], Path]
 
@@ -142,10 +147,7 @@ def test_rows_that_a_training_may_read_are_likely(
 ) -> None:
     files = {"list.py": TABLE, "rows.py": text, "train.py": TRAIN, "pyproject.toml": ""}
     found = told(project, capsys, files)
-    if reads:
-        assert found == [("likely", "it is written in rows that rows.py may read")]
-    else:
-        assert found == [("possible", "it is written in rows, of which each names its file")]
+    assert [each for each, _ in found] == ["likely" if reads else "possible"]
 
 
 GUARD = "if __name__ == '__main__':\n    main('b')\n"
@@ -205,3 +207,61 @@ def test_who_reads_a_table_of_a_name_that_is_given(
 )
 def test_patterns_of_one_file(one: str, other: str, same: bool) -> None:
     assert may_be_same(one, other) is may_be_same(other, one) is same
+
+
+DATA = """\
+from torch.utils.data import DataLoader, Subset, random_split
+from torchvision import datasets
+from torchvision.datasets import Cityscapes, Omniglot, VOCSegmentation
+
+{}
+"""
+SORTED = "Subset(data, sorted(range(len(data)), key=data.images.__getitem__))"
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("batches = DataLoader(Cityscapes('d'), shuffle=True)", "passed to DataLoader()"),
+        ("for image, label in datasets.SUN397('d'):\n    fit(image, label)", "looped over"),
+        ("train, test = random_split(datasets.Kitti('d'), (9, 1))", "passed to random_split()"),
+        ("first = datasets.INaturalist('d')[0]", "indexed"),
+        ("images = Omniglot('d')\nfit(images)", "passed to fit()"),
+        (f"data = Cityscapes('d')\nbatches = DataLoader({SORTED})", ""),
+        ("number = len(Cityscapes('d'))", ""),
+        ("batches = DataLoader(VOCSegmentation('d'))", ""),
+    ],
+)
+def test_data_sets_that_stand_as_their_folders_list_them(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: str
+) -> None:
+    shown = told(project, capsys, {"list.py": DATA.format(lines)})
+    assert shown == ([("likely", f"it is {found}")] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Cityscapes", "key=data.images.__getitem__"),
+        ("SUN397", "key=data._image_files.__getitem__"),
+        ("Omniglot", "its labels number what it lists"),
+    ],
+)
+def test_what_puts_a_data_set_in_order(
+    findings: Callable[..., list[Finding]], name: str, advice: str
+) -> None:
+    (found,) = findings(DATA.format(f"DataLoader(datasets.{name}('d'))"), "DET203")
+    assert advice in found.advice
+
+
+@pytest.mark.parametrize("name", [each for each in DATA_SETS if each.count(".") == 3])
+def test_a_data_set_lists_its_folder_as_it_comes(name: str) -> None:
+    found = importlib.util.find_spec("torchvision")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("could not import 'torchvision'")
+    module, kind = name.split(".")[2:]
+    text = Path(found.submodule_search_locations[0], "datasets", f"{module}.py").read_text()
+    own = re.split(r"^(?=class )", text, flags=re.MULTILINE)
+    (own,) = (each for each in own if each.startswith(f"class {kind}("))
+    assert re.search(r"(?<!sorted\()(os\.listdir|list_dir|[\w.]*\.rglob)\(", own)
+    assert f"self.{DATA_SETS[name].samples}" in own

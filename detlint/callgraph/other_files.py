@@ -228,18 +228,14 @@ class OtherFiles:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
 
-    def reader(self, unit: Unit, kind: str, *names: str) -> str:
-        """The file of a project that may read a table which a file writes, for a training or to
-        split it: of a kind, under one of some names with stars for what is not seen; "" if none
-        does."""
-        found: str = self._asked_for("reads", self._real(unit.source.path), kind, *names)
-        return found
+    def go_by_table(self, unit: Unit, kind: str, *names: str) -> bool:
+        """Whether a project may go by the order of a table that a file of it writes, of a kind and
+        under one of some names, which have stars for what is not seen."""
+        return bool(self._asked_for("reads", self._real(unit.source.path), kind, *names))
 
-    def _reads_table(self, home: str, kind: str, *names: str) -> str:
-        if self.alone:
-            return ""
-        found = Readers(self._index, self._files(), self).of(kind, names)
-        return "the same file" if found == home else self._shown(found) if found else ""
+    def _reads_table(self, _home: str, kind: str, *names: str) -> bool:
+        readers = Readers(self._index, self._files(), self)
+        return not self.alone and readers.any_of(kind, names)
 
     def fill_parameters(self, unit: Unit) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a model

@@ -1,4 +1,4 @@
-"""Which file of a project may read a table that another one writes, and go by its order."""
+"""Which files of a project may read a table that another one writes, and go by its order."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Readers:
         self._paths = paths
         self._others = others
 
-    def of(self, kind: str, names: Collection[str]) -> str:
-        """The first that may read what a file writes under one of some names: a program that trains
-        or splits, or a script or configuration that names the table. "" if there is none."""
-        for path in self._paths:
-            if self._reads(path, kind, names) if _is_code(path) else self._names(path, names):
-                return path
-        return ""
+    def any_of(self, kind: str, names: Collection[str]) -> bool:
+        """Whether one may read a table of a kind that is written under one of some names: a program
+        that trains or splits, or a script or configuration that names it."""
+        return any(
+            self._reads(each, kind, names) if _is_code(each) else self._names(each, names)
+            for each in self._paths
+        )
 
     def _names(self, path: str, names: Collection[str]) -> bool:
         """Whether a script or configuration names a table."""

@@ -50,14 +50,14 @@ class UnorderedListing(Rule):
     - `max` and `min` of a listing by a key that has likely ties, such as `key=len`
 
     Lowers the confidence:
-    - `max` or `min` by another key than a number in the name, the file with a number in its name,
-      places where Python looks for modules (`sys.path`): reported as *possible*
+    - `max` or `min` by another key than a number in the name: reported as *possible*. So is the
+      file with a number in its name, and where Python looks for modules (`sys.path`)
     - sources to compile, shards with an index, `glob("*.json")[0]` and `rglob("best.pt")[0]`:
       reported as *possible*. So is what stands in for an argument that all calls of the project
       pass. So are sums of floats that are only printed, tables that are sorted later, lines of a
-      log, and digests that are only compared. So is a file that other rounds may write, too; code
-      that asks a model for answers, in a file that trains none; code that no program runs which
-      has its file
+      log, and digests that are only compared. So is a file that other rounds may write, too. So is
+      code that asks a model for answers, in a file that trains none, and code that no program runs
+      which has its file
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
       So they are where a program that trains or splits may read them, if only by a name that it

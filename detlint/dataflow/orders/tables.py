@@ -30,17 +30,16 @@ class Tables:
         self._others = others
 
     def written(self, call: Op, op: Op) -> Use | None:
-        """The use by a call that writes such rows: nobody is known to go by their order unless a
-        program of the project that trains may read them. None where it writes no file."""
+        """The use by a call that writes such rows, where nothing of the project is known to go by
+        their order; None where something may, or no file is written."""
         place = self._place(call)
         if place is None:
             return None
         kind = _kind(call)
         names = [_pattern(each) for each in texts(self._values, place)]
-        reader = self._others.reader(self._values.unit, kind, *names) if self._others else ""
-        if reader:
-            return Use(op, f"{OF_ROWS} that {reader} may read")
-        return Use(op, f"{OF_ROWS}, of which each names its file", assumed=True)
+        if self._others is not None and self._others.go_by_table(self._values.unit, kind, *names):
+            return None
+        return Use(op, OF_ROWS, assumed=True)
 
     def _place(self, call: Op) -> Op | None:
         """What says which file a call writes."""

@@ -21,8 +21,8 @@ _TELLING = re.compile(
 
 # What the advice of a finding ends with that callers may make pointless.
 RETURNED = ", here or where it is returned to"
-# How what is said begins of rows that are written, each of which names its file.
-OF_ROWS = "written in rows"
+# What is said of rows that others may look up by what they name.
+OF_ROWS = "written in rows, of which each names its file"
 
 
 class Use(NamedTuple):
@@ -45,7 +45,7 @@ class Use(NamedTuple):
     @property
     def is_of_rows(self) -> bool:
         """Whether it is the order of rows that each name their file, which others may look up."""
-        return self.how.startswith(OF_ROWS)
+        return OF_ROWS in self.how
 
     def said(self, how: str) -> Use:
         """The same, with other words for what happens, unless it is one of rows."""
