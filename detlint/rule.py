@@ -187,7 +187,9 @@ class Rule:
             return True
         if cls.is_left_to_callers(finding) and linted.is_left_to_others(path, row, programs):
             return True
-        return cls.lowered_where_untrained and linted.is_left_out(path, row, programs)
+        if not cls.lowered_where_untrained:
+            return False
+        return linted.is_left_out(path, row, finding.column, programs)
 
     @classmethod
     def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003

@@ -31,6 +31,7 @@ from detlint.index.facts import (
     TRAINER,
     UNSEEN_NAMES,
     UNSET,
+    VARYING,
     Fact,
     seed_needed,
 )
@@ -69,8 +70,8 @@ if TYPE_CHECKING:
 _LONGEST = 50
 _STEPS = 2  # imports, one after the other, that lead to what it asks for by what it uses
 _SETTLING = SEEDING | {"enables", "sets", "tells"}
-_USED = SEEDING | DRAWING | {"freezes"}
-_CALLED = _USED | {"trains"}
+_USED = SEEDING | DRAWING | VARYING | {"freezes"}
+_CALLED = (_USED - VARYING) | {"trains"}
 # Libraries that read configurations, or hand them on to what they make.
 _LOADING = (
     *("hydra", "json", "jsonargparse", "lightning", "omegaconf", "pytorch_lightning", "toml"),
@@ -343,6 +344,11 @@ class Program:
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
         return self.known(f"runs {path}:{row}", partial(self._runs, path, row))
+
+    def may_give(self, needs: Sequence[str]) -> bool:
+        """Whether it may pass, or set, all that something needs."""
+        ask = partial(self._conditions.doubt, needs, surely=True)
+        return not needs or not self.known(f"doubts {needs}", ask)
 
     def may_reach(self, path: str, row: int) -> bool:
         """Whether a line runs as far as names, and the classes of objects, tell, or by a name that
@@ -777,7 +783,7 @@ class Program:
         """What may differ from run to run on a GPU: rather of what it trains and what computes a
         loss with that; else, where that is not seen, of what it runs."""
         trained = self._trained
-        found = next(self._varying_of_trained(), None)
+        found = _surest(self._varying_of_trained())
         if found is not None and found.fact.what != BY_SIZE:
             return Varying(found, "", is_trained=True)
         foreign = trained.foreign or self._unlocated()
@@ -786,7 +792,7 @@ class Program:
             if foreign or found is not None or not trained.hides():
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
-            found = next(self._varying_of_all(), None)
+            found = _surest(self._varying_of_all())
             foreign = trained.brought if found is None else ""
         return Varying(None if foreign else found, foreign, is_trained=bool(foreign))
 
@@ -816,7 +822,8 @@ class Program:
     def _naming(self, path: str, name: str) -> Iterator[Located]:
         """Where a file names what a library has."""
         word = name.rpartition(".")[2]
-        for _, _, fact in self._standing("layers", "", (path,), anywhere=False):
+        found = self._standing("layers", "", (path,), anywhere=False)
+        for _, _, fact in self._given("layers", found):
             if fact.text.rpartition(".")[2] == word:
                 yield Located(path, fact)
 
@@ -870,12 +877,22 @@ class Program:
         train = self._holders.get("trains", ())
         for path in sorted(self._holders.get(kind, ()), key=lambda each: (each not in train, each)):
             if anywhere:
-                yield from self._standing(kind, what, (path,), anywhere=True)
+                yield from self._given(kind, self._standing(kind, what, (path,), anywhere=True))
                 continue
             for part in self._index.parts_with(path, kind):
                 if among is None or among(path, part):
                     within = {path: (part,)}
-                    yield from self._standing(kind, what, (path,), within, anywhere=False)
+                    found = self._standing(kind, what, (path,), within, anywhere=False)
+                    yield from self._given(kind, found)
+
+    def _given(
+        self, kind: str, found: Iterable[tuple[str, str, Fact]]
+    ) -> Iterator[tuple[str, str, Fact]]:
+        """Those of some facts that the program may give what they need, if their kind says that."""
+        for path, part, fact in found:
+            doubt = self._doubt(kind, path, part, fact, surely=True) if kind in VARYING else 0
+            if doubt != NEVER:
+                yield path, part, fact._replace(doubt=doubt or fact.doubt)
 
     def shows_its_models(self) -> bool:
         """Whether it makes layers of torch, and imports nothing that may bring others."""
@@ -1220,6 +1237,16 @@ class Program:
         if row == 1:
             row = self._project.starts(self.path) or row
         return row, column, row, len(source.line(row)) + 1
+
+
+def _surest(found: Iterator[Located]) -> Located | None:
+    """The first of some that needs no option which the program leaves off, or else the first."""
+    first = None
+    for each in found:
+        if each.fact.doubt != UNSET:
+            return each
+        first = first or each
+    return first
 
 
 def _is_function(fact: Fact) -> bool:

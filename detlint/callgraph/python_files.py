@@ -55,14 +55,17 @@ class PythonFiles:
     def __len__(self) -> int:
         return len(self._paths)
 
-    def is_left_out(self, path: str, row: int, programs: Sequence[Program]) -> bool:
-        """Whether programs of the context train, and none that may do so reaches a line, in a file
-        which others do not install either: models that were copied whole, or only answer here."""
+    def is_left_out(self, path: str, row: int, column: int, programs: Sequence[Program]) -> bool:
+        """Whether programs of the context train, and none that may do so reaches a place, or gives
+        what that needs, in a file which others do not install either: models that were copied
+        whole, or only answer here, and what stands behind a switch that is off."""
         if self.is_installed(path):
             return False
         within = [each for each in programs if path in each and each.may_train]
         if within:
-            return not any(each.may_reach(path, row) for each in within)
+            within = [each for each in within if each.may_reach(path, row)]
+            needs = self._index.needs(path, row, column) if within else []
+            return not any(each.may_give(needs) for each in within)
         return any(each.learns for each in programs) and not any(
             each.looks_up_modules for each in programs
         )

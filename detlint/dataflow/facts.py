@@ -44,6 +44,7 @@ from detlint.index.facts import (
     TRAINER,
     UNSEEN_NAMES,
     VARIABLES,
+    VARYING,
     Fact,
 )
 from detlint.index.scan import RUN
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from detlint.notebooks.notebook import Notebook
 
 _SETTLING = SEEDING | {"freezes"}
-_CONDITIONAL = _SETTLING | DRAWING  # what an argument may turn on
+_CONDITIONAL = _SETTLING | DRAWING | VARYING  # what an argument may turn on
 _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
@@ -487,7 +488,7 @@ class FactReader:
                 ):
                     # A name that is imported here says where it is used.
                     node = op.node if op.code != "import" else op.uses[0].node
-                    yield Found(op, kind, node=node)
+                    yield Found(_used(op), kind, node=node)
 
     def _bases(self, function: Function) -> tuple[list[ast.expr], list[str]]:
         """The bases of a class, and their qualified names."""
@@ -1115,6 +1116,12 @@ def _updates(op: Op) -> bool:
         return False
     behind = closure(op.args[1:], lambda each: each.args, _FEW)
     return any(each.word in _GRADIENTS or trainers.goes_back("", each.called) for each in behind)
+
+
+def _used(named: Op) -> Op:
+    """The use of a name, which is read before all that uses it, that stands under fewest tests."""
+    uses = (named,) if named.code == "attr" else named.uses
+    return min(uses, key=lambda use: sum(1 for _ in use.region.around()))
 
 
 def _is_frozen(named: Op) -> bool:

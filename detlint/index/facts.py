@@ -41,6 +41,7 @@ DRAWING = frozenset(
     ("draws", "drops", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
 )
 STARTING = frozenset(("processes", "spawns", "tasks", "threads"))  # what runs beside the rest
+VARYING = frozenset(("layers", "operators"))
 # Of some kinds the libraries that they are about: for others no operation has to be looked at.
 ABOUT = {
     "builds": frozenset(("torch", "tensorflow", "keras", training.UNSEEN)),
