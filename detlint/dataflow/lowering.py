@@ -510,7 +510,7 @@ class _Lowering:
         change = _change(node)
         if change and isinstance(node.func, ast.Attribute) and function.code == "attr":
             owner = function.args[0]
-            if not self._is_module_name(owner):
+            if not (self._is_module_name(owner) or self._is_own_method(function)):
                 state = self._op("change", [owner, made], change, node)
                 self._rebind(node.func.value, owner, state)
         return made
@@ -520,6 +520,12 @@ class _Lowering:
         imported = self.function.unit.imported if op.code == "global" else {}
         names = [str(op.name)] if op.code == "import" else imported.get(str(op.name), ())
         return any("." not in each for each in names)
+
+    def _is_own_method(self, member: Op) -> bool:
+        """Whether a class of the file has a method of its own that a container has as well:
+        ``self.add(path)``."""
+        unit, owner = self.function.unit, self.function.class_name
+        return member.args[0].is_self and bool(owner) and unit.has_method(owner, str(member.name))
 
     def _binary(self, node: ast.BinOp) -> Op:
         parts = [self._expr(node.left), self._expr(node.right)]

@@ -468,6 +468,10 @@ class Unit(Editable[ast.AST]):
                 return found
         return None
 
+    def has_method(self, owner: str, name: str) -> bool:
+        """Whether a class of the file, or a base of it there, defines a method."""
+        return any(self.defines(name, each) for each in self._with_bases(owner))
+
     def _with_bases(self, owner: str) -> Iterator[str]:
         known = closure([owner], lambda each: self.bases(each) if each in self.classes else ())
         return (each for each in known if each in self.classes)

@@ -413,10 +413,22 @@ def stays_empty(op: Op) -> bool:
 
 
 def _is_set(values: Values, op: Op) -> bool:
-    if op.code != "item":
+    if values.is_set(op) or not (op.code == "item" or _is_set_before(values, op)):
         return values.is_set(op)
     types = values.types(op)
     return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
+
+
+def _is_set_before(values: Values, op: Op) -> bool:
+    """Whether an attribute is read that is a set until the same function makes a list of it:
+    ``self.names = list(self.names)``."""
+    if op.code != "attr" or not op.args[0].is_self:
+        return False
+    kept = op.function.unit.stored(op.function.class_name, str(op.name))
+    later = [x for x in kept if x.function is op.function and x.place > op.place]
+    earlier = [x for x in kept if x not in later]
+    held = (x.args[1] if x.code == "store_attr" else x for x in earlier)
+    return bool(later and earlier) and all(map(values.is_set, held))
 
 
 def _holds_set(types: Types) -> bool:
