@@ -236,6 +236,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
+        *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),
     ),
     "trainees": _TRAINING,
     "trained": (

@@ -37,6 +37,21 @@ STEPS = {
 }
 # Libraries whose models are no networks of TensorFlow.
 APART = words("catboost hdbscan imblearn lightgbm sklearn statsmodels umap xgboost")
+# Networks that scikit-learn fits, by themselves or as parts of its pipelines and searches, and the
+# functions that fit what they are given.
+WRAPS_KERAS = Names(
+    """
+    {tensorflow.,tf_,}keras.wrappers.scikit_learn.Keras{Classifier,Regressor}
+    scikeras.wrappers.{BaseWrapper,KerasClassifier,KerasRegressor}
+    """
+)
+FITTING = Names(
+    """
+    sklearn.{model_selection,cross_validation}.cross_{validate,val_predict,val_score}
+    sklearn.{model_selection,learning_curve}.{learning,validation}_curve
+    sklearn.{model_selection,cross_validation}.permutation_test_score
+    """
+)
 # Modules of scikit-learn with estimators that are fitted as a network is, and the same of others.
 _ESTIMATORS = ("catboost", "lightgbm", "xgboost")
 _OF_SKLEARN = words(

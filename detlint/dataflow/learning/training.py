@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _OBJECTS = ("self", "cls", "ctx")
+_GROUPS = ("list", "tuple")
+_DEEPEST = 4  # estimators that are given one another
 
 
 class Training:
@@ -43,6 +45,8 @@ class Training:
             if known is not None:
                 around = call.function.around() if known == "tensorflow" else ()
                 return None if any(map(_works_out_gradient, around)) else known
+            if rows.FITTING(name):
+                return self._fitted_by(call.given("estimator", 0))
         if self.makes_command_line(call):
             run = call.given("run")
             return None if run is not None and run.name is False else "torch"
@@ -161,11 +165,27 @@ class Training:
             return "torch"
         foreign = [each for each in classes if not each.startswith(".")]
         if foreign and all(each.partition(".")[0] in rows.APART for each in foreign):
-            return None
+            return self._fitted_by(call.args[0].args[0])
         if not classes and self._fits_estimators and not self._is_fit_of_keras(call):
             return None
         words = (owner_written(call), *(each.rpartition(".")[2] for each in classes))
         return None if any(map(rows.is_no_network, words)) else "keras"
+
+    def _fitted_by(self, estimator: Op | None) -> str | None:
+        """The library of a network that scikit-learn fits: what a search or a pipeline is given."""
+        return "keras" if estimator is not None and self._wraps_network(estimator) else None
+
+    def _wraps_network(self, value: Op, depth: int = _DEEPEST) -> bool:
+        if value.code in _GROUPS:
+            return any(self._wraps_network(each, depth) for each in value.args)
+        for made in self.made(value):
+            if any(map(rows.WRAPS_KERAS, made.names)):
+                return True
+            apart = any(each.partition(".")[0] in rows.APART for each in made.names)
+            given = made.op.arguments() if depth and apart and made.op.code == "call" else ()
+            if any(self._wraps_network(each, depth - 1) for _, each in given):
+                return True
+        return False
 
     @cached_property
     def _fits_estimators(self) -> bool:
