@@ -199,3 +199,24 @@ def test_where_no_seed_is_at_hand_the_advice_is_to_take_one(
     (told,) = findings(text, "DET104")
     assert told.message.rpartition("; ")[2] == found
     assert told.advice == found.replace("pass", "pass the seed of the run:")
+
+
+@pytest.mark.parametrize(
+    ("score", "function"),
+    [
+        ("mutual_info_classif", "mutual_info_classif"),
+        ("k=2, score_func=mutual_info_regression", "mutual_info_regression"),
+        ("partial(mutual_info_classif, random_state=0)", ""),
+        ("f_classif", ""),
+        ("k=2", ""),
+    ],
+)
+def test_a_score_that_draws_is_told_where_scikit_learn_is_given_it(
+    findings: Callable[..., list[Finding]], score: str, function: str
+) -> None:
+    names = "SelectKBest, f_classif, mutual_info_classif, mutual_info_regression"
+    text = f"from functools import partial\nfrom sklearn.feature_selection import {names}\n"
+    told = findings(f"{text}best = SelectKBest({score}).fit(x, y)\n", "DET104")
+    seeded = f"pass functools.partial({function}, random_state=seed)"
+    messages = [f"{function}() has no random_state: {GLOBAL}; {seeded}"] if function else []
+    assert [(each.row, each.message) for each in told] == [(3, each) for each in messages]

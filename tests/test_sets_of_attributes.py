@@ -1,4 +1,5 @@
-"""DET204: sets that an object keeps, which one method fills and another one numbers."""
+"""DET204: sets that an object keeps, which one method fills and another one numbers, and numbers
+that nothing reads."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ if __name__ == "__main__":
 
 def found(capsys: Capture) -> list[tuple[str, int, str]]:
     """The confidence, row and message of each finding."""
-    main(["--no-cache", "--output-format=json", "--select=DET204", "."])
+    asked = ["--output-format=json", "--min-confidence=possible", "--select=DET204"]
+    main(["--no-cache", *asked, "."])
     told = json.loads(capsys.readouterr().out)
     return [(each["confidence"], each["location"]["row"], each["message"]) for each in told]
 
@@ -72,3 +74,35 @@ def test_a_list_that_another_method_makes_is_none(project: Project, capsys: Capt
     text = text.replace("self.words |= set(row[0].split())", "self.words = row[0].split()")
     project({"tags.py": text})
     assert not found(capsys)
+
+
+_GENRES = """
+import csv
+
+def genres(path):
+    found = set()
+    for row in csv.reader(open(path)):
+        found.update(row[0].split("|"))
+    numbers = {numbered}
+    return {given}
+
+print(genres("films.csv"))
+"""
+
+
+@pytest.mark.parametrize(
+    "numbered",
+    [
+        "dict(zip(found, range(len(found))))",
+        "{genre: place for place, genre in enumerate(found)}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("given", "levels"),
+    [("numbers", ["certain"]), ("len(found)", ["possible"]), ("numbers, found", ["certain"])],
+)
+def test_numbers_that_nothing_reads_are_possible(
+    project: Project, capsys: Capture, numbered: str, given: str, levels: list[str]
+) -> None:
+    project({"films.py": _GENRES.format(numbered=numbered, given=given)})
+    assert [level for level, *_ in found(capsys)] == levels

@@ -237,6 +237,16 @@ trimesh.sample.sample_surface_even by seed from system at 3
 umap.UMAP from system
 """
 
+# What calls a function that it is given first, or by this name.
+SCORED_BY = "score_func"
+_SCORING = frozenset(
+    f"sklearn.feature_selection.{each}"
+    for each in (
+        *("GenericUnivariateSelect", "SelectFdr", "SelectFpr", "SelectFwe", "SelectKBest"),
+        "SelectPercentile",
+    )
+)
+
 # They set the ``random_state`` of the estimators that they are given.
 _SEEDING = frozenset(
     [
@@ -304,6 +314,11 @@ def short_names() -> dict[str, frozenset[str]]:
 def is_known(name: str) -> bool:
     """Whether a function is of these libraries."""
     return name.partition(".")[0] in libraries()
+
+
+def calls_score(name: str) -> bool:
+    """Whether a class calls the function by which it scores."""
+    return name in _SCORING
 
 
 def seeds_arguments(name: str) -> bool:

@@ -66,6 +66,7 @@ class MissingRandomState(Rule):
     Reported:
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
       `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE; surfaces that trimesh samples
+    - a score that draws and that scikit-learn calls: `SelectKBest(mutual_info_classif)`
     - stochastic optimizers and `bootstrap` of SciPy, random graphs and communities of networkx
     - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
@@ -189,6 +190,8 @@ class MissingRandomState(Rule):
             own = next(filter(None, map(DRAWING_FROM_SYSTEM.get, names)), None)
             if row is not None:
                 self._check_row(op, row)
+            elif any(map(estimators.calls_score, names)):
+                self._check_score(op)
             elif own is not None:
                 self._check_own(op, *own)
             elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
@@ -231,6 +234,20 @@ class MissingRandomState(Rule):
         if how and not (made and self._estimators.seeds(call)):
             written = call.written(row.parameter, row.position)
             self._report(call, f"{word_of(call)}()", row.parameter, written, how)
+
+    def _check_score(self, call: Op) -> None:
+        """``SelectKBest(mutual_info_classif)``, which calls that."""
+        given, node = call.given(estimators.SCORED_BY, 0), call.written(estimators.SCORED_BY, 0)
+        is_named = given is not None and given.code != "call"
+        names = self.unit.values.qualified(given) if given is not None and is_named else []
+        row = next(filter(None, map(self._row, names)), None)
+        how = self._how(call, row.source) if row and not (row.needs or row.keeps) else ""
+        if row is not None and node is not None and how:
+            function = names[0].rpartition(".")[2]
+            taken = "" if self._has_seed(call) else "take a seed and "
+            seeded = f"{taken}pass functools.partial({function}, {row.parameter}=seed)"
+            message = f"{function}() has no {row.parameter}: it {how}; {seeded}"
+            self.report(node, message, advice=seeded)
 
     def _how(self, call: Op, source: str) -> str:
         """How a call draws, of what it is seeded by; "" where the file seeds that."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _JOINING = frozenset(("itertools.chain", "itertools.product"))
 _JOINS_EACH = "itertools.chain.from_iterable"
+# What only collects what it is given.
+_COLLECTING = frozenset(
+    f"builtins.{each}" for each in ("dict", "enumerate", "list", "tuple", "zip")
+)
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
@@ -286,7 +290,7 @@ class Sets:
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")
         unknown = guessed and not seems_text
-        assumed = use.assumed or seems_number or (unknown and not use.tells)
+        assumed = use.assumed or seems_number or (unknown and not use.tells) or _is_unread(use.op)
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
@@ -376,6 +380,16 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _is_unread(made: Op) -> bool:
+    """Whether nothing reads what an order is put into: ``ids = dict(zip(names, range(9)))``."""
+    if made.code not in ("call", "comprehension"):
+        return False
+    held = list(closure([made], lambda op: op.uses, _FEW))
+    return all(
+        each.code == "comprehension" or not _COLLECTING.isdisjoint(each.called) for each in held
+    )
 
 
 def _numbers(by: Op) -> bool:
