@@ -29,7 +29,7 @@ from detlint.models import names, randomness, training
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
@@ -360,6 +360,12 @@ class _Tests:
         return list(closure(read, lambda op: () if op.code == "param" else op.args))
 
     @cached_property
+    def compares(self) -> list[tuple[Op, list[Op]]]:
+        """What is compared among that, each with what its sides are made of."""
+        found = (each for each in self.read if each.code == "compare")
+        return [(each, list(closure(each.args, _made_of, _MOST))) for each in found]
+
+    @cached_property
     def _leaving(self) -> list[int]:
         return [each.place for each in self.function.leaving]
 
@@ -384,14 +390,13 @@ class _Place:
     @cached_property
     def compared(self) -> list[object]:
         """The texts and whole numbers with which it is compared, and None."""
-        around = [each for each in self._tests.read if each.code == "compare" and self._is_in(each)]
+        around = [x for x, parts in self._tests.compares if any(map(self._is_read_by, parts))]
         sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
         found = (side.constant for side in sides if side.code in ("const", "unary"))
         return [x for x in found if x is None or isinstance(x, (str, int)) or _is_whole(x)]
 
-    def _is_in(self, compare: Op) -> bool:
-        sides = closure(compare.args, lambda op: inputs(op) if op.code in _MADE_OF else (), _MOST)
-        return any(_is_same(self._op, self.option, each) for each in sides)
+    def _is_read_by(self, op: Op) -> bool:
+        return _is_same(self._op, self.option, op)
 
     def judge(self, op: Op, default: object = ...) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """With which values an operation does not run, whether with others, and with which."""
@@ -405,6 +410,8 @@ class _Place:
         """Whether an operation does not run with a default, and whether with the other value of a
         flag, with anything but None or -1, or with what that is compared with: of what runs by
         default, only such is followed, as most code is of this kind."""
+        if not self._decides(op) and self._tests.constants.may_run(op):
+            return False, False
         others = (not default,) if isinstance(default, bool) else _others(default)
         stands_in = default is None or isinstance(default, bool) or _is_number(default)
         flag = stands_in and not any(self.runs(op, each) for each in others)
@@ -425,8 +432,12 @@ class _Place:
         """Whether its value has a part in what decides whether an operation runs."""
         asked = self._tests.deciding(op)
         if asked not in self._among:
-            self._among[asked] = any(_is_same(self._op, self.option, each) for each in asked)
+            self._among[asked] = any(map(self._is_read_by, asked))
         return self._among[asked]
+
+
+def _made_of(op: Op) -> Iterable[Op]:
+    return inputs(op) if op.code in _MADE_OF else ()
 
 
 def _others(default: object) -> tuple[object, ...]:
