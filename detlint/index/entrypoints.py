@@ -111,7 +111,7 @@ def is_program(source: Source) -> bool:
     )
 
 
-@lru_cache(maxsize=64)  # more would hold the texts of files that are done
+@lru_cache(maxsize=2_000)  # a look at each file, and one at what may be told by its statements
 def may_start(path: str, text: str, *, told: bool = True) -> bool:
     """The same of a text, and whether it holds a word of ``STARTS``.
 
@@ -177,7 +177,7 @@ def is_packaged(path: str) -> bool:
     return os.path.exists(os.path.join(os.path.dirname(path), "__init__.py"))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2_000)
 def says_so(path: str, text: str) -> bool:
     """Whether a file has a main block, or trains as it is loaded."""
     if os.path.basename(path) == "__main__.py" or main_line(text) is not None:
