@@ -141,6 +141,8 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.LEFT, f"{shown} finds it there", _line(statement, LISTING))
     if last & LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown, _line(statement, LISTING))
+    for each in filter(is_number, parts_of(statement.text)):
+        yield Origin(Source.PROCESS, ast.unparse(each), is_sure=varies(statement))
     yield from _of_entropy(node, traits)
     for bits, source in OF_FILES.items():
         if traits.read & bits:
@@ -150,8 +152,6 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
-    for each in filter(is_number, parts_of(statement.text)):
-        yield Origin(Source.PROCESS, ast.unparse(each), is_sure=varies(statement))
 
 
 def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
