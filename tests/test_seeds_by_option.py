@@ -434,3 +434,80 @@ def test_what_takes_an_option_apart_does_not_set_it(
     also = f"def main_of_rank(args):\n    args['fixed'] = {kept}\n    main(args)\n\n"
     project({"train.py": text.replace("def main", f"{also}def main"), "fitting.py": _FITTING})
     assert len(found(capsys)) == is_found
+
+
+NODES = """
+from yacs.config import CfgNode as CN
+
+_C = CN()
+_C.LR = 0.1
+_C.TRAIN = CN()
+_C.TRAIN.SEED = {}
+
+def get_node():
+    return _C.clone()
+"""
+BY_NODE = """
+import argparse
+import torch
+from {} import get_node
+
+def main(args):
+    cfg = get_node()
+    cfg.merge_from_file(args.cfg)
+    {}
+    if cfg.TRAIN.SEED >= 0:
+        torch.manual_seed(cfg.TRAIN.SEED)
+    net = torch.nn.Linear(2, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=cfg.LR)
+    for x in torch.load("rows.pt"):
+        net(x).sum().backward()
+        opt.step()
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cfg", default="")
+    parser.add_argument("--seed", type=int, default={})
+    main(parser.parse_args())
+"""
+GIVEN = "if args.seed: cfg.TRAIN.SEED = args.seed"
+
+
+@pytest.mark.parametrize(
+    ("node", "line", "option", "home", "is_found"),
+    [
+        (-1, "pass", 1, "nodes", True),
+        (3, "pass", 1, "nodes", False),
+        ("load()", "pass", 1, "nodes", False),
+        (-1, GIVEN, -1, "nodes", True),
+        (-1, GIVEN, 4, "nodes", False),
+        (-1, "cfg.TRAIN.SEED = 4", -1, "nodes", False),
+        # What a library has by default is not seen.
+        (-1, "pass", -1, "absent", False),
+        (-1, GIVEN, -1, "absent", True),
+        (-1, GIVEN, 4, "absent", False),
+    ],
+)
+def test_a_node_of_a_configuration_that_is_off_in_code(  # noqa: PLR0913, PLR0917
+    node: object,
+    line: str,
+    option: int,
+    home: str,
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_found: bool,
+) -> None:
+    files = {"nodes.py": NODES.format(node), "train.py": BY_NODE.format(home, line, option)}
+    project(files if home == "nodes" else {"train.py": files["train.py"]})
+    assert len(found(capsys)) == is_found
+
+
+def test_a_configuration_may_turn_a_node_on(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"nodes.py": NODES.format(-1), "train.py": BY_NODE.format("nodes", "pass", 1)}
+    project({**files, "configs/plain.yaml": "LR: 0.2\nTRAIN:\n  SEED: -1\n"})
+    assert len(found(capsys)) == 1
+    project({**files, "configs/plain.yaml": "LR: 0.2\nTRAIN:\n  SEED: 7\n"})
+    assert found(capsys) == []

@@ -102,7 +102,9 @@ class Conditions:
         simply left out, ``seed: null``: it may be another."""
         need = self._need_unset(needs)
         option = option_needed(need) if need is not None else ""
-        if need is None or self._flag(option) or self._is_off_in_fields(need):
+        if need is None or self._flag(option):
+            return False
+        if self._is_off_in_code(need) or self._is_off_in_fields(need):
             return False
         return not self._project.leaves_unset(option)
 
@@ -333,10 +335,17 @@ class Conditions:
         """Whether an option may be set out of sight of the program's code."""
         self.configured = True
         if is_by_default(need) and not is_of_field(need) and not self._flag(option):
+            if not surely and self._is_off_in_code(need):
+                return self._project.configures(option, need)
             # What raises a matter is off where all that is seen says so.
             off = self._is_off_in_fields(need) or (surely and self._is_off(self._given(need)))
             return not off and not self._project.leaves_out(option, need)
         return self._project.configures(option, need)
+
+    def _is_off_in_code(self, need: str) -> bool:
+        """Whether code sets an option that is no field of a class by default, and to nothing with
+        which what needs it runs."""
+        return not any(self._fields(need)) and self._is_off(self._given(need))
 
     def _is_off_in_fields(self, need: str) -> bool:
         """Whether an option is a field of classes, of which the program makes objects, and gives

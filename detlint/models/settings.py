@@ -70,6 +70,14 @@ _TRAINERS = frozenset(("Trainer", "Fabric"))
 
 # What holds options as attributes.
 NAMESPACES = frozenset(("argparse.Namespace", "types.SimpleNamespace"))
+# What else holds the options of a program, whatever it is called.
+NODES = frozenset(
+    (
+        *("yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode"),
+        *("ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict"),
+        *("easydict.EasyDict", "omegaconf.OmegaConf.create"),
+    )
+)
 # Starts a shell with the text that it is given first.
 SHELLS = frozenset(
     (

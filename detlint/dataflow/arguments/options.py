@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.defaults import defaults
 from detlint.dataflow.calls import last_word, word_of
 from detlint.dataflow.slices import alternatives, behind, closure
-from detlint.models import names
+from detlint.models import names, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,12 @@ _ASKING = frozenset(("getattr", "hasattr"))
 _VIEWS = frozenset(("dict", "vars"))
 _MOST = 60  # operations behind a value
 _DEEPEST = 8  # ``cfg.data.train.flip``
+
+
+class Other(NamedTuple):
+    """What another option of the program is set to: ``cfg.SEED = args.seed``."""
+
+    option: str
 
 
 def option_of(op: Op) -> str:
@@ -100,7 +106,9 @@ def _gives_options(op: Op) -> bool:
     else:
         word = word_of(op)
     said = names.words_of(word) if word[:1].isupper() else ()
-    return word in _PARSING or bool(said and names.holds_options(said[-1]))
+    if word in _PARSING or (said and names.holds_options(said[-1])):
+        return True
+    return op.code == "call" and not settings.NODES.isdisjoint(op.called)
 
 
 def _as_it_is(op: Op) -> Sequence[Op]:
@@ -183,7 +191,8 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
                 yield ...
     elif op.code == "store_attr" and op.name == option and _keeps_options(op):
         if not _hands_on(op.args[1], option):
-            yield constant(op.args[1])
+            other = option_of(op.args[1])
+            yield Other(other) if other else constant(op.args[1])
     elif op.code == "call" and word_of(op) in _SETS:
         yield from (constant(value) for name, value in op.arguments() if name == option)
     elif not _takes_apart(op, option):

@@ -13,6 +13,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import (
+    Other,
     are_options,
     is_written_out,
     option_of,
@@ -564,7 +565,7 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     need = _parsed(asked)
     if not need.function:
         told = (values_by_default if need.default else values_set)(unit, need.parameter)
-        return [(row, value is ... or need.allows(value)) for row, value in told]
+        return [(row, _set_to(value, need)) for row, value in told]
     if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
         return [(0, True)]
     words = [need.function, *_other_names(unit, need.function)]
@@ -583,6 +584,13 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
         for use in op.uses
         if (answer := _passed(use, op, need)) is not None
     ]
+
+
+def _set_to(value: object, need: Need) -> bool | str:
+    """Whether an option may be set to a value; what that needs which is another option."""
+    if isinstance(value, Other):
+        return _of_name(need, value.option).dump()
+    return value is ... or need.allows(value)
 
 
 def _is_passed_on(unit: Unit, need: Need) -> bool:
