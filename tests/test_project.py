@@ -971,6 +971,28 @@ def test_distributions_of_scipy_draw_from_numpy(
     assert lint("--select", "DET102") == []
 
 
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("CQR(space, metric='loss')", True),
+        ("CQR(space, metric='loss', random_seed=0)", True),
+        ("ASHA(space, metric='loss', random_seed=0)", True),
+        ("ASHA.__name__", False),
+    ],
+)
+def test_schedulers_of_syne_tune_draw_from_numpy_whatever_their_seed(
+    project: Project, lint: Lint, made: str, *, found: bool
+) -> None:
+    text = (
+        "import numpy as np\nfrom syne_tune.optimizer.baselines import ASHA, CQR\n\n"
+        f"scheduler = {made}\nnp.save('best.npy', run(scheduler))\n"
+    )
+    project({"tune.py": text})
+    assert lint("--select", "DET102") == ["tune.py:4 DET102"] * found
+    project({"tune.py": text.replace("\nscheduler", "np.random.seed(0)\nscheduler")})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_mode_is_no_training(project: Project, lint: Lint) -> None:
     text = "import torch\n\nclass Trainer:\n    def step(self):\n        self.train({})\n"
     text += "        self.loss.backward()\n        self.optimizer.step()\n\n"

@@ -25,6 +25,10 @@ DRAWS = {
     f"{module}.{name}": module.partition(".")[0]
     for module, names in _DRAWING.items()
     for name in names.split()
+} | {
+    # Schedulers of Syne Tune (0.16): what `random_seed` gives fixes only some of what they propose.
+    f"syne_tune.optimizer.baselines.{name}": "numpy"
+    for name in words("ASHA ASHABORE ASHACQR BOHB BORE CQR REA RandomSearch TPE")
 }
 # Where functions draw, from a global generator or one that they are given, and which there do not.
 _PLACES = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
@@ -118,7 +122,7 @@ _APART = sys.stdlib_module_names | words(
     skimage cv2 cupy dask networkx xgboost lightgbm catboost optuna hyperopt skopt gym gymnasium
     albumentations imgaug kornia openai litellm vllm sglang diffusers sentencepiece faiss umap
     pyspark ray grain seqio tfds numba triton nltk gensim annoy wandb timm metaworld dm_control
-    procgen minigrid pettingzoo robosuite mani_skill crafter"""
+    procgen minigrid pettingzoo robosuite mani_skill crafter syne_tune"""
 )
 # Of these, the libraries of environments for reinforcement learning.
 _OF_ENVIRONMENTS = words(
