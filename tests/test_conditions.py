@@ -236,7 +236,7 @@ def lengths(folder, most=4):
         length = len(open(os.path.join(folder, name)).read())
         if not any(length == each["length"] for each in found):
             found.append({{"name": name, "length": length}})
-    return found
+    return found[:9]
 """
 _PICKS = """
 import json
