@@ -192,12 +192,17 @@ def compare(
 
 
 def _is_within(node: Node, ends: tuple[int | None, ...]) -> bool:
-    """Whether a statement ended before the step did, in a run that has both."""
-    for run, end in enumerate(ends):
-        ran = node.ran_in(run)
-        if ran is not None and end is not None and ran.began > end:
-            return False
-    return True
+    """Whether a statement began before the step ended. Of a thread's, or of what handles a signal,
+    the run is left out in which it came later: that it did is what makes the difference."""
+    late = [
+        ran is not None and end is not None and ran.began > end
+        for ran, end in zip((node.first, node.second), ends, strict=True)
+    ]
+    if any(late) and node.is_in_thread:
+        node.first = None if late[0] else node.first
+        node.second = None if late[1] else node.second
+        return bool(node.first or node.second)
+    return not any(late)
 
 
 def done_in_one(flows: Flows, origin: Node) -> list[Node]:

@@ -27,6 +27,11 @@ def report() -> Report:
     return Report(sections())
 
 
+def prepare() -> None:
+    """Import what a report asks, so that the first one takes little time; torch is there."""
+    would_replace(gpu=False)
+
+
 def sections() -> tuple[Section, ...]:
     """Every section, as things stand now. Imports torch where it is installed; starts no device."""
     situation = look()

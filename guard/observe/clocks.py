@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from functools import partial
+from functools import partial, wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,11 @@ from guard.observe.patching import around, replace
 from guard.observe.places import is_own, outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from contextlib import ExitStack
-    from types import CodeType
+    from types import CodeType, FrameType
+
+    Handler = Callable[[int, FrameType | None], Any]
 
 # What asks for keys, by which processes know each other, and for the first states of modules.
 _KEYS = ("multiprocessing.connection", "multiprocessing.process", "importlib._bootstrap")
@@ -94,22 +96,70 @@ def _is_a_key() -> bool:
 
 
 class Signals:
-    """Of one process: what the program has installed to handle signals."""
+    """Of one process: what the program has installed to handle signals.
 
-    def __init__(self) -> None:
+    Python calls no trace function while one runs, and that is most of the time where statements
+    are looked at. A signal that comes then is handled when the trace function has done its work.
+
+    looking  the code of the trace functions
+    late     whether one waits to be handled
+    """
+
+    def __init__(self, looking: Collection[CodeType]) -> None:
         self.handlers: set[CodeType] = set()
+        self.late = False
+        self._looking = looking
+        self._waiting: list[tuple[Handler, int]] = []
 
     def follow(self, stack: ExitStack) -> None:
         """Note it from here on, until the stack is closed."""
 
         @around(stack, signal, "signal")
         def _(install: Callable[..., Any], number: int, handler: Any) -> Any:  # noqa: ANN401
-            function = handler
-            while isinstance(function, partial):
-                function = function.func
-            function = getattr(function, "__func__", function)
-            if not isinstance(function, FunctionType):
-                function = type(function).__call__ if callable(function) else None
-            if isinstance(function, FunctionType):
-                self.handlers.add(function.__code__)
-            return install(number, handler)
+            if callable(handler):
+                self._note(handler)
+                handler = self._later(handler)
+            return _own(install(number, handler))
+
+        @around(stack, signal, "getsignal")
+        def _(original: Callable[[int], Any], number: int) -> Any:  # noqa: ANN401
+            return _own(original(number))
+
+    def _note(self, handler: Any) -> None:  # noqa: ANN401 - whatever can be called
+        while isinstance(handler, partial):
+            handler = handler.func
+        function = getattr(handler, "__func__", handler)
+        if not isinstance(function, FunctionType):
+            function = type(function).__call__
+        if isinstance(function, FunctionType):
+            self.handlers.add(function.__code__)
+
+    def _later(self, handler: Handler) -> Handler:
+        @wraps(handler, assigned=())
+        def handle(number: int, frame: FrameType | None) -> Any:  # noqa: ANN401
+            if any(each.f_code in self._looking for each in outward(frame)):
+                self._waiting.append((handler, number))
+                self.late = True
+                return None
+            return handler(number, frame)
+
+        return handle
+
+    def handle(self, frame: FrameType) -> None:
+        """Handle those that have waited; in the main thread, as Python does."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.late = False
+        while self._waiting:
+            handler, number = self._waiting.pop(0)
+            sys.call_tracing(_traced, (handler, number, frame))
+
+
+def _traced(handler: Handler, number: int, frame: FrameType) -> None:
+    sys.settrace(sys.gettrace())  # 3.11's ``call_tracing`` does not
+    handler(number, frame)
+
+
+def _own(handler: Any) -> Any:  # noqa: ANN401 - as ``signal`` has it
+    """What the program itself has installed."""
+    return getattr(handler, "__wrapped__", handler)

@@ -129,9 +129,17 @@ class Session:
             self._tracer.begin(None if self._is_child else "main")
 
     def install(self) -> None:
-        """Begin to follow the program: torch has been imported."""
+        """Begin to follow the program: torch has been imported.
+
+        What the first step needs to be written is imported now: in the midst of the program, a
+        tenth of a second would hide what comes from outside meanwhile, such as a signal.
+        """
         from guard.recording import calls, constructions, generators, optimizers, recorder
 
+        if not self._is_child:
+            from guard.inventory import prepare
+
+            prepare()
         operators = None
         if self.options.operators is not None:
             from guard.recording.operators import Operators

@@ -113,6 +113,8 @@ class Frame:
         if self._code.shares:
             refresh(frame)
         self._tracer.clocks.left_out += monotonic_ns() - begun
+        if self._tracer.signals.late:
+            self._tracer.signals.handle(frame)
         return found
 
     def _happened(self, frame: FrameType, event: str, arg: Any) -> Any:  # noqa: ANN401
@@ -302,7 +304,7 @@ class Tracer:
         self._threads = itertools.count(1)
         self.clocks = Clocks()
         self.entropy = Entropy()
-        self.signals = Signals()
+        self.signals = Signals((Frame.happened.__code__, Tracer._called.__code__))
         self._handling: dict[CodeType, int] = {}  # as which threads
         self._undo = ExitStack()
 
@@ -368,6 +370,8 @@ class Tracer:
         begun = monotonic_ns()
         found = self._entered(frame, code)
         self.clocks.left_out += monotonic_ns() - begun
+        if self.signals.late:
+            self.signals.handle(frame)
         return found
 
     def _entered(self, frame: FrameType, code: Any) -> Any:  # noqa: ANN401

@@ -189,6 +189,9 @@ def _import(imports: Sequence[Imported]) -> bool:
             module = import_module(each.module)
             if each.name and each.name != "*":
                 getattr(module, each.name, None)
+        if "torch" in sys.modules:  # what each run would import when it begins to record
+            import_module("guard.recording.recorder")
+            import_module("guard.inventory").prepare()
     except Exception:  # noqa: BLE001 - of whatever kind: the program meets it itself
         return False
     return True

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from statement_runs import flows, origins, run
 
-from guard.diff import Cause, Difference, Source
+from guard.diff import Cause, Difference, Source, slices
 from guard.diff.flows import Flows
 from guard.diff.slices import Found, compare, find, slice_of
 from guard.diff.statements import Calling, Node, Pairing, calls_of
@@ -1228,6 +1228,22 @@ def test_what_handles_a_signal_is_the_origin_of_what_it_sets(tmp_path: Path) -> 
     assert suspect(origin, found.traits(origin)).fits == Source.CLOCK.value
     called = [each.call.name for node in found.nodes for each in node.below]
     assert "Alarm.ring" not in called
+
+
+@pytest.mark.parametrize(
+    ("role", "runs"), [("main:ring() on a signal", (False, True)), ("main", None)]
+)
+def test_who_comes_later_than_the_step_in_one_run_has_not_come(
+    role: str, runs: tuple[bool, bool] | None
+) -> None:
+    call = Call("a.py", "ring", 1, (), 1, 5, (), 0)
+    rans = [Ran(2, began, began + 1, (), (), (), NONE, NONE, "", []) for began in (70, 5)]
+    node = Node(*rans, statements("x = 1")[1], Calling(call, call, role, None), 71)
+
+    assert slices._is_within(node, (50, 50)) is bool(runs)
+    if runs is not None:
+        assert (node.first is not None, node.second is not None) == runs
+        assert not slices._is_within(node, (50, 3))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import textwrap
 import time
@@ -195,3 +196,55 @@ def test_the_last_steps_are_looked_at_for_a_while_as_well(monkeypatch: pytest.Mo
     now = 300.0
     assert not any(map(looking.is_wanted, (often, slow)))
     assert looking.is_wanted(other)  # it runs rarely, so that it costs little to the end
+
+
+SIGNALLED = """\
+import signal
+came = []
+def ring(number, frame):
+    came.append(number)
+before = signal.signal(signal.SIGALRM, ring)
+is_own = signal.getsignal(signal.SIGALRM) is ring
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+while len(came) < {count}:
+    pass
+signal.setitimer(signal.ITIMER_REAL, 0)
+after = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+was_own = after is ring
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such signals")
+def test_what_handles_a_signal_is_seen_whenever_that_comes(tmp_path: Path) -> None:
+    program, before = tmp_path / "program.py", signal.getsignal(signal.SIGALRM)
+    program.write_text(SIGNALLED.format(count=5), encoding="utf-8")
+    held = run(program, tmp_path / "run")
+    signal.signal(signal.SIGALRM, before)
+    threads = {each.role: each for each in recording(str(tmp_path / "run" / "trace")).threads}
+
+    assert (held["is_own"], held["was_own"]) == (True, True)
+    assert len(threads["main:ring() on a signal"].calls) == len(held["came"]) >= 5
+    assert not any(each.name == "ring" for each in threads["main"].calls)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such signals")
+def test_what_a_handler_raises_comes_to_the_program(tmp_path: Path) -> None:
+    program, before = tmp_path / "program.py", signal.getsignal(signal.SIGALRM)
+    text = """\
+    import signal
+    def late(number, frame):
+        raise TimeoutError
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    done = 0
+    try:
+        while True:
+            done += 1
+    except TimeoutError:
+        caught = done
+    """
+    program.write_text(textwrap.dedent(text), encoding="utf-8")
+    held = run(program, tmp_path / "run")
+    signal.signal(signal.SIGALRM, before)
+
+    assert held["caught"] == held["done"]
