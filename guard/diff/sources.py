@@ -115,6 +115,8 @@ _OF_USE = (  # files in which the system tells what is in use
 )
 OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
 _BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
+_SETS = {"set", "frozenset"}
+_OF_SETS = {"union", "intersection", "difference", "symmetric_difference"}
 VALUES = {  # those of which a call gives another value in each run by itself
     *(Source.CLOCK, Source.LOAD, Source.ENTROPY, Source.PROCESS, Source.OBJECT_ADDRESS),
     Source.STRING_HASH,
@@ -151,6 +153,11 @@ def source_of(call: str) -> Source | None:
         return Source.LOAD
     last, two = call.rpartition(".")[2], ".".join(call.split(".")[-2:])
     return next((each for each, names in VARYING.items() if last in names or two in names), None)
+
+
+def makes_set(call: str) -> bool:
+    """Whether a call of this dotted name gives a set; ``set()`` of an object sets a flag."""
+    return call in _SETS or call.rpartition(".")[2] in _OF_SETS
 
 
 def tells_date(call: str) -> bool:

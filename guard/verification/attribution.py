@@ -123,7 +123,7 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
 
 def _is_possible(name: str, text: Text) -> bool:
     if name in (ADDRESSES.name, CLOCK.name):
-        return text.speaks_for(name)
+        return text.speaks_for(name) and (name != CLOCK.name or text.is_clock_decisive)
     return text.speaks_for(name) or not text.timed
 
 

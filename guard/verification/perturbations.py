@@ -25,8 +25,10 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from functools import partial
+from time import monotonic as _monotonic  # the true one
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from guard.observe import clocks, patching
 from guard.observe.patching import Scan, around
 from guard.observe.places import is_own, outward
 from guard.program import before_running
@@ -48,9 +50,14 @@ _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
 _SHIFT = 400 * 86_400 + 5 * 3_600 + 7 * 60 + 11  # seconds: no part of a date stays the same
+_MEASURING = ("perf_counter", "monotonic", "process_time", "thread_time")
+# How many times as long what is measured takes: the first of it, and later half as many, a third …;
+# or the first, and later twice, three times as many ….
+_FIRST_TIMES, _LATER_TIMES = 20, 0.25
+_LEAST, _MOST, _LONGEST = 0.001, 0.5, 5.0  # seconds that count at least, once at most, in all
 # How many arguments say of which time.
 _OF_THE_PRESENT = {"localtime": 1, "gmtime": 1, "ctime": 1, "strftime": 2, "asctime": 1}
-_BETWEEN = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, "<")
+_BETWEEN = (__file__, patching.__file__, clocks.__file__, "<")  # not what looks at statements
 _HEAD = sys.getsizeof(b"")
 _forever = ExitStack()  # what is varied stays so
 _held: list[list[bytes]] = []  # for good: what is between them is given out
@@ -227,27 +234,54 @@ def _take(run: int) -> None:
             pieces.pop()
 
 
-def shift(run: int) -> None:
-    """Have the program's own files read another date and time of day; run 0 is left.
+class Longer:
+    """What the clocks of a run measure takes longer: in every second run most of all what comes
+    first, in the others what comes later. So what is the fastest by a hair is the last of some in
+    one run, and the first of them in the next."""
 
-    Libraries go on by the true clock: they compare it with times of files and of others. Clocks
-    that only measure (``monotonic``, ``perf_counter``) are left.
+    def __init__(self, run: int) -> None:
+        self._is_first = run % 2 == 1
+        self._read = 0
+        self._last = _monotonic()
+        self._ahead = 0.0
+
+    def ahead(self) -> float:
+        """Seconds by which a clock is ahead that is read now."""
+        self._read += 1
+        times = _FIRST_TIMES / self._read if self._is_first else _LATER_TIMES * self._read
+        now = _monotonic()
+        more = min((now - self._last + _LEAST) * times, _MOST)
+        self._ahead, self._last = min(self._ahead + more, _LONGEST), now
+        return self._ahead
+
+
+def shift(run: int) -> None:
+    """Have the program's own files measure other times, and but for run 0 read another date.
+
+    Libraries go on by the true clock: they compare it with times of files and of others.
     """
+    seconds, longer = run * _SHIFT, Longer(run)
+    for name in ("time", *_MEASURING):
+        for suffix, unit in (("", 1), ("_ns", 10**9)):
+
+            @around(_forever, time, name + suffix)
+            def _(
+                clock: Callable[[], float],
+                unit: int = unit,
+                date: int = seconds * (name == "time"),
+            ) -> float:
+                now = clock()
+                if not _is_asked_by_the_program():
+                    return now
+                return now + type(now)((date + longer.ahead()) * unit)
+
+    if "timeit" in sys.modules:
+        sys.modules["timeit"].default_timer = time.perf_counter  # type: ignore[attr-defined]
     if not run:
         return
-    seconds = run * _SHIFT
-
-    @around(_forever, time, "time")
-    def _(clock: Callable[[], float]) -> float:
-        return clock() + (seconds if _is_asked_by_the_program() else 0)
-
-    @around(_forever, time, "time_ns")
-    def _(clock: Callable[[], int]) -> int:
-        return clock() + (seconds * 10**9 if _is_asked_by_the_program() else 0)
-
     _shift_broken_down(seconds)
     with suppress(AttributeError, ImportError, IndexError, KeyError, TypeError):
-        _shift_datetime(seconds)
+        _shift_datetime(seconds, longer)
 
 
 def _shift_broken_down(seconds: int) -> None:
@@ -271,7 +305,7 @@ def _shift_broken_down(seconds: int) -> None:
             return original(*given)
 
 
-def _shift_datetime(seconds: int) -> None:
+def _shift_datetime(seconds: int, longer: Longer) -> None:
     """``datetime.now`` and ``utcnow``, of the class itself: who has imported it before has it, too.
     ``today`` asks ``time``."""
     import ctypes
@@ -282,8 +316,9 @@ def _shift_datetime(seconds: int) -> None:
 
         def shifted(cls: Any, /, *given: Any, original: Any = original, **named: Any) -> Any:  # noqa: ANN401
             found = original.__get__(None, cls)(*given, **named)
-            by = dt.timedelta(seconds=seconds if _is_asked_by_the_program() else 0)
-            return found + by
+            if not _is_asked_by_the_program():
+                return found
+            return found + dt.timedelta(seconds=seconds + longer.ahead())
 
         held[name] = classmethod(shifted)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(dt.datetime))

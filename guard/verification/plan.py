@@ -60,8 +60,8 @@ ADDRESSES = Circumstance(
 )
 CLOCK = Circumstance(
     "clock",
-    "date and time of day, as the program's own files read them",
-    "something depends on when the program is started",
+    "date, time of day and times that pass, as the program's own files read them",
+    "something depends on when the program is started, or on how long something takes",
 )
 CIRCUMSTANCES = (HASHES, MEMORY, TIMING, LISTINGS, ADDRESSES, CLOCK)
 NAMES = tuple(each.name for each in CIRCUMSTANCES)

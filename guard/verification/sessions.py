@@ -191,8 +191,8 @@ class Session:
         place      the folder of an earlier run, to go on in its working folder
         leaves     whether its process ends when the step after the last recorded one begins
         """
-        if varied.get(CLOCK.name) and not self.text.speaks_for(CLOCK.name):
-            varied = {**varied, CLOCK.name: 0}
+        if CLOCK.name not in self.plan.vary or not self.text.speaks_for(CLOCK.name):
+            varied = {name: run for name, run in varied.items() if name != CLOCK.name}
         number = self.count
         folder = os.path.join(self._scratch, str(number))
         temporary = os.path.join(folder, "tmp")

@@ -21,6 +21,7 @@ from guard.diff.sources import (
     FILE_TIMES,
     LISTING,
     leaves_out,
+    makes_set,
     measures_machine,
     of_arguments,
     source_of,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.randomness.clocks import Measured, Span, Timed
 
-_OF_SETS = {
-    *("set", "frozenset", "hash", "union", "intersection", "difference", "symmetric_difference"),
-}
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
 _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 
@@ -125,11 +123,16 @@ class Text:
         """The names of all that is called, with what is imported in the place of the first."""
         return {each.full for each in self._calls}
 
-    @cached_property
+    @property
     def reads_date(self) -> bool:
-        """Whether it asks which date or time it is, and neither compares that with the times of
-        files nor hands it on: libraries ask the true one. Clocks that only measure know no date."""
-        if not any(map(tells_date, self._called)):
+        """Whether it asks which date or time it is. Clocks that only measure know no date."""
+        return self.reads_clock and any(map(tells_date, self._called))
+
+    @cached_property
+    def reads_clock(self) -> bool:
+        """Whether it asks a clock, and neither compares that with the times of files nor hands the
+        clock on: libraries ask the true one."""
+        if Source.CLOCK not in self._sources:
             return False
         nodes = [each for tree in self._all for each in ast.walk(tree)]
         called = {each.func for each in nodes if isinstance(each, ast.Call)}
@@ -137,6 +140,11 @@ class Text:
         handed = (each for each in named if each not in called)
         is_handed = any(source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
         return not is_handed and not any(last_name(each) in FILE_TIMES for each in nodes)
+
+    @property
+    def is_clock_decisive(self) -> bool:
+        """Whether what is made of a clock may decide something, and not only be shown."""
+        return self.reads_date or any(self.timed_conditions.values())
 
     @cached_property
     def shares(self) -> bool:
@@ -153,7 +161,7 @@ class Text:
         if circumstance == MEMORY.name:
             return self.allocates
         if circumstance == CLOCK.name:
-            return self.reads_date
+            return self.reads_clock
         test = _ACTS_ON.get(circumstance)
         return test is None or any(map(test, self._all))
 
@@ -214,7 +222,7 @@ def _hashes(tree: ast.AST) -> bool:
     return (
         any(_all(tree, ast.Set, ast.SetComp))
         or any(_is_keys(each.left) and _is_keys(each.right) for each in _all(tree, ast.BinOp))
-        or any(last_name(each.func) in _OF_SETS for each in _all(tree, ast.Call))
+        or any(name == "hash" or makes_set(name) for _, name in calls(tree))
     )
 
 

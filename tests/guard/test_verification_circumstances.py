@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from typing import TYPE_CHECKING
@@ -286,3 +287,40 @@ def test_the_programs_own_files_read_another_date(tmp_path: Path) -> None:
         }
         years.append(rest.split())
     assert all(int(later) > int(now) for later, now in zip(years[1], years[0], strict=True))
+
+
+MEASURED = """
+    from guard.verification import plan
+    plan.vary()
+    from time import perf_counter
+    first, second = perf_counter(), perf_counter()
+    print(second - first > 0.0004)
+    """
+
+
+def test_what_a_program_measures_takes_longer(tmp_path: Path) -> None:
+    script = write(tmp_path / "measured.py", MEASURED)
+    for run in (0, 1):
+        environ = plan.variables_of({"clock": run}, {})
+        done = python(script, cwd=tmp_path, environ=environ)
+        assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
+@pytest.mark.parametrize(("run", "fastest"), [(0, 0), (1, 8), (2, 0)])
+def test_the_fastest_is_the_first_in_one_run_and_the_last_in_the_next(
+    run: int, fastest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = itertools.count(0, 0.0001)
+    monkeypatch.setattr(perturbations, "_monotonic", lambda: next(now))
+    longer = perturbations.Longer(run)
+    read = [longer.ahead() for _ in range(18)]
+    measured = [ended - begun for begun, ended in zip(read[::2], read[1::2], strict=True)]
+    assert measured.index(min(measured)) == fastest
+
+
+def test_clocks_are_ahead_by_some_seconds_at_most() -> None:
+    for run in (0, 1):
+        longer = perturbations.Longer(run)
+        read = [longer.ahead() for _ in range(5000)]
+        assert sorted(read) == read
+        assert read[-1] <= perturbations._LONGEST

@@ -137,13 +137,16 @@ def test_what_may_depend_on_who_is_first(text: str, timed: bool, tmp_path: Path)
     [
         ("for a in set(b): pass", {"hashes"}),
         ("seed = hash(name)", {"hashes"}),
+        ("names = left.union(right)", {"hashes"}),
+        ("done = threading.Event()\ndone.set()", set()),
         ("both = one.keys() & other.keys()", {"hashes"}),
         ("names = os.listdir(folder)", {"listings"}),
         ("names = sorted(os.listdir(folder))", set()),
         ("room = torch.empty(3)", {"memory"}),
         ("import time\nseed = int(time.time())", {"clock"}),
         ("from datetime import date\nseed = date.today().day", {"clock"}),
-        ("import time\nspent = time.perf_counter() - begun", set()),
+        ("import time\nspent = time.perf_counter() - begun", {"clock"}),
+        ("import time\nshow(clock=time.perf_counter)\na = time.perf_counter()", set()),
         ("import time\nage = time.time() - path.stat().st_mtime", set()),
         ("import sched, time\nsched.scheduler(time.time, time.sleep)\na = time.time()", set()),
         ("x = 1", set()),
@@ -154,6 +157,22 @@ def test_what_a_circumstance_acts_on(text: str, spoken_for: set[str], tmp_path: 
     names = ("hashes", "memory", "listings", "clock")
     assert {name for name in names if found.speaks_for(name)} == spoken_for
     assert found.speaks_for("timing")
+
+
+@pytest.mark.parametrize(
+    ("text", "dated", "decides"),
+    [
+        ("import time\nif time.time() > 3: a = 1", True, True),
+        ("import time\nif time.perf_counter() > 3:\n    a = 1\nelse:\n    a = 2", False, True),
+        ("import time\nprint(time.perf_counter())", False, False),
+    ],
+)
+def test_a_clock_tells_a_date_or_decides(
+    text: str, dated: bool, decides: bool, tmp_path: Path
+) -> None:
+    found = text_of(tmp_path, text)
+    assert (found.reads_clock, found.reads_date) == (True, dated)
+    assert found.is_clock_decisive is decides
 
 
 @dataclass
