@@ -212,6 +212,17 @@ def own() -> Place | None:
     return installed
 
 
+def asking() -> Place | None:
+    """The line of the user's own files that calls what is Python's own; None where a library
+    does."""
+    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
+        name = frame.f_code.co_filename
+        is_pythons = name.startswith((_STANDARD, "<frozen")) and not is_of_package(name)
+        if not is_pythons and not name.startswith(_OWN):
+            return calling(frame) if is_own(name) else None
+    return None
+
+
 def making(kind: type) -> Place | None:
     """The line of the user's own files that makes an object: the innermost one outside of the
     ``__init__`` of objects of a kind, which make others within."""

@@ -29,6 +29,7 @@ from guard.verification.explaining import (
     explanation,
     origin_of,
 )
+from guard.verification.left_files import found_later
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
 from guard.verification.plan import CLOCK, recording
 from guard.verification.runs import Watch, Watched
@@ -76,8 +77,8 @@ _SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules besi
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
 _DATED = (
-    "each run reads a date 400 days later than the one before, and another time of day: "
-    "--same clock leaves it"
+    "each run reads a date 400 days later than the one before and another time of day, and what it "
+    "measures takes longer: --same clock leaves it"
 )
 # What is another one in a process that is forked from another, whatever seed or order that has.
 _OF_A_PROCESS = (Source.OBJECT_ADDRESS, Source.UNWRITTEN_MEMORY)
@@ -102,8 +103,7 @@ _MEASURED = (
 )
 _HANDLED = (
     "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
-    "step in each run, in these runs nothing was seen of it, and the first "
-    "recorded step is a slow one"
+    "step in each run, and in these runs nothing was seen of it"
 )
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
@@ -163,6 +163,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     measured = [(path, *each) for path, found in text.measured.items() for each in found]
     yield _named(_MEASURED, measured)
     yield _named(_HANDLED, text.handlers)
+    yield found_later(processes[0]) if processes else ""
     yield from not_shown(text.files)
 
 
@@ -374,7 +375,7 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
 def _is_of_a_date(opened: Session, verdict: Verdict) -> bool:
     """Whether a clock is the cause, and the runs have read other dates."""
     cause = verdict.comparison.explanation if verdict.comparison else None
-    is_varied = CLOCK.name in opened.plan.vary and opened.text.reads_date
+    is_varied = CLOCK.name in opened.plan.vary and opened.text.reads_clock
     return cause is not None and cause.source is Source.CLOCK and is_varied
 
 

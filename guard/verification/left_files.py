@@ -2,6 +2,7 @@
 or found in a folder that both list.
 
 Runs that work in copies share what lies beside their code, and what they name by its whole path.
+What each writes into its copy, and has looked for before, only a run in the same folder would find.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
     from guard.verification.runs import Process
 
 _MOST = 10_000  # files that a process notes
+_TOLD = 3  # files that are told
 _CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".dylib")
-_READ, _WROTE, _LISTED = "r", "w", "l"
+_READ, _WROTE, _LISTED, _MADE = "r", "w", "l", "m"
 _ENTRIES = 10_000  # of a folder, of which the names are noted
 _CACHES = "__pycache__"
 _NAME = "journal"
 _FIRST = "the first run had not found it"
+_FOUND = (
+    "possibly a run that finds {} computes something else: these runs, each in a copy of the "
+    "folder, looked for it ({}), did not find it and wrote it. --no-isolate shows what the next "
+    "run does"
+)
 
 
 def journal_of(folder: str) -> str:
@@ -42,10 +49,15 @@ def is_library(full: str) -> bool:
 
 
 class Journal:
-    """Of one process: the files that it reads and writes, each the first time."""
+    """Of one process: the files that it reads and writes, each the first time.
 
-    def __init__(self, path: str) -> None:
+    copy  the copy of the working folder that it works in, or ""
+    """
+
+    def __init__(self, path: str, copy: str = "") -> None:
         self._path = path
+        self._copy = os.path.join(os.path.realpath(copy), "") if copy else ""
+        self._missed: dict[str, places.Place] = {}
         self._seen: set[tuple[str, object]] = set()
         self._given: set[object] = set()
 
@@ -60,6 +72,21 @@ class Journal:
         self._given.add(given)
         full = os.path.realpath(given)
         return full if not is_library(full) and os.path.isfile(full) else ""
+
+    def missed(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
+        """The program has looked for a file, which may not be there."""
+        is_path = isinstance(path, (str, bytes, os.PathLike))
+        if not self._copy or not is_path or os.path.lexists(path):
+            return
+        place, full = places.asking(), os.path.realpath(os.fsdecode(path))
+        if place is not None and full.startswith(self._copy) and len(self._missed) < _MOST:
+            self._missed.setdefault(full, place)
+
+    def made(self, full: str) -> None:
+        """A file of the copy is written: note it, if the program has looked for it before."""
+        place = self._missed.pop(full, None)
+        if place is not None:
+            self._tell(_MADE, full, place, full.removeprefix(self._copy))
 
     def note(self, full: str, *, writes: bool) -> None:
         """Note it, if that is not done."""
@@ -152,6 +179,15 @@ def _listed(process: Process) -> dict[tuple[str, str, int], set[str]]:
         if does == _LISTED:
             found.setdefault((path, file, line), set(names))
     return found
+
+
+def found_later(process: Process) -> str:
+    """A sentence on the files that a run has looked for, not found and then left in its copy of the
+    folder; "" where there are none."""
+    made = [each for each in _told(process) if each[0] == _MADE and os.path.isfile(each[1])]
+    names = ", ".join(name for *_, name in made[:_TOLD])
+    lines = dict.fromkeys(f"{os.path.relpath(file)}:{line}" for *_, file, line, _ in made)
+    return _FOUND.format(names, ", ".join(list(lines)[:_TOLD])) if made else ""
 
 
 def _first(process: Process, kind: str) -> dict[str, tuple[int, str, int]]:

@@ -41,17 +41,20 @@ _CHANGES = {
 }
 
 
-def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str) -> None:
+def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str, copy: str = "") -> None:
     """Have this process wait, before it writes to a file of the user's, for a file ``turn``.
 
     waiting  a file in which it says what it waits to write
     own      folders in which it may write at any time
     journal  a file in which it notes what it reads and writes elsewhere
+    copy     the copy of the working folder that it works in, or ""
 
     Covers what Python opens, makes, renames and removes, and ``torch.save``; not what other
     libraries write in C++ or Rust.
     """
-    gate = _Gate(turn, waiting, own, Journal(journal))
+    gate = _Gate(turn, waiting, own, Journal(journal, copy))
+    if copy:
+        _note_missing(gate.journal)
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
@@ -66,7 +69,7 @@ def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str) -> Non
 
 class _Gate:
     def __init__(self, turn: str, waiting: str, own: Sequence[str], journal: Journal) -> None:
-        self._journal = journal
+        self.journal = journal
         self._turn = turn
         self._waiting = waiting
         self._own = tuple(os.path.realpath(each) + os.sep for each in own)
@@ -79,8 +82,10 @@ class _Gate:
         is_flagged = isinstance(flags, int) and bool(flags & _FLAGS)
         if not _WRITES.isdisjoint(mode) if isinstance(mode, str) else is_flagged:
             self.change(path)
-        elif not self._asking and (full := self._journal.reading(path)):
+        elif not self._asking and (full := self.journal.reading(path)):
             self._tell_of(full, writes=False)
+        elif not self._asking:
+            self.journal.missed(path)
 
     def listing(self, path: Any) -> None:  # noqa: ANN401 - a path, a number, or nothing
         """Note what a folder holds that is not one's own."""
@@ -92,7 +97,7 @@ class _Gate:
             return
         self._asking = True
         try:
-            self._journal.listed(full)
+            self.journal.listed(full)
         finally:
             self._asking = False
 
@@ -107,12 +112,14 @@ class _Gate:
     def _tell_of(self, full: str, *, writes: bool) -> None:
         """Note a file that is not one's own, and wait before it is written."""
         if self._is_free(full):
+            if writes:
+                self.journal.made(full)
             return
         self._asking = True  # what follows opens files itself
         try:
             if writes and not self._is_open:
                 self._wait(full)
-            self._journal.note(full, writes=writes)
+            self.journal.note(full, writes=writes)
         finally:
             self._asking = False
 
@@ -149,6 +156,22 @@ class _Gate:
             return opener(name_or_buffer)
 
 
+def _note_missing(journal: Journal) -> None:
+    """Note the files that are asked for by ``os.stat``, as by ``os.path`` and ``pathlib``."""
+    original = os.stat
+
+    @around(ExitStack(), os, "stat")
+    def stat(ask: Callable[..., Any], path: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401
+        try:
+            return ask(path, *more, **named)
+        except FileNotFoundError:
+            journal.missed(path)
+            raise
+
+    for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
+        able.update({stat} if original in able else ())
+
+
 _DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG
 _SUBJECT = "guard.verification.subject"
 
@@ -161,7 +184,8 @@ def main(arguments: list[str]) -> int:
         return launch(told, arguments)
     vary()
     if "turn" in told:
-        take_turns(told["turn"], told["waiting"], told["own"], told["journal"])
+        copy = told.get("folder", "")
+        take_turns(told["turn"], told["waiting"], told["own"], told["journal"], copy)
     if "folder" in told:
         os.chdir(told["folder"])
     if told.get("leaves"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,13 @@ from programs import python, write
 from guard.diff import Confidence, Difference, Source
 from guard.diff.differences import Cause
 from guard.verification.explaining import Known, explanation
-from guard.verification.left_files import Journal, found_by_one, journal_of, left_to
+from guard.verification.left_files import (
+    Journal,
+    found_by_one,
+    found_later,
+    journal_of,
+    left_to,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,6 +141,47 @@ def test_code_and_what_is_not_there_are_no_data(tmp_path: Path) -> None:
     assert journal.reading(str(data)) == ""  # once
 
 
+LOOKED_FOR = """\
+import os, pathlib
+from guard.verification.left_files import Journal
+from guard.verification.subject import take_turns
+here, NAMES = os.getcwd(), ("turn", "waiting", "journal", "files")
+turn, waiting, journal, copy = (os.path.join(here, each) for each in NAMES)
+take_turns(turn, waiting, [here], journal, copy)
+os.chdir("files")
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("if not os.path.exists('a.txt'): open('a.txt', 'w').close()", ["a.txt"]),
+        (
+            "path = pathlib.Path('b/c.txt')\nif not path.is_file(): path.write_text('1')",
+            ["b/c.txt"],
+        ),
+        ("try: open('a.txt')\nexcept OSError: open('t', 'w')\nos.replace('t', 'a.txt')", ["a.txt"]),
+        ("os.path.exists('a.txt')\nopen('a.txt', 'w').close()\nos.remove('a.txt')", []),
+        ("open('a.txt', 'w').close()\nos.path.exists('a.txt')\nopen('a.txt', 'w')", []),
+        ("os.path.exists('../a.txt')\nopen('../a.txt', 'w').close()", []),
+        ("os.stat('b', follow_symlinks=False)\nassert os.stat in os.supports_follow_symlinks", []),
+    ],
+)
+def test_what_a_run_looks_for_and_then_writes_is_found_by_the_next(
+    text: str, names: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "files" / "b").mkdir(parents=True)
+    (tmp_path / "turn").touch()
+    script = write(tmp_path / "looks.py", LOOKED_FOR.format(text))
+    done = python(script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = found_later(SimpleNamespace(folder=str(tmp_path)))  # type: ignore[arg-type]
+    assert all(f"that finds {each} computes" in told for each in names)
+    assert bool(told) is bool(names)
+    assert not names or "looks.py:" in told
+
+
 @pytest.mark.parametrize("is_left", [True, False])
 def test_a_file_is_likely_where_running_has_shown_it(*, is_left: bool) -> None:
     difference = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
@@ -179,3 +227,14 @@ def test_what_a_folder_holds_is_told_from_the_order_of_its_listing(
     assert any("run 2 found kept" in each for each in found["verify"]["notes"])
     assert (found["verify"]["circumstance"] == "listings") == (source == "LISTING")
     assert ("Sort what is listed" in found["difference"]["advice"]) == (source == "LISTING")
+
+
+def test_a_cache_in_the_folder_itself_is_noted_where_runs_agree(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = CACHED.format(kept=".half()", back=".float()")
+    text = text.replace('pathlib.Path(__file__).with_name("rows.pt")', 'pathlib.Path("rows.pt")')
+    write(tmp_path / "train.py", text)
+    done = python("-m", "guard", "verify", "--json", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes = json.loads(done.stdout)["verify"]["notes"]
+    assert any("that finds rows.pt" in each and "train.py:7" in each for each in notes)
