@@ -10,8 +10,10 @@ import datetime as dt
 import os
 import sys
 import threading
+import weakref
 from collections import deque
 from itertools import islice, zip_longest
+from multiprocessing.process import parent_process
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint.models.randomness import DRAWS_IN_QUERY, SELECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from guard.observe.statements import Path
 
@@ -46,6 +48,8 @@ FILES = {
 }
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
+IN_MEMORY = 4096  # tensors in memory that several processes share
+WEAK = 2048  # what holds objects weakly: they are gone when they have been collected
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LONGEST_QUERY = 10_000  # characters
 _LOOKED_AT = 8  # items of a container
@@ -71,7 +75,8 @@ _OF_GENERATORS = ("random", "numpy.random", "torch._C")
 _QUEUES = {
     *("queue", "_queue", "asyncio.queues", "multiprocessing.queues", "multiprocessing.connection"),
 }
-_WEAK = {"WeakSet", "WeakKeyDictionary"}
+_WEAK_SETS = (weakref.WeakSet, weakref.WeakKeyDictionary)
+_WEAK = (*_WEAK_SETS, weakref.WeakValueDictionary, weakref.ref, *weakref.ProxyTypes)
 
 
 class Traits(NamedTuple):
@@ -104,10 +109,10 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
             found |= traits_of(_first(value, holding), deep - 1) if deep else 0
         elif kind.__module__ == "_io":
             found |= of_file(getattr(value, "name", ""))
-        elif kind.__name__ in _WEAK and kind.__module__ in ("_weakrefset", "weakref"):
-            found |= SETS | OBJECTS
+        elif issubclass(kind, _WEAK):
+            found |= WEAK | (SETS | OBJECTS) * issubclass(kind, _WEAK_SETS)
         else:
-            found |= _of_object(kind)
+            found |= _of_object(kind) | IN_MEMORY * _is_in_shared_memory(value)
             if deep and _hashes_by_itself(kind):
                 found |= traits_of(_parts(value), deep - 1) & STRINGS
     return found
@@ -160,6 +165,32 @@ def of_file(name: object) -> int:
 def _is_shared(kind: type) -> bool:
     stores = kind.__module__.endswith("distributed_c10d") and kind.__name__.endswith("Store")
     return stores or kind.__module__ in _SHARING
+
+
+def _is_in_shared_memory(value: Any) -> bool:  # noqa: ANN401
+    """Whether a parameter, or the first of a module's, lies in memory that processes share; or any
+    tensor of such a process. What a loader's workers hand over lies there as well."""
+    torch: Any = sys.modules.get("torch")
+    if not hasattr(torch, "nn"):
+        return False
+    if issubclass(type(value), torch.nn.Module):
+        value = next(_parameters(value), None)
+    is_one = type(value) is torch.nn.Parameter
+    if not is_one and (type(value) is not torch.Tensor or parent_process() is None):
+        return False
+    if value.device.type != "cpu" or value.layout != torch.strided:
+        return False
+    from guard.observe.modes import plainly
+
+    with plainly():
+        return bool(value.untyped_storage().is_shared())
+
+
+def _parameters(module: Any) -> Iterator[Any]:  # noqa: ANN401
+    held = attributes(module) or {}
+    yield from (each for each in (held.get("_parameters") or {}).values() if each is not None)
+    for each in (held.get("_modules") or {}).values():
+        yield from _parameters(each)
 
 
 def _first(held: Any, kind: Any) -> list[Any]:  # noqa: ANN401 - of a container of Python's own

@@ -23,6 +23,7 @@ from guard.diff.sources import (
     OF_FILES,
     UNSEEDED,
     is_number,
+    makes_set,
     of_arguments,
     parts_of,
     source_of,
@@ -36,6 +37,7 @@ from guard.digests.traits import (
     DRAWING,
     DRAWS,
     HANDED,
+    IN_MEMORY,
     LEFT,
     OBJECTS,
     SETS,
@@ -43,6 +45,7 @@ from guard.digests.traits import (
     SHOWN,
     STRINGS,
     TURNS,
+    WEAK,
     draws_in_query,
 )
 from guard.digests.values import OPAQUE
@@ -68,7 +71,6 @@ if TYPE_CHECKING:
     from guard.observe.statements import Path, Statement
     from guard.verification.operators import Culprit
 
-_SET_CALLS = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
 _HANDING = {"put", "put_nowait", "send"}
 _GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}
 # What takes items in their order, beside loops.
@@ -147,11 +149,22 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     for bits, source in OF_FILES.items():
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
+    yield from _of_memory(shown, traits)
     yield from _of_others(node, traits)
     if moved := drawn_from(node):
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+
+
+def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
+    """What is freed, or written by others, whatever the program's statements do meanwhile."""
+    if traits.read & WEAK:
+        what = f"{shown} asks for what is gone once it has been collected"
+        yield Origin(Source.COLLECTION, what, is_sure=False)
+    if traits.read & IN_MEMORY:
+        what = f"{shown} reads memory that other processes may write meanwhile"
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False)
 
 
 def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
@@ -273,7 +286,8 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
     if "id" in names and not is_own:
         yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}", _line(node.statement, ["id"]))
-    is_set = held & SETS or last & _SET_CALLS or any(isinstance(each, _SETS) for each in parts)
+    is_set = held & SETS or any(isinstance(each, _SETS) for each in parts)
+    is_set = is_set or any(map(makes_set, node.statement.calls))
     what = "hash()" if "hash" in names or "__hash__" in last else ""
     if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
         what = what or "the order of a set"

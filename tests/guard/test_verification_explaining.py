@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -27,10 +28,21 @@ from guard.diff import (
 from guard.diff.slices import slice_of
 from guard.diff.sources import source_of, varies
 from guard.diff.statements import Calling, Node
-from guard.digests.traits import ASKED, MISSING, OBJECTS, SETS, STRINGS, Traits, traits_of, value_of
+from guard.digests.generators import NONE
+from guard.digests.traits import (
+    ASKED,
+    IN_MEMORY,
+    MISSING,
+    OBJECTS,
+    SETS,
+    STRINGS,
+    Traits,
+    traits_of,
+    value_of,
+)
 from guard.observe.places import Place
 from guard.observe.statements import statements
-from guard.trace.statements import Call
+from guard.trace.statements import Call, Ran
 from guard.verification import perturbations
 from guard.verification.explaining import (
     Known,
@@ -124,6 +136,66 @@ def test_a_cause_is_what_its_first_statement_reads(name: str, tmp_path: Path) ->
     nodes, is_whole = slice_of(found, origin, used[-1])
     assert (nodes[0], nodes[-1]) == (origin, used[-1])
     assert is_whole or expected is Source.DRAWN_NAME or "uuid" in source
+
+
+HELD_WEAKLY = """\
+class View:
+    def __init__(self, number):
+        self.number, self.own = number, self
+kept = {}
+kept["a"] = View({})
+time.sleep(0)
+a = {}
+b = 0 if a is None else a.number
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("weakref.WeakValueDictionary()", "3", "kept.get('a')"), 7),
+        (("weakref.WeakValueDictionary()", "3", "next(iter(kept.values()), None)"), 7),
+        (("weakref.WeakValueDictionary()", "time.time()", "kept.get('a')"), 5),
+        (("dict()", "3", "kept.get('a')"), None),
+    ],
+)
+def test_what_is_held_weakly_is_there_until_it_is_collected(
+    given: tuple[str, str, str], line: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [lambda: None, gc.collect if line != 5 else lambda: None]
+    monkeypatch.setattr("time.sleep", lambda _: runs.pop(0)())
+    gc.disable()
+    try:
+        found = flows(tmp_path, PREPARED + HELD_WEAKLY.format(*given))
+    finally:
+        gc.enable()
+    before = PREPARED.count("\n")
+
+    used = [each for each in found.tainted if each.statement.text.startswith("b = ")]
+    (origin,) = used[-1].origins if line else (None,)
+    assert bool(used) == bool(line)
+    if origin is not None and line is not None:
+        assert origin.statement.line == before + line
+        cause = origin_of(origin, found.traits(origin))
+        assert (cause.source is Source.COLLECTION) is (line == 7)
+        assert line == 5 or not cause.is_sure
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_model_in_shared_memory_is_written_by_others(*, is_shared: bool) -> None:
+    model, batch = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 1)), torch.ones(3, 2)
+    if is_shared:
+        model.share_memory()
+    batch.share_memory_()  # as a loader's workers hand it over
+    assert bool(traits_of([model]) & IN_MEMORY) is is_shared
+    assert bool(traits_of([[model[1].weight]]) & IN_MEMORY) is is_shared
+    assert not traits_of([batch, model[0]]) & IN_MEMORY
+    ran = Ran(1, 1, 2, (3, 5), (), (7,), NONE, NONE, "", [])
+    call = Call("a.py", "f", 1, (), 1, 1, (), 0)
+    node = Node(ran, ran, statements("a = model(x)")[1], Calling(call, call, "Process-1", None), 2)
+    found = origin_of(node, Traits(traits_of([model, batch])))
+    told = (Source.THREAD_ORDER, False) if is_shared else (Source.NOT_SHOWN, True)
+    assert (found.source, found.is_sure) == told
 
 
 def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
