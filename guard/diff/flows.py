@@ -32,6 +32,7 @@ from guard.diff.sources import (
     locks,
     looks_for_files,
     measures,
+    moves_file,
     opens_file,
     reads_file,
     variable_names,
@@ -58,12 +59,12 @@ _WRITERS = 1000  # statements that may have written a file that is read, the las
 _MOST = 6  # origins of one statement that are kept, the first
 
 
-def _opaque(node: Node) -> Iterator[Path]:
+def _opaque(node: Node) -> dict[Path, int]:
     """Of what a statement reads in the first run, what is told by its identity alone, or not at all
     as it is computed: a property."""
     reads = node.first.reads if node.first is not None else ()
     pairs = zip(node.statement.reads, reads, strict=False)
-    return (path for path, digest in pairs if digest & OPAQUE or (not digest and len(path) > 1))
+    return {path: d for path, d in pairs if d & OPAQUE or (not d and len(path) > 1)}
 
 
 def _binds_opaque(node: Node) -> bool:
@@ -335,6 +336,8 @@ class Flows:
                 if at < bound or ran.gave[at] != ran.touched[at - bound]:
                     for key in shared_keys(node, path):
                         self._any[run].add(key, ran.ended or NEVER, node)
+            for at in node.statement.known if node.statement.restores else ():
+                self._any[run].add(("object", ran.reads[at]), ran.ended or NEVER, node)
             self._states.note(node, run)
 
     # Back from one statement
@@ -379,21 +382,25 @@ class Flows:
 
     def _of_file(self, node: Node) -> Origins:
         """What a file, a table or a variable of the environment was given that a statement reads:
-        nothing else leads from one to the other. Of several threads, each may have been first."""
+        nothing else leads from one to the other. Of several threads, each may have been first; what
+        one writes, others may change while it does."""
         found = list(self.wrote(node))
         roles = {each.within.role for each in found}
         several = [each for each in found if each.is_beside_others and len(roles) > 1]
         for each in found:
             fresh = frozenset((each,)) if self._is_fresh(each) else NOTHING
             each.origins = each.origins or self.behind(each) or fresh
+            if moves_file(each.statement):
+                each.origins = each.origins or self._of_file(each)
             if each.origins:
                 return each.origins | {*several[:1]}
-        return frozenset(several[:1])
+        return frozenset((several or [each for each in found if each.is_in_thread])[:1])
 
     def wrote(self, node: Node) -> Iterator[Node]:
         """Statements that wrote into a file which a statement reads, as its name shows, or set a
         variable of the environment; the last first."""
-        is_read = reads_file(node.statement) or any(self._handles(node))
+        is_read = reads_file(node.statement) or moves_file(node.statement)
+        is_read = is_read or any(self._handles(node))
         names = set(self._file_names(node)) if is_read else set()
         variables = set(variable_names(node.statement))
         if not names and not variables:
@@ -409,12 +416,15 @@ class Flows:
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""
         made = (self._maker(node, path) for path in node.statement.reads)
-        yield from (e for e in made if e is not None and e is not node and opens_file(e.statement))
+        made = (each for each in made if each is not None and each is not node)
+        yield from (e for e in made if opens_file(e.statement) or reads_file(e.statement))
 
     def _file_names(self, node: Node) -> Iterator[object]:
-        """What may name a file: constants, and the digests of texts and paths."""
+        """What may name a file: constants, and the digests of texts and paths, also of those that a
+        property gives."""
         for each in (node, *self._handles(node)):
             yield from file_names(each.statement)
+            yield from (below.call.result for below in each.below if below.call.result & 1)
             pairs = zip(each.ran.reads, self.traits(each).paths, strict=False)
             yield from (digest for digest, bits in pairs if digest & 1 and bits & STRINGS)
 
@@ -657,11 +667,11 @@ class Flows:
         is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
         holders = _called_of(node)
         until = node.ran.began
-        paths = list(_opaque(node))
-        for path in paths:
+        paths = _opaque(node)
+        for path, digest in paths.items():
             is_part = len(path) > 1 and path[0] != "self"
             if is_taking or is_part or path in holders:
-                keys = [*shared_keys(node, path), *shared_keys(node, path[:1])]
+                keys = [("object", digest), *shared_keys(node, path), *shared_keys(node, path[:1])]
                 yield from filter(None, (self._any[0].last(key, until) for key in keys))
         if is_taking:
             binds = _binds_opaque(node)
@@ -689,8 +699,9 @@ class Flows:
         if ran is None:
             return []
         paths = {each: None for path in node.statement.reads for each in (path, path[:1])}
-        keys = (key for path in paths for key in shared_keys(node, path))
-        found = (self._any[run].last(key, ran.began) for key in keys)
+        keys = [key for path in paths for key in shared_keys(node, path)]
+        restored = [("object", digest) for digest in ran.reads]
+        found = (self._any[run].last(key, ran.began) for key in (*restored, *keys))
         return [each for each in found if each is not None]
 
     def _written_to(self, keys: Iterable[object], until: int) -> Origins:

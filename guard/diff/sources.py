@@ -133,9 +133,9 @@ _WRITING = {  # by the last part of a call's name, or the last two where one say
     *(each.rpartition(".")[2] for each in WRITERS),
     *("write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "tofile"),
     *("savez_compressed", "to_csv", "to_parquet", "to_pickle", "to_json", "touch", "mkdir"),
-    *("makedirs", "rename", "unlink", "rmtree", "copyfile", "copytree", "os.replace", "os.remove"),
-    *("shutil.copy", "shutil.copy2", "shutil.move", "os.link", "os.symlink"),
+    *("makedirs", "unlink", "rmtree", "copytree", "os.remove", "os.link", "os.symlink"),
 }
+_MOVING = {"rename", "copyfile", "os.replace", "shutil.copy", "shutil.copy2", "shutil.move"}
 _LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
 _SEEDING = {
     *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
@@ -259,7 +259,23 @@ def writes_file(statement: Statement) -> bool:
     two = (".".join(each.split(".")[-2:]) for each in statement.calls)
     if _calls(statement, _WRITING) or not _WRITING.isdisjoint(two) or _opens(statement, "wax+"):
         return True
+    if moves_file(statement):
+        return True
     return _calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
+
+
+@lru_cache(_KEPT)
+def moves_file(statement: Statement) -> bool:
+    """Whether a statement gives a file another name, or copies it: ``replace`` of a text takes more
+    than one argument."""
+    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
+    named = ((ast.unparse(each.func), len(each.args)) for each in calls)
+    return any(
+        ".".join(name.split(".")[-2:]) in _MOVING
+        or name.rpartition(".")[2] in _MOVING
+        or (name.endswith(".replace") and given == 1)
+        for name, given in named
+    )
 
 
 def opens_file(statement: Statement) -> bool:

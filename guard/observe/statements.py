@@ -177,6 +177,7 @@ _BLOCKS = (
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # try: … except*, from Python 3.11 on
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FACTORIES = {"default_factory", "factory"}  # called for each object: of a field, a defaultdict
+_RESTORING = {"load_state_dict", "load_weights", "vector_to_parameters"}
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
 
 
@@ -202,6 +203,11 @@ class Statement:
     def gives(self) -> tuple[Path, ...]:
         """Paths whose values are looked at when it has run."""
         return self.writes + self.touches
+
+    @property
+    def restores(self) -> bool:
+        """Whether it puts parameters into a module, which stays the same object."""
+        return any(each.rpartition(".")[2] in _RESTORING for each in self.calls)
 
 
 def statements(text: str | bytes) -> dict[int, Statement]:

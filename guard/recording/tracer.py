@@ -158,7 +158,10 @@ class Frame:
         self.reads = tracer.digest(statement.reads, frame, at)
         self.read_traits = tracer.digests.traits
         self.parts = tracer.parts
-        self.touched = tuple([self.reads[each] for each in statement.known])
+        if statement.restores:
+            self.touched = tracer.digest(statement.touches, frame, at, whole=True)
+        else:
+            self.touched = tuple([self.reads[each] for each in statement.known])
         self.raised = ""
         self.statement = statement
         self.before = tracer.look(anew=bool(statement.calls) and tracer.is_shared)
@@ -182,7 +185,7 @@ class Frame:
         asked = ASKED if tracer.entropy.taken != self.taken else 0
         tracer.digests.traits = 0
         gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
-        gives += tracer.digest(statement.touches, frame, at)
+        gives += tracer.digest(statement.touches, frame, at, whole=statement.restores)
         traits = Traits(self.read_traits, tracer.digests.traits | asked, self.parts)
         tracer.note_traits(self._code.number, statement.line, traits)
         states = tracer.look(anew=bool(statement.calls))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import random
 import signal
 import sys
@@ -1280,6 +1281,62 @@ number = found[:1]
         assert {each.statement.line for each in nodes} >= {line, last.statement.line - 1}
 
 
+RESTORED = """
+import os, pathlib
+import numpy as np, torch
+class Saver:
+    def __init__(self, folder):
+        self.folder = folder
+    @property
+    def path(self):
+        return self.folder / "kept.npz"
+    def save(self, state):
+        part = self.folder / "part.npz"
+        np.savez(part, **{{name: each.numpy() for name, each in state.items()}})
+        {}
+    def load(self):
+        with np.load(self.path) as kept:
+            return {{name: torch.from_numpy(kept[name]) for name in kept.files}}
+model = torch.nn.Linear(1, 1, bias=False)
+with torch.no_grad():
+    model.weight.fill_(3)
+saver = Saver(pathlib.Path(FOLDER))
+drawn = os.urandom(1)[0] + 0.5
+saver.save({{"weight": torch.full((1, 1), drawn)}})
+{}
+found = model(torch.ones(1)).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moved", "restored", "line"),
+    [
+        ("part.replace(self.path)", "model.load_state_dict(saver.load())", 21),
+        (
+            "os.replace(part, self.path)",
+            "def load(net):\n    net.load_state_dict(saver.load())\nload(model)",
+            21,
+        ),
+        ("part.replace(self.path)", "saver.load()", None),
+    ],
+)
+def test_what_a_checkpoint_holds_is_followed_into_the_model(
+    moved: str, restored: str, line: int | None, tmp_path: Path
+) -> None:
+    text = RESTORED.format(moved, restored).replace("FOLDER", repr(str(tmp_path)))
+    found = flows(tmp_path, text)
+    last = max(found.nodes, key=lambda each: each.statement.line)
+    assert last.statement.text.startswith("found")
+    assert origins(found, last.statement.line) == ({line} if line else set())
+    if line:
+        (origin,) = last.origins
+        lines = {each.statement.line for each in slice_of(found, origin, last)[0]}
+        assert lines >= {21, 12, 16, last.statement.line}
+        assert any(
+            "load_state_dict" in each.statement.text for each in slice_of(found, origin, last)[0]
+        )
+
+
 def test_a_loader_beside_it_makes_no_race_of_a_file(tmp_path: Path) -> None:
     text = f"""
 import os
@@ -1422,3 +1479,23 @@ def test_a_queue_that_is_empty_or_not_tells_how_far_others_have_come() -> None:
     node = Node(None, None, statement, Calling(call, call, "main", None), 0)
     assert origin_of(node, Traits(HANDED)).source is Source.READINESS
     assert origin_of(node, Traits()).source is Source.NOT_SHOWN
+
+
+@pytest.mark.parametrize(("starts", "line"), [("threading.Thread(target=save)", 5), ("", 9)])
+def test_what_a_thread_writes_others_may_change_meanwhile(
+    starts: str, line: int, tmp_path: Path
+) -> None:
+    text = f"""
+import pathlib, threading
+path, other = pathlib.Path({str(tmp_path / "kept")!r}), pathlib.Path({str(tmp_path / "part")!r})
+def save():
+    other.write_text("12")
+    other.replace(path)
+thread = {starts or "save"}
+getattr(thread, "start", thread)(), getattr(thread, "join", int)(), changes(path)
+held = path.read_text()
+found = held + "1"
+"""
+    changes = tuple(partial(pathlib.Path.write_text, data=each) for each in ("12", "13"))
+    found = flows(tmp_path, text, changes=changes)
+    assert origins(found, 10) == {line}
