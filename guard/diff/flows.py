@@ -416,8 +416,11 @@ class Flows:
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""
         made = (self._maker(node, path) for path in node.statement.reads)
-        made = (each for each in made if each is not None and each is not node)
-        yield from (e for e in made if opens_file(e.statement) or reads_file(e.statement))
+        for each in made:
+            if each is None or each is node:
+                continue
+            if opens_file(each.statement) or reads_file(each.statement):
+                yield each
 
     def _file_names(self, node: Node) -> Iterator[object]:
         """What may name a file: constants, and the digests of texts and paths, also of those that a

@@ -151,8 +151,7 @@ def source_of(call: str) -> Source | None:
         return _BUILTINS[call]
     if call.startswith("psutil."):
         return Source.LOAD
-    last, two = call.rpartition(".")[2], ".".join(call.split(".")[-2:])
-    return next((each for each, names in VARYING.items() if last in names or two in names), None)
+    return next((each for each, names in VARYING.items() if _is_one(call, names)), None)
 
 
 def makes_set(call: str) -> bool:
@@ -256,10 +255,7 @@ def reads_file(statement: Statement) -> bool:
 @lru_cache(_KEPT)
 def writes_file(statement: Statement) -> bool:
     """Whether a statement writes into a file, or makes, moves or removes one."""
-    two = (".".join(each.split(".")[-2:]) for each in statement.calls)
-    if _calls(statement, _WRITING) or not _WRITING.isdisjoint(two) or _opens(statement, "wax+"):
-        return True
-    if moves_file(statement):
+    if _calls(statement, _WRITING) or moves_file(statement) or _opens(statement, "wax+"):
         return True
     return _calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
 
@@ -268,14 +264,10 @@ def writes_file(statement: Statement) -> bool:
 def moves_file(statement: Statement) -> bool:
     """Whether a statement gives a file another name, or copies it: ``replace`` of a text takes more
     than one argument."""
+    if _calls(statement, _MOVING) or ".replace(" not in statement.text:
+        return _calls(statement, _MOVING)
     calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
-    named = ((ast.unparse(each.func), len(each.args)) for each in calls)
-    return any(
-        ".".join(name.split(".")[-2:]) in _MOVING
-        or name.rpartition(".")[2] in _MOVING
-        or (name.endswith(".replace") and given == 1)
-        for name, given in named
-    )
+    return any(len(e.args) == 1 and ast.unparse(e.func).endswith(".replace") for e in calls)
 
 
 def opens_file(statement: Statement) -> bool:
@@ -405,7 +397,7 @@ def takes_any(call: ast.Call, name: str) -> bool:
     """Whether a call takes what comes first, from whichever rank."""
     given = [each.arg for each in call.keywords]
     is_sent = len(call.args) > 1 or any(each in given for each in _SENDERS)
-    return ".".join(name.split(".")[-2:]) in _ANY_RANK and not is_sent
+    return _is_one(name, _ANY_RANK) and not is_sent
 
 
 def is_unordered(call: ast.Call) -> bool:
@@ -437,7 +429,12 @@ def is_asynchronous(call: ast.Call) -> bool:
 
 
 def _calls(statement: Statement, names: set[str]) -> bool:
-    return any(each.rpartition(".")[2] in names for each in statement.calls)
+    return any(_is_one(each, names) for each in statement.calls)
+
+
+def _is_one(call: str, names: set[str]) -> bool:
+    """Whether a dotted name is one of some, by its last part or its last two."""
+    return call.rpartition(".")[2] in names or ".".join(call.split(".")[-2:]) in names
 
 
 def is_begun(statement: Statement) -> bool:

@@ -76,7 +76,7 @@ _QUEUES = {
     *("queue", "_queue", "asyncio.queues", "multiprocessing.queues", "multiprocessing.connection"),
 }
 _WEAK_SETS = (weakref.WeakSet, weakref.WeakKeyDictionary)
-_WEAK = (*_WEAK_SETS, weakref.WeakValueDictionary, weakref.ref, *weakref.ProxyTypes)
+_WEAK: Any = (*_WEAK_SETS, weakref.WeakValueDictionary, weakref.ref, *weakref.ProxyTypes)
 
 
 class Traits(NamedTuple):
