@@ -878,7 +878,7 @@ def probe(x, y):
     head = torch.nn.Conv2d(3, 1, 2)
     optimizer = torch.optim.Adam(head.parameters())
     for rows in torch.randperm(len(x)):
-        head(x[rows]).sum().backward()
+        head(x[rows].cuda()).sum().backward()
         optimizer.step()
 """
 
@@ -3159,7 +3159,7 @@ SACRED = """
 
     @ex.automain
     def main(lr):
-        model = torch.nn.Conv2d(3, 1, 2)
+        model = torch.nn.Conv2d(3, 1, 2).cuda()
         optimizer = torch.optim.SGD(model.parameters(), lr=lr)
         model(x).sum().backward(), optimizer.step()
 """

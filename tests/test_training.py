@@ -19,10 +19,11 @@ import torch
 {imports}
 model = torch.nn.Conv2d(3, 2, 1)
 {before}
-for x, y in torch.load("data.pt"):
+for x, y in torch.load("data.pt", map_location="cuda"):
     loss = (model(x) - y).pow(2).mean()
 {step}
 """
+ON_GPU = ', map_location="cuda"'
 OPTIMIZER = "opt = torch.optim.SGD(model.parameters(), lr=0.1)"
 CLOSURE = """
 opt = torch.optim.LBFGS(model.parameters())
@@ -102,7 +103,7 @@ def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a r
         ("torch.nn.Conv2d(3, 2, 1)", "model.weight.detach().numpy()", []),
         ("torch.nn.Conv2d(3, 2, 1)", "model.weight.detach().cpu().numpy()", ["DET304"]),
         ("torch.nn.Conv2d(3, 2, 1).cuda()", "x.numpy()", ["DET304"]),
-        ("torch.nn.Conv2d(3, 2, 1)", "model.weight", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1)", "model.weight", []),
         ("torch.nn.Conv2d(3, 2, 1).to('cpu')", "model.weight", []),
         ("torch.nn.Conv2d(3, 2, 1, device=torch.device('cpu'))", "model.weight", []),
         ("torch.nn.Conv2d(3, 2, 1).to(torch.device('cpu')).cuda()", "model.weight", ["DET304"]),
@@ -119,12 +120,42 @@ def test_what_stays_on_the_cpu_is_possible(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     step = f"    loss.backward()\n    opt.step()\n    print({shown})"
-    text = LOOP.format(imports="", before=OPTIMIZER, step=step)
+    text = LOOP.format(imports="", before=OPTIMIZER, step=step).replace(ON_GPU, "")
     project({"train.py": text.replace("torch.nn.Conv2d(3, 2, 1)", made)})
     main(["--no-cache", "--select", "DET304", "."])
     assert ("DET304" in capsys.readouterr().out) is bool(rows)
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert "DET304" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("before", "is_moved"),
+    [
+        ("", False),
+        ("torch.set_default_device(sys.argv[1])", True),
+        ("device = 'cuda' if torch.cuda.is_available() else 'cpu'", True),
+        ("module = importlib.import_module(sys.argv[1]); model = module.model", True),
+    ],
+)
+def test_a_program_that_no_text_moves_to_a_gpu_is_possible(
+    before: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_moved: bool,
+) -> None:
+    text = LOOP.format(
+        imports="import importlib, sys",
+        before=f"{before}\n{OPTIMIZER}",
+        step="    loss.backward()\n    opt.step()",
+    )
+    project({"train.py": text.replace(ON_GPU, "")})
+    asked = ["--select=DET304", "--min-confidence=possible", "--output-format=json"]
+    main(["--no-cache", *asked, "."])
+    [told] = json.loads(capsys.readouterr().out)
+    assert told["confidence"] == ("likely" if is_moved else "possible")
+    on_cpu = "no text of its files moves it to a GPU, and on the CPU little differs"
+    assert (on_cpu in told["message"]) is not is_moved
 
 
 PLACED = """

@@ -24,6 +24,8 @@ _TORCH = (
 _PLAIN = ("torch", "torchvision")
 _WITHOUT_CUDA = tuple(f"{q}{each}{q}" for each in sorted(WITHOUT_CUDA) for q in "\"'")
 _TRAINED = "trained here"
+_UNNAMED = "?"  # the device that no text names
+_ON_CPU = "; no text of its files moves it to a GPU, and on the CPU little differs"
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
@@ -63,8 +65,7 @@ class DeterminismNeverEnabled(Rule):
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
     - all devices are `cpu` or `mps`, by what calls pass: there little differs, or it is not known.
-      So it is where none is named, and NumPy gets tensors as they are (`x.numpy()`) or no layer is
-      seen
+      So it is where no text of the program leads tensors to a device: the message says so
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper,
@@ -91,9 +92,9 @@ class DeterminismNeverEnabled(Rule):
                 import torch
 
                 torch.manual_seed(0)
-                model = torch.nn.Conv2d(3, 8, 3)
+                model = torch.nn.Conv2d(3, 8, 3).cuda()
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                model(torch.ones(2, 3, 32, 32)).sum().backward()  # DET304
+                model(torch.ones(2, 3, 32, 32).cuda()).sum().backward()  # DET304
                 optimizer.step()
             """,
             fixed="""
@@ -103,9 +104,9 @@ class DeterminismNeverEnabled(Rule):
                 guard.enable(seed=0)
 
                 torch.manual_seed(0)
-                model = torch.nn.Conv2d(3, 8, 3)
+                model = torch.nn.Conv2d(3, 8, 3).cuda()
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                model(torch.ones(2, 3, 32, 32)).sum().backward()
+                model(torch.ones(2, 3, 32, 32).cuda()).sum().backward()
                 optimizer.step()
             """,
         ),
@@ -128,11 +129,13 @@ class DeterminismNeverEnabled(Rule):
             sure = Confidence.POSSIBLE
         tries = program.only_tries(first) and program.path not in program.holding(*DEVICES)
         place = "" if trainer else _place(program)
-        if tries or program.is_below_tests or place == "cpu":
+        unmoved = place == _UNNAMED and not _may_be_moved(program, first)
+        if tries or program.is_below_tests or place == "cpu" or unmoved:
             sure = Confidence.POSSIBLE
         varying = program.varying()
         hidden = varying.foreign or not varying.is_trained
-        if varying.at is None and (not hidden or place == "?" or program.shows_its_models()):
+        shown = place == _UNNAMED or program.shows_its_models()
+        if varying.at is None and (not hidden or shown):
             sure = Confidence.POSSIBLE
         if varying.at is not None and varying.at.fact.what == BY_SIZE:
             sure = Confidence.POSSIBLE
@@ -140,7 +143,8 @@ class DeterminismNeverEnabled(Rule):
             cls,
             first,
             f"{program.title} trains with torch ({program.shown(first)}){_with(program, varying)}, "
-            "and neither it nor what it imports turns deterministic algorithms on",
+            "and neither it nor what it imports turns deterministic algorithms on"
+            f"{_ON_CPU if unmoved else ''}",
             advice(program, "torch.use_deterministic_algorithms(True)"),
             enabling(program),
             confidence=sure,
@@ -189,14 +193,18 @@ def _with(program: Program, varying: Varying) -> str:
 
 
 def _place(program: Program) -> str:
-    """Where it trains: "cpu" for certain, "" where nothing says so or a library chooses, "?" where
-    no text leads tensors to a device."""
+    """Where it trains: "cpu" for certain, "" where nothing says so or a library chooses, _UNNAMED
+    where no text leads tensors to a device, so that they stay on the CPU."""
     choosing = (each for each in _TORCH if each not in _PLAIN)
     if any(program.holding(*CHOOSING)) or program.imports(*choosing):
         return ""
     if not any(program.holding(*DEVICES)):
-        # None but tensors on the CPU can be handed to NumPy as they are.
-        return "cpu" if any(program.holding(".numpy()")) else "?"
+        return _UNNAMED
     named = any(program.holding(*_WITHOUT_CUDA)) and not any(program.holding("is_available("))
     places = {each.fact.what for each in program.facts("devices")} if named else set()
     return "cpu" if places == {"cpu"} else ""
+
+
+def _may_be_moved(program: Program, first: Located) -> bool:
+    """Whether a model that no text of a program moves may be moved by files that are not there."""
+    return first == program.hands_model_on or program.looks_up_modules
