@@ -191,11 +191,11 @@ PROGRAM = """\
 import torch
 from data import batches
 
-model = torch.nn.Conv1d(4, 2, 1)
+model = torch.nn.Conv1d(4, 2, 1).cuda()
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 if __name__ == "__main__":
     for batch in batches():
-        loss = model(batch).sum()
+        loss = model(batch.cuda()).sum()
         loss.backward()
         optimizer.step()
 """
