@@ -214,7 +214,7 @@ class Definitions:
         # What was asked on the way through a circle may have another answer by itself.
         self._again += bool(self._cut)
         if not self._cut or self._again > _TIRED:
-            self._known[asked] = found, tuple(looked_at)
+            self._known[asked] = found, tuple(sorted(looked_at))
         return found
 
     def meant_by(self, path: str, qualified: str) -> tuple[list[Symbol] | None, Collection[str]]:
