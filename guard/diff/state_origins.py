@@ -37,11 +37,14 @@ class _Drawn:
     ended: list[int] = field(default_factory=list)
     began: list[int] = field(default_factory=list)
     places: dict[Node, int] = field(default_factory=dict)
+    seeding: list[int] = field(default_factory=list)  # the places of those that seed something
     # when the first of it and those after it began; empty until it is asked for
     earliest: list[int] = field(default_factory=list)
 
     def add(self, node: Node, ran: Ran) -> None:
         """A statement, which ended after all before."""
+        if seeds(node.statement):
+            self.seeding.append(len(self.nodes))
         self.places[node] = len(self.nodes)
         self.nodes.append(node)
         self.ended.append(ran.ended or NEVER)
@@ -53,7 +56,8 @@ class _Drawn:
 
     def seeded(self, start: int, end: int, state: str) -> int | None:
         """Which of some was the last to put it into a state; None where none did."""
-        places = range(end - 1, start - 1, -1)
+        first, last = bisect_left(self.seeding, start), bisect_left(self.seeding, end)
+        places = reversed(self.seeding[first:last])
         found = (place for place in places if seeds(self.nodes[place].statement, state))
         return next(found, None)
 
