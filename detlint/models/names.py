@@ -159,6 +159,12 @@ holds_options = ends_in(
 )
 
 
+def is_class_of_options(name: str) -> bool:
+    """The same of the objects of a class: ``TrainArgs``."""
+    said = words_of(name)
+    return bool(said) and bool(holds_options(said[-1]))
+
+
 def is_log(qualified: list[str], owner: str, word: str) -> bool:
     """Whether a call tells people something; ``owner`` is the name of what it is a method of."""
     if any(map(_is_log_function, qualified)):

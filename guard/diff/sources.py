@@ -168,7 +168,7 @@ def tells_date(call: str) -> bool:
 def measures_machine(call: ast.Call, name: str) -> bool:
     """Whether a call of this dotted name measures the machine or the process, or opens a file in
     which the system tells what these use."""
-    if source_of(name) is Source.LOAD or ".".join(name.split(".")[-2:]) in _OF_GPUS:
+    if source_of(name) is Source.LOAD or _is_one(name, _OF_GPUS):
         return name.rpartition(".")[2] not in _SAME
     texts = (getattr(each, "value", None) for each in call.args)
     return any(isinstance(each, str) and each.startswith(_OF_USE) for each in texts)

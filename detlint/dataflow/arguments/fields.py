@@ -47,6 +47,5 @@ def _may_change(unit: Unit, owner: str, name: str) -> bool:
 
 
 def _holds_options(node: ast.ClassDef, unit: Unit) -> bool:
-    said = names.words_of(node.name)
-    by_name = bool(said and names.holds_options(said[-1]))
+    by_name = names.is_class_of_options(node.name)
     return by_name or "BaseModel" in unit.bases(node.name) or is_dataclass(node)

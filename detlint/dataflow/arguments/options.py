@@ -105,8 +105,7 @@ def _gives_options(op: Op) -> bool:
         word = "" if annotation is None else ast.unparse(annotation).rpartition(".")[2]
     else:
         word = word_of(op)
-    said = names.words_of(word) if word[:1].isupper() else ()
-    if word in _PARSING or (said and names.holds_options(said[-1])):
+    if word in _PARSING or (word[:1].isupper() and names.is_class_of_options(word)):
         return True
     return op.code == "call" and not settings.NODES.isdisjoint(op.called)
 
