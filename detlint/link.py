@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.aside import Share
-    from detlint.callgraph.program import Located
+    from detlint.callgraph.fact_base import Located
     from detlint.engine import AnyRule
     from detlint.finding import Finding
     from detlint.rule import Rule
@@ -198,7 +198,9 @@ class Linker:
             # Where it is said must not depend on which files are linted.
             met = {each.path for each, _ in said}
             rest = (each for each in self._known(starts, None) if each.path not in met)
-            for program, finding in self._said(judge, (x for x in rest if files & x.members)):
+            for program, finding in self._said(
+                judge, (x for x in rest if not files.isdisjoint(x.paths))
+            ):
                 group = groups.get((judge.about(finding), finding.confidence), [])
                 group.append((program, finding))
         yield from map(_joined, groups.values())
@@ -342,7 +344,7 @@ class Linker:
             found += [
                 each
                 for each in made
-                if each.does_something()
+                if each.purpose.does_something()
                 and not (self._is_in_package(each.path) and project.is_of_use(each.path))
             ]
         return found
@@ -359,9 +361,7 @@ class Linker:
 
     def _made(self, project: Project, path: str, launched: list[Located]) -> Program:
         program = Program(path, project, launched, lambda: self._launches.images)
-        if self.kept is not None:
-            program.look_up(self.kept)
-        if not program.answers:
+        if self.kept is None or not program.look_up(self.kept):
             project.expect(path)
         return program
 
@@ -452,7 +452,7 @@ class Linker:
         within = [each for each in programs if path in each]
         if rule.judged_where_it_runs and len(within) > 1:
             within = [each for each in within if each.may_run(path, finding.row)] or within
-        main = [each for each in within if not each.only_shares or each.path == path]
+        main = [each for each in within if not each.purpose.only_shares or each.path == path]
         return main or within
 
     @cached_property
@@ -474,7 +474,7 @@ def _joined(group: list[_Said]) -> _Said:
         program, finding = said
         imported = sum(program.path in other for other, _ in group)
         elsewhere = any(step.path for step in finding.way[-1:])
-        return elsewhere, not program.is_to_train, -imported, program.path
+        return elsewhere, not program.purpose.is_to_train, -imported, program.path
 
     (program, finding), *others = sorted(group, key=rank)
     if not others:

@@ -31,7 +31,7 @@ from detlint.models.experiments import SEED
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-    from detlint.callgraph.project import Project
+    from detlint.callgraph.closure import Closure
     from detlint.index.facts import Fact, Receiver
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
@@ -43,18 +43,15 @@ _BY_CALLING = ("forward", "__call__")  # methods that run where an object is cal
 
 
 class Conditions:
-    """Answers for one program, by the real paths of its start and of all its files, in the order in
-    which they are met and as a set."""
+    """Answers for one program."""
 
-    def __init__(
-        self, path: str, paths: Sequence[str], members: frozenset[str], project: Project
-    ) -> None:
-        self._path = path
-        self._paths = paths
-        self._members = members
-        self._project = project
-        self._index = project.index
-        self.configured = False  # whether it was asked what configurations set
+    def __init__(self, closure: Closure) -> None:
+        self._closure = closure
+        self._path = closure.path
+        self._paths = closure.paths
+        self._members = closure.members
+        self._project = closure.project
+        self._index = closure.index
         self._passed: dict[tuple[str, bool], bool] = {}
         self._used: dict[tuple[str, str, bool], int] = {}
         self._called: dict[tuple[str, str], bool] = {}
@@ -134,7 +131,7 @@ class Conditions:
 
     def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         users = [each for each in reach.users(path, part) if each[0] in self._members]
         if default and len(users) > _SEVERAL:
             return 0  # one of so many asks no option
@@ -234,7 +231,7 @@ class Conditions:
                 if part.startswith(f"{each.part}.")
             }
         )
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         users = [each for each in reach.users(*symbol) if each[0] in self._members]
         files = sorted({file for file, part in users if part != symbol.part})
         return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
@@ -245,7 +242,7 @@ class Conditions:
         return any(each.owners and self._may_be_of(file, each, method) for each in here)
 
     def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         found = (each for each in reach.users(path, part) if each[0] in self._members)
         return [each for each in found if reach.runs(self._path, *each)]
 
@@ -262,7 +259,7 @@ class Conditions:
         return any(self._project.may_mean(file, each, method) for each in receiver.owners)
 
     def _is_derived(self, name: str) -> bool:
-        found = self._project.reach_of(self._path).deriving(name)
+        found = self._closure.reach.deriving(name)
         return not self._members.isdisjoint(found)
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:
@@ -291,7 +288,7 @@ class Conditions:
             if "experiment_seeds" in self._index.kinds(path)
             for _, fact in self._index.facts(path, "experiment_seeds")
         ]
-        self.configured |= IN_FILE in told
+        self._closure.configured |= IN_FILE in told
         in_files = IN_FILE in told and self._project.configures(SEED, OF_EXPERIMENT)
         return in_files or any(each != IN_FILE for each in told)
 
@@ -301,20 +298,20 @@ class Conditions:
         return any(map(self._passes_itself, closure([need], self._handed_on)))
 
     def _passes_itself(self, need: str) -> bool:
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         calls = self._project.given(need, [self._path])
         return any(each in _MAY_BE and reach.runs(self._path, *at) for *at, each in calls)
 
     def _handed_on(self, need: str) -> Iterator[str]:
         """What functions that run need to hand on what something needs."""
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         for *at, each in self._project.given(need, self._paths):
             if isinstance(each, str) and each not in _MAY_BE and reach.runs(self._path, *at):
                 yield each
 
     def _given(self, need: str, *, surely: bool = False) -> list[bool | str]:
         """What calls pass that may run."""
-        reach = self._project.reach_of(self._path)
+        reach = self._closure.reach
         calls = self._project.given(need, self._paths)
         running = [each for each in calls if reach.may_run(self._path, *each[:2])]
         if surely:
@@ -333,7 +330,7 @@ class Conditions:
 
     def _may_be_set(self, option: str, need: str, *, surely: bool) -> bool:
         """Whether an option may be set out of sight of the program's code."""
-        self.configured = True
+        self._closure.configured = True
         if is_by_default(need) and not is_of_field(need) and not self._flag(option):
             if not surely and self._is_off_in_code(need):
                 return self._project.configures(option, need)

@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from detlint.callgraph.program import Located
+from detlint.callgraph.fact_base import Located
 from detlint.index.facts import Fact
 from detlint.index.folders import OTHER
 from detlint.index.imports import Import

@@ -61,12 +61,12 @@ class PythonFiles:
         whole, or only answer here, and what stands behind a switch that is off."""
         if self.is_installed(path):
             return False
-        within = [each for each in programs if path in each and each.may_train]
+        within = [each for each in programs if path in each and each.purpose.may_train]
         if within:
             within = [each for each in within if each.may_reach(path, row)]
             needs = self._index.needs(path, row, column) if within else []
             return not any(each.may_give(needs) for each in within)
-        return any(each.learns for each in programs) and not any(
+        return any(each.purpose.learns for each in programs) and not any(
             each.looks_up_modules for each in programs
         )
 
@@ -80,7 +80,11 @@ class PythonFiles:
             if not (self.is_installed(path) or any(self._offers(each, within) for each in naming)):
                 return True
             # What others may install, and only tests name.
-            if naming and any(each.may_train for each in within) and all(map(self._tests, naming)):
+            if (
+                naming
+                and any(each.purpose.may_train for each in within)
+                and all(map(self._tests, naming))
+            ):
                 return True
         left = bool(programs) and not (within or self.is_installed(path))
         unnamed = left and self._is_unnamed(path, row)

@@ -11,7 +11,8 @@ from detlint.index.facts import OF_JAX
 from detlint.models.training import INITIALIZING
 
 if TYPE_CHECKING:
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.fact_base import Located
+    from detlint.callgraph.program import Program
     from detlint.sources.source import Source
 
 _BACKENDS = ("torch", "jax")
@@ -74,7 +75,7 @@ def _is_of_sessions(program: Program, training: Located) -> bool:
     """Whether a file needs TensorFlow 1, which has no such switch."""
     return any(
         imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None
-        for source in program.sources(training)
+        for source in (program.source, program.source_of(training.path))
     )
 
 

@@ -12,7 +12,9 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.program import Located, Program, Varying
+    from detlint.callgraph.fact_base import Located
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.variation import Varying
     from detlint.finding import Finding, Step
     from detlint.settings import Settings
 
@@ -127,14 +129,14 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
-        tries = program.only_tries(first) and program.path not in program.holding(*DEVICES)
+        tries = program.purpose.only_tries(first) and program.path not in program.holding(*DEVICES)
         place = "" if trainer else _place(program)
         unmoved = place == _UNNAMED and not _may_be_moved(program, first)
-        if tries or program.is_below_tests or place == "cpu" or unmoved:
+        if tries or program.purpose.is_below_tests or place == "cpu" or unmoved:
             sure = Confidence.POSSIBLE
-        varying = program.varying()
+        varying = program.variation.of_training()
         hidden = varying.foreign or not varying.is_trained
-        shown = place == _UNNAMED or program.shows_its_models()
+        shown = place == _UNNAMED or program.variation.shows_its_models()
         if varying.at is None and (not hidden or shown):
             sure = Confidence.POSSIBLE
         if varying.at is not None and varying.at.fact.what == BY_SIZE:
@@ -167,7 +169,7 @@ def _training(program: Program, *, apart: bool = False) -> Located | None:
         if not each.fact.text.startswith(_GRADIENTS):
             return each
         first = first or each
-    return first or program.hands_model_on
+    return first or program.variation.hands_model_on
 
 
 def _way(program: Program, varying: Located | None, first: Located) -> tuple[Step, ...]:
@@ -207,4 +209,4 @@ def _place(program: Program) -> str:
 
 def _may_be_moved(program: Program, first: Located) -> bool:
     """Whether a model that no text of a program moves may be moved by files that are not there."""
-    return first == program.hands_model_on or program.looks_up_modules
+    return first == program.variation.hands_model_on or program.looks_up_modules

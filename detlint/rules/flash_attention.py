@@ -100,8 +100,8 @@ def _train(programs: Sequence[Program], path: str, row: int) -> bool:
     """Whether programs show that a gradient comes to the code at a row of a file: one that is
     there to train runs the code, or may be given the file for its configuration."""
     if programs and _is_configuration(programs[0], path):
-        return any(each.learns for each in programs)
-    return any(each.learns and each.runs(path, row) for each in programs if path in each)
+        return any(each.purpose.learns for each in programs)
+    return any(each.purpose.learns and each.runs(path, row) for each in programs if path in each)
 
 
 def _is_configuration(program: Program, path: str) -> bool:
@@ -239,7 +239,7 @@ class FlashAttention(Rule):
 
     @staticmethod
     def _only_answers(finding: Finding, program: Program) -> bool:
-        return program.only_answers() and os.path.realpath(finding.path) != program.path
+        return program.purpose.only_answers() and os.path.realpath(finding.path) != program.path
 
     @classmethod
     def doubted_by_all(

@@ -165,7 +165,8 @@ class MissingRandomState(Rule):
         """Where the program has seeded NumPy when it gets there."""
         path = os.path.realpath(finding.path)
         return any(
-            _SOURCES[each] in finding.message and program.seeds_before(each, path, finding.row)
+            _SOURCES[each] in finding.message
+            and program.seed_order.seeds_before(each, path, finding.row)
             for each in ("numpy", "random")
         )
 

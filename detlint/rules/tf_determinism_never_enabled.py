@@ -102,7 +102,7 @@ class TfDeterminismNeverEnabled(Rule):
         missing = []
         if not program.has("enables", "tensorflow"):
             missing.append("tf.config.experimental.enable_op_determinism()")
-        beside = program.unseeded_branches("tensorflow")
+        beside = program.seed_order.unseeded_branches("tensorflow")
         if not program.has("seeds", "tensorflow") or any(holds(first) for _, holds in beside):
             missing.append("tf.keras.utils.set_random_seed(seed)")
         if missing:

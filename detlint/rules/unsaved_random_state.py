@@ -15,7 +15,8 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.fact_base import Located
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -133,7 +134,12 @@ class UnsavedRandomState(Rule):
         )
         saved = fitted or program.first("saves")
         resumed = fitted or (next(_resumed(program), None) if saved is not None else None)
-        if saved is None or resumed is None or _seeds_by_place(program) or not program.learns:
+        if (
+            saved is None
+            or resumed is None
+            or _seeds_by_place(program)
+            or not program.purpose.learns
+        ):
             return
         drawn = _drawn(program)
         if drawn is None:

@@ -166,7 +166,7 @@ class UnseededGenerator(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         """Generators whose seed is a parameter that is None by default, and that nothing gives."""
-        if program.only_checks():
+        if program.purpose.only_checks():
             return
         for made in program.ungiven("generators"):
             function, parameter = seed_needed(made.fact.needs)

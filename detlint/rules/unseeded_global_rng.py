@@ -29,7 +29,8 @@ from detlint.syntax.layout import code_of, says_in_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.fact_base import Located
+    from detlint.callgraph.program import Program
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -224,7 +225,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        if not (program.imports(*_NUMERIC) or program.writes_rows()):
+        if not (program.imports(*_NUMERIC) or program.purpose.writes_rows()):
             return
         trains = cls._trains(program)
         sure = cls._sure(program, trains=trains)
@@ -258,7 +259,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _sure(cls, program: Program, *, trains: bool) -> Confidence:
-        return cls.confidence if trains or program.keeps() else Confidence.POSSIBLE
+        return cls.confidence if trains or program.purpose.keeps() else Confidence.POSSIBLE
 
     @classmethod
     def _unseeded(
@@ -273,7 +274,7 @@ class UnseededGlobalRng(Rule):
         """A draw of a program that does not seed, or does with an option alone."""
         sure = cls._sure(program, trains=trains)
         all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
-        if not trains and program.only_checks():
+        if not trains and program.purpose.only_checks():
             sure = Confidence.POSSIBLE
             if not all_asked:
                 return
@@ -309,7 +310,9 @@ class UnseededGlobalRng(Rule):
         cls, program: Program, sure: Confidence, *, trains: bool
     ) -> Iterator[Finding]:
         """Environments of reinforcement learning, each with a generator of its own."""
-        if not trains and (program.only_checks() or says_in_code(program.source.text, RENDERS)):
+        if not trains and (
+            program.purpose.only_checks() or says_in_code(program.source.text, RENDERS)
+        ):
             sure = Confidence.POSSIBLE
         for kind, what, draws, advised in _OF_ENVIRONMENTS:
             made = cls._first_of_environments(program, kind, trains=trains)
@@ -339,7 +342,9 @@ class UnseededGlobalRng(Rule):
         if trains:
             made = program.first(kind)
             return None if made is None or made.fact.doubt == UNSET else made
-        found = chain(program.facts(kind, own=True), program.asked_for(kind, "", PER_BATCH))
+        found = chain(
+            program.facts(kind, own=True), program.own_calls.asked_for(kind, "", PER_BATCH)
+        )
         return next((each for each in found if each.fact.doubt < IDLE), None)
 
     @classmethod
@@ -407,7 +412,7 @@ class UnseededGlobalRng(Rule):
         nothing."""
         all_count = library == "torch" and among is None
         kinds = _DRAWING if all_count else _DRAWING[:1]
-        found = program.drawn_before(library, kinds, among)
+        found = program.seed_order.drawn_before(library, kinds, among)
         if found is not None:
             draw, kind, seed = found
             verb = "draws first weights" if kind == "builds" else "draws"
@@ -424,7 +429,7 @@ class UnseededGlobalRng(Rule):
     def _built_too_soon(cls, program: Program) -> Iterator[Finding]:
         """A model of Keras that a program builds before it seeds."""
         built = program.facts("builds", "keras")
-        found = program.drawn_before("tensorflow", ("builds",), built)
+        found = program.seed_order.drawn_before("tensorflow", ("builds",), built)
         if found is not None:
             draw, _, seed = found
             yield program.finding(
@@ -439,7 +444,7 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _drawn_beside(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
         """What a program draws in one of its branches, where another one alone seeds."""
-        for seed, holds in program.unseeded_branches(library):
+        for seed, holds in program.seed_order.unseeded_branches(library):
             trains = any(map(holds, program.facts("trains")))
             drawn = cls._draws(program, library, trains=trains)
             found = cls._surest(program, (each for each in drawn if holds(each[0])))
@@ -529,7 +534,7 @@ class UnseededGlobalRng(Rule):
             return True
         if program.imports("tensorflow", "keras") and program.has("trains", "keras"):
             return True
-        return program.hands_model_on is not None
+        return program.variation.hands_model_on is not None
 
     @classmethod
     def _draws(
@@ -548,7 +553,7 @@ class UnseededGlobalRng(Rule):
                     if not (seeded and program.is_in_workers(each)):
                         yield each, "draws"
         weights = cls._weights(program, library)
-        kept = (each for each in weights if not program.is_replaced(each))
+        kept = (each for each in weights if not program.seed_order.is_replaced(each))
         yield from ((each, "draws first weights") for each in kept)
         for each in program.facts("perturbs", library):
             if not (seeded and program.is_in_workers(each)):
@@ -569,10 +574,10 @@ class UnseededGlobalRng(Rule):
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
-            rows = _PICKS if program.makes_data() else _REORDERS
+            rows = _PICKS if program.purpose.makes_data() else _REORDERS
             some = [each for each in some if rows.search(each.fact.text)]
-        if len(some) == len(draws) or not program.tries_itself():
-            yield from (each for each in some if not program.only_tries(each))
+        if len(some) == len(draws) or not program.purpose.tries_itself():
+            yield from (each for each in some if not program.purpose.only_tries(each))
         yield from cls._drawn_elsewhere(program, library)
 
     @staticmethod
@@ -583,9 +588,9 @@ class UnseededGlobalRng(Rule):
         file names, each time that they are asked; ``every``: also for nothing, or behind a test
         that it may not pass."""
         for kind in ("draws", "drops"):
-            for each in program.asked_for(kind, library, PER_BATCH, every=every):
+            for each in program.own_calls.asked_for(kind, library, PER_BATCH, every=every):
                 tried = _EXAMPLE.fullmatch(each.fact.text) is not None
-                if not tried and not program.only_tries(each):
+                if not tried and not program.purpose.only_tries(each):
                     yield each
 
     @staticmethod
@@ -595,7 +600,7 @@ class UnseededGlobalRng(Rule):
             return
         later: list[tuple[bool, bool, Located]] = []
         for each in islice(program.facts("builds", library), _MANY):
-            filled = _FILLED.search(code_of(program.text_of(each))) is not None
+            filled = _FILLED.search(code_of(program.source_of(each.path).text)) is not None
             in_place = _IN_PLACE.search(each.fact.text) is not None
             if filled or in_place:
                 later.append((filled, in_place, each))

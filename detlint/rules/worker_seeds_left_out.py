@@ -14,7 +14,8 @@ from detlint.rule import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.callgraph.program import Located, Program
+    from detlint.callgraph.fact_base import Located
+    from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Made
     from detlint.finding import Finding

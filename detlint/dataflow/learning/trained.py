@@ -2,7 +2,7 @@
 what computes the loss that goes back, as one file shows it.
 
 What a file leaves open is named, so that others may tell: a parameter by its function, an
-attribute by the class that has it. ``callgraph.trained`` follows these.
+attribute by the class that has it. ``callgraph.trained_parts`` follows these.
 """
 
 from __future__ import annotations

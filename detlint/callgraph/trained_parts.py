@@ -17,14 +17,14 @@ from detlint.models.varying import brings, kind_of, may_be_layer, only_tells
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from detlint.callgraph.closure import Closure
     from detlint.callgraph.project import Project
-    from detlint.callgraph.reachability import Reachability
 
 _OF_SELF = "self"
 _DEEPEST = 3  # attributes of attributes
 
 
-class Trained:
+class TrainedParts:
     """What a program trains.
 
     libraries  the models and layers of libraries that may differ, with the files that name them
@@ -35,17 +35,15 @@ class Trained:
 
     def __init__(
         self,
-        program: str,
-        members: frozenset[str],
-        project: Project,
+        closure: Closure,
         told: Iterable[tuple[str, str]],
         frozen: Callable[[], Iterable[tuple[str, str]]] = tuple,
     ) -> None:
-        self._program = program
+        self._closure = closure
         self._frozen = frozen
-        self._members = members
-        self._project = project
-        self._index = project.index
+        self._members = closure.members
+        self._project = closure.project
+        self._index = closure.index
         self._idle: dict[tuple[str, str], set[Symbol]] = {}
         # With each, whether objects of derived classes may be meant.
         self.classes: dict[Symbol, bool] = {}
@@ -66,10 +64,6 @@ class Trained:
                 if one not in seen:
                     seen.add(one)
                     pending.append(one)
-
-    @property
-    def _reach(self) -> Reachability:
-        return self._project.reach_of(self._program)
 
     # From what is handed on to what that is
 
@@ -96,7 +90,7 @@ class Trained:
     ) -> Iterator[tuple[str, str]]:
         """What calls that run pass as a parameter."""
         part = passed.function.removesuffix(".__init__")
-        users = {each for each in self._reach.users(path, part) if each[0] in self._members}
+        users = {each for each in self._closure.reach.users(path, part) if each[0] in self._members}
         for home in sorted({each for each, _ in users}):
             for row, names in self._index.made(home, name, sure=sure):
                 user = self._index.part_at(home, row)
@@ -178,7 +172,7 @@ class Trained:
         starts = list(whole(self._project, self._with_derived))
         if not starts:
             return lambda *_: False
-        reached = self._reach.parts_from(*starts, files=self._members)
+        reached = self._closure.reach.parts_from(*starts, files=self._members)
         return lambda path, part: bool(part) and reached(path, part)
 
     @cached_property
@@ -238,14 +232,14 @@ class Trained:
 
     def _derived(self, symbol: Symbol) -> Iterator[Symbol]:
         """The classes in use that are derived from one, by the name of their base."""
-        for path in self._reach.deriving(symbol.part):
+        for path in self._closure.reach.deriving(symbol.part):
             for name, bases in self._index.outline(path).classes.items():
                 derives = any(each.rpartition(".")[2] == symbol.part for each in bases)
                 if derives and self._runs(path, name):
                     yield Symbol(path, name)
 
     def _runs(self, path: str, part: str) -> bool:
-        return path in self._members and self._reach.runs(self._program, path, part)
+        return path in self._members and self._closure.reach.runs(self._closure.path, path, part)
 
     # What of that gets no gradient
 
@@ -269,7 +263,7 @@ class Trained:
             return False
         if symbol not in known:
             known[symbol] = True  # what leads to itself alone is idle
-            users = [each for each in self._reach.users(*symbol) if self._runs(*each)]
+            users = [each for each in self._closure.reach.users(*symbol) if self._runs(*each)]
             users = [each for each in users if each[1] in ("", MAIN) or among(*each)]
             known[symbol] = bool(users) and all(
                 symbol in self._held_back(*each)
@@ -311,7 +305,7 @@ class Trained:
     def _classes_of(self, named: list[tuple[str, str]]) -> set[Symbol]:
         """The classes that names of what makes models lead to."""
         told = [(path, f"{MAY_BE}{each.removeprefix(MAY_BE)}") for path, each in named]
-        return set(Trained(self._program, self._members, self._project, told).classes)
+        return set(TrainedParts(self._closure, told).classes)
 
 
 def whole(project: Project, symbols: Iterable[Symbol]) -> Iterator[Symbol]:

@@ -1,0 +1,145 @@
+"""The files of a program: the one that starts, and those of the project that it imports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Mapping
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from detlint.kept import known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from detlint.callgraph.project import Project
+    from detlint.callgraph.reachability import Reachability
+    from detlint.index.modules import Symbol
+    from detlint.kept import Answers, Kept
+    from detlint.sources.source import Source
+
+# Beside the answers that depend on what configurations set: a digest of these.
+_CONFIGURED = "configurations"
+T = TypeVar("T")
+
+
+class _Reached(Mapping[str, Container[str]]):
+    """The parts of a program's files that are reached, by the paths of these."""
+
+    def __init__(self, closure: Closure, reaches: Callable[[str, str], bool]) -> None:
+        self._closure = closure
+        self._reaches = reaches
+
+    def __getitem__(self, path: str) -> Container[str]:
+        if path not in self._closure:
+            raise KeyError(path)
+        return _Parts(path, self._reaches)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._closure.paths)
+
+    def __len__(self) -> int:
+        return len(self._closure.paths)
+
+
+class _Parts:
+    """Those of one file."""
+
+    def __init__(self, path: str, reaches: Callable[[str, str], bool]) -> None:
+        self._path = path
+        self._reaches = reaches
+
+    def __contains__(self, part: object) -> bool:
+        return self._reaches(self._path, str(part))
+
+
+class Closure:
+    """An entrypoint and its import closure, by their real paths, and what is known of them.
+
+    path        of the entrypoint
+    paths       of all files, in the order in which they are met
+    members     the same as a set
+    configured  whether it was asked what configurations set
+    """
+
+    def __init__(self, path: str, project: Project) -> None:
+        self.path = path
+        self.paths = project.closure(path)
+        self.members = frozenset(self.paths)
+        self.project = project
+        self.index = project.index
+        self.configured = False
+        self.parts_from = cache(self._reached_from)
+        self._answers: Answers = {}
+
+    def known(self, question: str, answer: Callable[[], T]) -> T:
+        """The answer to a question, worked out if no earlier run has kept it."""
+        told = known(self._answers, question, answer)
+        if self.configured:
+            self._answers[_CONFIGURED] = self.project.state_of_configurations
+        return told
+
+    def look_up(self, kept: Kept, besides: tuple[object, ...]) -> bool:
+        """Take the answers that an earlier run has kept, and keep those that are given now; whether
+        there are any."""
+        besides = (*besides, *self.project.depends_on(self.path))
+        self._answers = kept.answers(self.path, self.paths, besides)
+        state = self._answers.get(_CONFIGURED)
+        if state is not None and state != self.project.state_of_configurations:
+            self._answers.clear()
+        return bool(self._answers)
+
+    def __contains__(self, path: str) -> bool:
+        """Whether a file, by its real path, is one of the program's."""
+        return path in self.members
+
+    @property
+    def reach(self) -> Reachability:
+        """What programs reach, this one among them."""
+        return self.project.reach_of(self.path)
+
+    def parts(self, reaches: Callable[[str, str], bool]) -> Mapping[str, Container[str]]:
+        """The parts of its files that are reached, by the paths of these."""
+        return _Reached(self, reaches)
+
+    def _reached_from(self, *starts: Symbol) -> Mapping[str, Container[str]]:
+        return self.parts(self.reach.parts_from(*starts, files=self.members))
+
+    def imports(self, *libraries: str) -> bool:
+        """Whether one of its files imports one of some top-level modules."""
+        found = self._imported.intersection(libraries)
+        return any(
+            self.project.telling(
+                self.members, ("brings", each), partial(self.index.brings, library=each)
+            )
+            for each in found
+        )
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """As far as texts tell, which may show what others import."""
+        return frozenset().union(*map(self.index.libraries, self.paths))
+
+    def meant(self, names: Iterable[str]) -> Iterator[Symbol]:
+        """What of the project the entrypoint means by qualified names."""
+        for name in names:
+            yield from self.project.defined(self.path, name)
+
+    def is_class(self, symbol: Symbol) -> bool:
+        """Whether a symbol of the project is a class."""
+        return symbol.part in self.index.outline(symbol.path).classes
+
+    @property
+    def source(self) -> Source:
+        """The entrypoint's source."""
+        return self.index.source(self.path)
+
+    @property
+    def name(self) -> str:
+        """The entrypoint's file name."""
+        return os.path.basename(self.path)
+
+    @property
+    def shown(self) -> str:
+        """The entrypoint's path in the project."""
+        return self.project.shown(self.path)

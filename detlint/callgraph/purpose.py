@@ -1,0 +1,200 @@
+"""What a program is there for: whether it trains, or tries, tests or measures what others do."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detlint.callgraph import roles
+from detlint.index.entrypoints import main_line
+from detlint.index.facts import DRAWING
+from detlint.sources.kinds import NOTEBOOK, kind_of_name
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+    from detlint.callgraph.closure import Closure
+    from detlint.callgraph.fact_base import FactBase, Located
+    from detlint.callgraph.own_calls import OwnCalls
+    from detlint.index.modules import Symbol
+
+
+class ProgramPurpose:
+    """Answers for one program, by its name, its folders, its text and what it runs."""
+
+    def __init__(self, closure: Closure, base: FactBase, calls: OwnCalls) -> None:
+        self._closure = closure
+        self._path = closure.path
+        self._index = closure.index
+        self._project = closure.project
+        self._base = base
+        self._calls = calls
+        self._name, self._shown = closure.name, closure.shown
+
+    @property
+    def _text(self) -> str:
+        return self._closure.source.text
+
+    # What it trains
+
+    def training(
+        self,
+        what: str = "",
+        *,
+        own: bool = False,
+        within: Mapping[str, Container[str]] | None = None,
+    ) -> Iterator[Located]:
+        """Where it trains as what it is there for: nowhere if it takes times, and of the code of
+        programs that it shares only in loops that it calls. ``FactBase.facts`` tells the rest."""
+        if not self.measures:
+            yield from self._base.facts("trains", what, own=own, within=within, counts=self._counts)
+
+    def _counts(self, path: str, part: str) -> bool:
+        return path == self._path or not self.only_shares or self._is_loop(path, part)
+
+    def _is_loop(self, path: str, part: str) -> bool:
+        """Whether a tool trains by a part of a file: its own file calls that, a function that
+        takes steps itself, and no method of a class that the tool has for something else."""
+        of_class = part.partition(".")[0] in self._index.outline(path).classes
+        if of_class or self._is_module or kind_of_name(self._name) == NOTEBOOK:
+            return False
+        called = any(user == self._path for user, _ in self._closure.reach.users(path, part))
+        steps = part in self._index.parts_with(path, "steps")
+        return called and steps and not roles.is_below_tests(self._shown)
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is there to train a network: its file says so by its name or by what it
+        calls, and a step of training visibly runs."""
+        return self._closure.known("learns", self._learns)
+
+    def _learns(self) -> bool:
+        step = next(self.training("torch"), None)
+        return step is not None and (step.path == self._path or self.is_to_train)
+
+    @property
+    def may_train(self) -> bool:
+        """Whether its name or what it calls says that it trains, or a step of it visibly runs."""
+        return self._closure.known(
+            "may train",
+            lambda: self.is_to_train or next(self._base.facts("trains"), None) is not None,
+        )
+
+    @property
+    def is_to_train(self) -> bool:
+        """Whether its name or what it calls says that it trains."""
+        return roles.trains(self._name) or self._calls_training
+
+    @cached_property
+    def _calls_training(self) -> bool:
+        return self._index.told(self._path, "calls training", roles.calls_training)
+
+    def only_answers(self) -> bool:
+        """Whether nothing in its files trains, nor do its name and what it calls say so; of a
+        program that its name says is for something else, whether nothing that it runs does."""
+        trains, shown = roles.trains(self._name), self._shown
+        tries = self.measures or roles.is_test(shown)
+        if not trains and not tries and roles.is_other_tool(self._name, shown):
+            return next(self.training(), None) is None
+        return "trains" not in self._base.holders and not self.is_to_train
+
+    @property
+    def only_shares(self) -> bool:
+        """Whether it shares the code of programs that train, and is for something else: by its
+        name, or as a notebook or a module that tries things and starts nothing."""
+        return self._closure.known("only shares", self._only_shares)
+
+    def _only_shares(self) -> bool:
+        apart = kind_of_name(self._name) == NOTEBOOK or self._is_module
+        trains = roles.trains(self._name)
+        starts = trains or roles.starts(self._name) or self._calls_training
+        tool = roles.is_other_tool(self._name, self._shown)
+        trains = trains or (tool and roles.trains_here(self._text))
+        shares = (apart and not starts) or (tool and not trains)
+        tries = self._is_module and self.tries_itself()
+        return shares and (tries or not self._calls_steps())
+
+    def _calls_steps(self) -> bool:
+        """Whether its own file, which is no test and takes no times, calls a function of another
+        that trains there, or such a method of what it makes."""
+        if roles.is_below_tests(self._shown) or self.measures:
+            return False
+        paths = [each for each in self._base.holders.get("trains", ()) if each != self._path]
+        found = list(self._base.standing("trains", "", paths)) if paths else []
+        called: dict[str, list[Symbol]] = {}
+        for each in self._calls.called_in({path for path, *_ in found}):
+            called.setdefault(each.path, []).append(each)
+        reach = self._closure.reach.parts_from
+        reached = {path: reach(*some, files=frozenset((path,))) for path, some in called.items()}
+        return any(path in reached and reached[path](path, part) for path, part, _ in found)
+
+    # What it does besides
+
+    def only_tries(self, located: Located) -> bool:
+        """Whether a fact runs for the main block of a module that others import, which tries it."""
+        source = self._index.source(located.path)
+        start = main_line(source.text)
+        module = self._index.is_packaged(located.path)
+        if located.path == self._path:
+            module = self._is_module
+        if not module or start is None:
+            return False
+        stands = located.fact.row >= source.location(start)[0]
+        if located.path != self._path:
+            return stands
+        block = source.text[start:]
+        return (stands and not roles.takes_options(block)) or roles.tries(self._name, block)
+
+    def tries_itself(self) -> bool:
+        """Whether its main block calls no program: it may try what the file defines."""
+        start = main_line(self._text)
+        return start is not None and roles.tries(self._name, self._text[start:])
+
+    @property
+    def _is_module(self) -> bool:
+        return self._index.is_packaged(self._path) or self._project.is_imported(self._path)
+
+    @cached_property
+    def measures(self) -> bool:
+        """Whether it is there to take times, as its name and its file say."""
+        return roles.measures(self._name, self._text)
+
+    @property
+    def is_below_tests(self) -> bool:
+        """Whether it lies in a folder of tests."""
+        return roles.is_below_tests(self._shown)
+
+    def only_checks(self) -> bool:
+        """Whether it is a test, a benchmark or a server, by its name, its folder or what it
+        measures with."""
+        return roles.checks(self._shown, self._text, self._index.libraries(self._path))
+
+    def keeps(self) -> bool:
+        """Whether it writes something, as the program's own file says."""
+        return roles.keeps(self._text)
+
+    def writes_rows(self) -> bool:
+        """Whether it writes rows or files, as the program's own file says."""
+        return roles.writes_rows(self._text)
+
+    def makes_data(self) -> bool:
+        """Whether it writes data for a model, as the program's own file says."""
+        return roles.makes_data(self._text)
+
+    def does_something(self) -> bool:
+        """Whether what its statements call trains, or draws where the program writes something."""
+        return self._closure.known("does something", self._does_something)
+
+    def _does_something(self) -> bool:
+        kinds = ("trains", *(DRAWING if self.keeps() else ()))
+        if not any(kind in self._base.holders for kind in kinds):
+            return False
+        parts = self._closure.parts(self._closure.reach.called_by(self._path))
+        reached = (
+            kind
+            for kind in kinds
+            for path in self._base.holders.get(kind, ())
+            if any(each in parts[path] for each in self._index.parts_with(path, kind))
+        )  # most reach none, as far as tokens tell
+        found = (each for kind in dict.fromkeys(reached) for each in self._base.facts(kind))
+        return any(self._base.part_of(each) in parts.get(each.path, ()) for each in found)

@@ -1,0 +1,208 @@
+"""What of the training of a program may differ from run to run, and where its models come from."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from detlint.callgraph.fact_base import Located
+from detlint.callgraph.trained_parts import TrainedParts, whole
+from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
+from detlint.models.varying import (
+    BRINGING,
+    BY_SIZE,
+    FROZEN,
+    QUOTED,
+    brings,
+    is_model,
+    kind_of,
+    only_tells,
+    ranked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.callgraph.closure import Closure
+    from detlint.callgraph.fact_base import FactBase
+    from detlint.index.facts import Fact
+
+
+class Varying(NamedTuple):
+    """What may differ of what a program trains.
+
+    at          the layer, operator or model; None where none is seen
+    foreign     the model of a library of which nothing is known
+    is_trained  it is of what is trained, and not of whatever the program makes
+    """
+
+    at: Located | None
+    foreign: str
+    is_trained: bool
+
+
+class Variation:
+    """Answers for one program."""
+
+    def __init__(self, closure: Closure, base: FactBase) -> None:
+        self._closure = closure
+        self._path = closure.path
+        self._index = closure.index
+        self._project = closure.project
+        self._base = base
+
+    def of_training(self) -> Varying:
+        """What may differ from run to run on a GPU: rather of what it trains and what computes a
+        loss with that; else, where that is not seen, of what it runs."""
+        trained = self._trained
+        found = _surest(self._of_trained())
+        if found is not None and found.fact.what != BY_SIZE:
+            return Varying(found, "", is_trained=True)
+        foreign = trained.foreign or self._unlocated()
+        if trained.is_seen and not foreign:
+            foreign = trained.brought
+            if foreign or found is not None or not trained.hides():
+                return Varying(None if foreign else found, foreign, is_trained=True)
+        if not foreign:
+            found = _surest(self._of_all())
+            foreign = trained.brought if found is None else ""
+        return Varying(None if foreign else found, foreign, is_trained=bool(foreign))
+
+    def _unlocated(self) -> str:
+        """A model of a library that it trains and of which no fact tells where."""
+        kinds = [what for _, what in self._kinds]
+        named = (name for _, name in self._trained.libraries if kind_of([name]) in kinds)
+        return next((each for each in named if is_model(kind_of([each]))), "")
+
+    def _of_trained(self) -> Iterator[Located]:
+        """What may differ of what it trains, the surest first."""
+        trained = self._trained
+        steps = self._base.facts("trains", "torch")
+        near = {(each.path, self._base.part_of(each)) for each in steps}
+        named = [one for each in trained.libraries for one in self._naming(*each)]
+        for kind, what in self._kinds:
+            for path, part, fact in self._base.one_by_one(
+                kind, what, among=lambda *each: each in near or trained.has(*each)
+            ):
+                # A layer that is made where a loss goes back is trained if an optimizer gets it.
+                part_of_it = trained.has(path, part) or kind == "operators" or _is_function(fact)
+                if part_of_it and not trained.is_idle(path, part, fact.row, among=trained.has):
+                    yield Located(path, fact)
+            kinds = (what, FROZEN) if is_model(what) else (what,)
+            yield from (each for each in named if kind == "layers" and each.fact.what in kinds)
+
+    def _naming(self, path: str, name: str) -> Iterator[Located]:
+        """Where a file names what a library has."""
+        word = name.rpartition(".")[2]
+        found = self._base.standing("layers", paths=(path,))
+        for _, _, fact in self._base.given("layers", found):
+            if fact.text.rpartition(".")[2] == word:
+                yield Located(path, fact)
+
+    def _of_all(self) -> Iterator[Located]:
+        """What may differ of all that it runs, rather what visibly runs."""
+        for anywhere in (False, True) if self._base.hides_names else (False,):
+            for kind, what in self._kinds:
+                for path, part, fact in self._base.one_by_one(kind, what, anywhere=anywhere):
+                    among = self._may_take_part
+                    idle = partial(self._trained.is_idle, path, part, fact.row, among=among)
+                    if among(path, part) and not idle():
+                        yield Located(path, fact)
+
+    def _may_take_part(self, path: str, part: str) -> bool:
+        """Whether a part may take part in the training for all that one sees: not what workers of
+        a loader alone run."""
+        return not self._closure.reach.is_in_workers(self._path, path, part)
+
+    @cached_property
+    def _trained(self) -> TrainedParts:
+        facts = self._base.facts("trained")
+        told = [(each.path, each.fact.what) for each in facts]
+        if handed := self.hands_model_on:
+            given = (each.removesuffix(UNSEEN_NAMES) for each in handed.fact.what.split()[1:])
+            told.append((handed.path, " ".join(f"{MAY_BE}{each}" for each in given if each)))
+        return TrainedParts(self._closure, told, self._frozen)
+
+    def _frozen(self) -> Iterator[tuple[str, str]]:
+        """What it freezes in any case, and what gets gradients in some."""
+        for each in self._base.facts("freezes"):
+            if not each.fact.doubt or each.fact.what.startswith(THAWS):
+                yield each.path, each.fact.what
+
+    @cached_property
+    def _kinds(self) -> list[tuple[str, str]]:
+        repeat = self._has("enables", "cudnn") and not self._has("times", "cudnn")
+        return list(ranked(convolutions=not repeat))
+
+    def _has(self, kind: str, what: str) -> bool:
+        return next(self._base.facts(kind, what), None) is not None
+
+    def shows_its_models(self) -> bool:
+        """Whether it makes layers of torch, and imports nothing that may bring others."""
+        made = "makes_unseen" not in self._base.holders and self._has("builds", "torch")
+        return made and not any(map(self._brings_models, self._closure.paths))
+
+    @cached_property
+    def hands_model_on(self) -> Located | None:
+        """Where a model with layers is given to what trains, in a module that is not there."""
+        for path, _, fact in self._base.standing("trainees"):
+            trains, *given = fact.what.split()
+            if not self._project.defined(path, trains) and any(
+                self._is_model(path, each) for each in given
+            ):
+                return Located(path, fact)
+        return None
+
+    def _is_model(self, path: str, marked: str) -> bool:
+        """Whether a class that a file names has layers of torch: one of the project, or else one
+        with a mark."""
+        name = marked.removesuffix(UNSEEN_NAMES)
+        found = self._project.defined(path, name)
+        if not found:
+            return marked != name
+        return any(
+            self._base.facts(
+                "builds", "torch", within=self._closure.parts_from(*whole(self._project, found))
+            )
+        )
+
+    def _is_foreign(self, path: str, origin: str) -> bool:
+        """Whether a part of a file names something of a library that may bring models, of which
+        it is not known that they repeat."""
+        name = origin.replace(":", ".")
+        library = name.partition(".")[0]
+        if not library or not brings(name) or self._project.holds(path, library):
+            return False
+        kind = kind_of([name])
+        return not only_tells(name) and (not kind or ("layers", kind) in self._kinds)
+
+    def _brings_models(self, path: str) -> bool:
+        named = [
+            f"{each.module}.{name}"
+            for each in self._index.imports(path)
+            if not each.level
+            for name in each.names or ("",)
+        ]
+        partly = [each for each in named if each.startswith(BRINGING)]
+        if any(self._is_foreign(path, each) for each in named if each not in partly):
+            return True
+        if not partly and not self._index.holds(path, BRINGING):
+            return False
+        used = (each for uses in self._index.outline(path).uses.values() for each in uses.origins)
+        parts = (each for each in used if each.replace(":", ".").startswith(BRINGING))
+        return self._index.holds(path, QUOTED) or any(map(partial(self._is_foreign, path), parts))
+
+
+def _surest(found: Iterator[Located]) -> Located | None:
+    """The first of some that needs no option which the program leaves off, or else the first."""
+    first = None
+    for each in found:
+        if each.fact.doubt != UNSET:
+            return each
+        first = first or each
+    return first
+
+
+def _is_function(fact: Fact) -> bool:
+    """Whether it is called with tensors: ``F.conv2d``."""
+    return fact.text.rpartition(".")[2].islower()
