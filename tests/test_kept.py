@@ -4,11 +4,13 @@ nothing again that does not depend on the change."""
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.callgraph.program import Program
 from detlint.cli import main
 from detlint.index.index import Index
 from detlint.link import Linker
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from detlint.callgraph.program import Program
     from detlint.rule import Rule
 
     Project = Callable[[dict[str, str]], Path]
@@ -178,14 +179,17 @@ def lint(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Fo
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with the name of each program that a rule judges."""
     asked: list[str] = []
-    real = Linker._judgement
+    real = Program.known
 
-    def noting(self: Linker, judge: type[Rule], program: Program) -> object:
-        if f"judges {judge.code}" not in program.answers:
-            asked.append(program.name)
-        return real(self, judge, program)
+    def noting(self: Program, question: str, answer: Callable[[], object]) -> object:
+        def noted() -> object:
+            if question.startswith("judges "):
+                asked.append(os.path.basename(self.path))
+            return answer()
 
-    monkeypatch.setattr(Linker, "_judgement", noting)
+        return real(self, question, noted)
+
+    monkeypatch.setattr(Program, "known", noting)
     return asked
 
 
