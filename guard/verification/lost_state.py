@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.definitions import Variable
+from detlint.dataflow.def_use import Variable
 from guard.diff import Cause, Suspect
 from guard.diff.names import listed
 from guard.digests.values import OPAQUE
@@ -119,7 +119,7 @@ def _fitting(found: Sequence[Lost], difference: Difference) -> set[str]:
 
 def _told(thing: Lost, text: Text, found: Sequence[Lost], *, fits: bool) -> Loss:
     like, below = thing.like, thing.parts[0].below
-    variable, asked = Variable(like.name, like.owner, like.file, like.is_field), text.definitions
+    variable, asked = Variable(like.name, like.owner, like.file, like.is_field), text.def_use
     made, changed = asked.made_and_changed(variable)
     line, more = changed or made, ""
     if like.kind:  # an object: its own class changes it

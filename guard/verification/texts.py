@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.environment import changes_environment
-from detlint.dataflow.definitions import Definitions
+from detlint.dataflow.def_use import DefUse
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import measured, span, timed_conditions
 from detlint.dataflow.unit import Unit
@@ -91,9 +91,9 @@ class Text:
         return any(map(changes_environment, self.units.values()))
 
     @cached_property
-    def definitions(self) -> Definitions:
+    def def_use(self) -> DefUse:
         """Where what it holds is made, changed, set and read."""
-        return Definitions([*self.units.values()])
+        return DefUse([*self.units.values()])
 
     @cached_property
     def allocates(self) -> bool:

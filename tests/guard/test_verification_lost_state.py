@@ -12,7 +12,7 @@ import pytest
 import torch
 from programs import write
 
-from detlint.dataflow.definitions import Variable
+from detlint.dataflow.def_use import Variable
 from guard.diff import Cause, Difference
 from guard.recording import snapshots as recording
 from guard.trace import Event, statements
@@ -429,9 +429,9 @@ def test_where_something_is_made_and_changed(
     path = str(write(tmp_path / "train.py", PLACES))
     text, named = Text([path]), like._replace(file=path)
     variable = Variable(named.name, named.owner, named.file, named.is_field)
-    found = [each and each[1] for each in text.definitions.made_and_changed(variable)]
+    found = [each and each[1] for each in text.def_use.made_and_changed(variable)]
     assert found == [made, changed]
-    assert text.definitions.is_read(variable) is is_read
+    assert text.def_use.is_read(variable) is is_read
 
 
 def test_what_is_trained_is_set_by_a_line_of_the_loop(tmp_path: Path) -> None:
@@ -538,4 +538,4 @@ def test_what_is_put_into_an_item_reads_nothing_of_the_rest(
     code: str, is_read: object, tmp_path: Path
 ) -> None:
     text = Text([str(write(tmp_path / "train.py", code))])
-    assert text.definitions.is_read(Variable("held", "main", "", is_field=False)) is is_read
+    assert text.def_use.is_read(Variable("held", "main", "", is_field=False)) is is_read

@@ -54,7 +54,7 @@ class Definition(NamedTuple):
     is_anew: bool = False
 
 
-class Definitions:
+class DefUse:
     """Looks for them in some files, which are opened."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
