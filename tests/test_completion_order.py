@@ -39,7 +39,7 @@ FINISHED = "gives results in the order in which they finish, and here it is"
         ),
         pytest.param(
             "rows = ''.join(pool.imap_unordered(f, x))\nprint(rows)\n",
-            f"imap_unordered() {FINISHED} joined",
+            f"imap_unordered() {FINISHED} joined, as line 7 shows: `print(rows)`",
             id="a pool",
         ),
         pytest.param(
@@ -50,8 +50,8 @@ FINISHED = "gives results in the order in which they finish, and here it is"
         pytest.param(
             "def f(fs):\n    done = wait(fs, return_when=FIRST_COMPLETED)[0]\n"
             "    return [each.result() for each in done]\n",
-            "wait(return_when=FIRST_COMPLETED) returns what happens to have finished first, "
-            "and here it is returned",
+            "wait(return_when=FIRST_COMPLETED) returns what happens to have finished first, and "
+            "here it is returned, as line 8 shows: `return [each.result() for each in done]`",
             id="the first of several",
         ),
         pytest.param(
@@ -76,7 +76,7 @@ FINISHED = "gives results in the order in which they finish, and here it is"
             "        Process(target=run, args=(p, q)).start()\n"
             "    return [q.get() for _ in parts]\n",
             "several workers fill this queue, so that results leave it in the order in which they "
-            "finish, and here it is returned",
+            "finish, and here it is returned, as line 10 shows: `return [q.get() for _ in parts]`",
             id="a queue",
         ),
     ],

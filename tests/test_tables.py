@@ -44,7 +44,8 @@ def told(
     main([*options, "--min-confidence", "possible", "."])
     found = json.loads(capsys.readouterr().out)
     own = [each for each in found if each["filename"].endswith("list.py")]
-    return [(x["confidence"], x["message"].partition("and here ")[2]) for x in own]
+    said = (x["message"].partition("and here ")[2].partition(", as line")[0] for x in own)
+    return [(x["confidence"], each) for x, each in zip(own, said, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -130,10 +131,11 @@ def test_rows_that_are_cut_or_numbered_or_name_no_file_are_likely(
     ("text", "reads"),
     [
         ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv('sizes.csv').values\n", 1),
-        ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv(name).values\n", 1),
-        ("import csv\n\ndef read(name):\n    return csv.reader(open(name))\n", 1),
+        ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv(name).values\n", 0),
+        ("import csv\n\ndef read(n):\n    return csv.reader(open(f'size{n}.csv'))\n", 1),
+        ("import csv\n\ndef read(name):\n    return csv.reader(open(name))\n", 0),
         ("import os\n\ndef read(d):\n    return open(os.path.join(d, 'sizes.csv'))\n", 1),
-        ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.csv'))\n", 1),
+        ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.csv'))\n", 0),
         ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.tsv'))\n", 0),
         ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv('rates.csv').values\n", 0),
         ("import pandas as pd\n\ndef read(name):\n    return pd.read_excel(name).values\n", 0),
@@ -152,7 +154,8 @@ def test_rows_that_a_training_may_read_are_likely(
 
 GUARD = "if __name__ == '__main__':\n    main('b')\n"
 READ = (
-    "import pandas as pd\n\ndef main(name):\n    table = pd.read_csv(name)\n    {}\n\nmain('a')\n"
+    "import pandas as pd\n\ndef main(d):\n    table = pd.read_csv(d + 'sizes.csv')\n    {}\n\n"
+    "main('a/')\n"
 )
 
 
@@ -161,6 +164,10 @@ READ = (
     [
         ({"report.py": READ.format("print(table.mean())")}, "possible"),
         ({"split.py": READ.format("keep(train_test_split(table))")}, "likely"),
+        (
+            {"split.py": READ.replace("d + 'sizes.csv'", "d").format("train_test_split(table)")},
+            "possible",
+        ),
         ({"tests/test_split.py": READ.format("keep(train_test_split(table))")}, "possible"),
         ({"train.yaml": "data: tables/sizes.csv\n"}, "likely"),
         ({"train.yaml": "data: tables/rates.csv\n"}, "possible"),
@@ -186,7 +193,7 @@ READ = (
         ),
     ],
 )
-def test_who_reads_a_table_of_a_name_that_is_given(
+def test_who_reads_a_table_whose_name_ends_so(
     project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], found: str
 ) -> None:
     assert [each for each, _ in told(project, capsys, {"list.py": TABLE, **files})] == [found]

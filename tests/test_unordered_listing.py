@@ -51,12 +51,14 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
         ),
         pytest.param(
             "for root, dirs, files in os.walk('.'):\n    emit(root)\n",
-            "os.walk() visits folders in the file system's order, and here they are looped over",
+            "os.walk() visits folders in the file system's order, and here they are looped over, "
+            "as line 4 shows: `emit(root)`",
             id="the folders of a walk",
         ),
         pytest.param(
             "for root, dirs, files in sorted(os.walk('.')):\n    emit(files[0])\n",
-            "os.walk() lists each folder in the file system's order, and here it is indexed",
+            "os.walk() lists each folder in the file system's order, and here it is indexed, "
+            "as line 4 shows: `files[0]`",
             id="the files of a sorted walk",
         ),
         pytest.param(
@@ -82,13 +84,15 @@ HEADER = "import glob, os, fsspec\nfrom pathlib import Path\n"
         pytest.param(
             "def f(d, n):\n    names = glob.glob(d)\n    a = torch.cat(names) if n else 0\n"
             "    return a, names[n]\n",
-            "glob.glob() lists in the file system's order, and here it is indexed",
+            "glob.glob() lists in the file system's order, and here it is indexed, "
+            "as line 6 shows: `names[n]`",
             id="a use of the elements, after one of the whole",
         ),
         pytest.param(
             "import numpy as np\n\ndef f(d):\n    images = np.array([load(x) for x in "
             "glob.glob(d)])\n    return images.transpose(0, 3, 1, 2)\n",
-            "glob.glob() lists in the file system's order, and here it is read into an array",
+            "glob.glob() lists in the file system's order, and here it is read into an array, "
+            "as line 7 shows: `images.transpose`",
             id="a method of an array",
         ),
     ],

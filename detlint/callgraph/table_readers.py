@@ -57,10 +57,10 @@ class Readers:
 
 
 def _is_met(kind: str, name: str, written: str, names: Collection[str]) -> bool:
-    """Whether what reads a kind of tables under a name may read what is written under others."""
-    if not name.strip("*.") and kind != written:
-        return False
-    return any(may_be_same(name, each) for each in names)
+    """Whether what reads a kind of tables under a name may read what is written under others. Of a
+    name of which nothing is seen, the kind says no more than that it might."""
+    seen = name.rpartition(".")[0] if kind == written else name
+    return bool(seen.strip("*.")) and any(may_be_same(name, each) for each in names)
 
 
 def _is_code(path: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders.completions import Completions
+from detlint.dataflow.orders.use import shown_at
 from detlint.finding import Edit
 from detlint.models.completions import COLLECTED, STARTING
 from detlint.rule import Confidence, Example, Rule
@@ -173,7 +174,8 @@ class CompletionOrder(Rule):
             self.leave(call.node)
 
     def _tell(self, found: Found) -> None:
-        shown = f", and here it is {found.use.how}" if found.use is not None else ""
+        use = found.use
+        shown = f", and {shown_at(self.unit, found.op.node, use)}" if use is not None else ""
         completion = found.completion
         if completion is None:
             self.report(

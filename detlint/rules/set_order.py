@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.orders.given_sets import GivenSets, leaving
 from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
 from detlint.dataflow.orders.sets import Sets
-from detlint.dataflow.orders.use import RETURNED, only_returned
+from detlint.dataflow.orders.use import RETURNED, only_returned, shown_at
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class SetOrder(Rule):
         self.report(
             reading.node,
             f"{self._told(reading.node, reading)} in an order that differs from run to run,"
-            f" and here it is {reading.how}",
+            f" and {shown_at(self.unit, reading.node, reading.use)}",
             advice=_advice(reading),
             edits=self._fix(reading) if reading.sorts else (),
             confidence=_confidence(reading),

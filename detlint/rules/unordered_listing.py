@@ -11,7 +11,7 @@ from detlint.dataflow.learning.roles import are_shards, are_sources
 from detlint.dataflow.orders.expected import is_installed
 from detlint.dataflow.orders.imported_orders import rests_on_others, says_so
 from detlint.dataflow.orders.listings import Listings, Walk
-from detlint.dataflow.orders.use import RETURNED, only_returned
+from detlint.dataflow.orders.use import RETURNED, only_returned, shown_at
 from detlint.dataflow.randomness.fallbacks import fallback
 from detlint.models.listings import DATA_SET_WORDS
 from detlint.rule import Confidence, Example, Rule
@@ -60,8 +60,8 @@ class UnorderedListing(Rule):
       which has its file
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
-      So they are where a program that trains or splits may read them, if only by a name that it
-      is given. A configuration may name them, too. Rows of nothing but names are *likely*
+      So they are where code that trains or splits names the table, or a script or configuration
+      does. Rows of nothing but names are *likely*
 
     Not reported:
     - the order provably does not matter: sorted, counted, tested for membership, only printed, or
@@ -191,24 +191,41 @@ class UnorderedListing(Rule):
         if found.listing.walk:
             self._tell_walk(found, sure)
             return
+        use = _most_telling(found.uses)
         self.report(
             found.op.node,
-            f"{found.listing.name}() lists in the file system's order, and here "
-            f"{_said(found.op, _most_telling(found.uses))}{_if_missing(found.op)}",
+            f"{found.listing.name}() lists in the file system's order, and "
+            f"{self._said(found.op, use)}{_if_missing(found.op)}",
             advice=_advice(found.uses, _sorting(found.listing)),
             edits=tuple(chain.from_iterable(fixes)) if all(fixes) else (),
             confidence=sure,
+            way=self._way(found.op, use),
         )
+
+    def _said(self, op: Op, use: Use) -> str:
+        """What happens to the names, or to what a comprehension calls something for to get."""
+        clauses = [each for each in op.uses if each.code == "iter" and each.name == "comprehension"]
+        made = (x for each in clauses for x in each.uses if x.code == "comprehension")
+        jobs = (each.args[0] for each in made)
+        submits = any(
+            job.code == "call" and job.args[0].name in ("apply_async", "submit") for job in jobs
+        )
+        if submits and use.how.startswith("passed to"):
+            return f"here results in that order are {use.how}"
+        return shown_at(self.unit, op.node, use)
 
     def _tell_walk(self, found: Found, sure: Confidence) -> None:
         walk = Walk(self._listings, found.op)
         name = found.listing.name
         if found.uses:
+            use = found.uses[0]
             visits = f"{name}() visits folders in the file system's order"
-            message = f"{visits}, and here they are {found.uses[0].how}"
+            shown = shown_at(self.unit, found.op.node, use)
+            message = f"{visits}, and {shown.replace('it is', 'they are', 1)}"
         else:
+            use = next(iter(found.entries.values()))[0]
             lists = f"{name}() lists each folder in the file system's order"
-            message = f"{lists}, and here it is {next(iter(found.entries.values()))[0].how}"
+            message = f"{lists}, and {shown_at(self.unit, found.op.node, use)}"
         uses = [*found.uses, *(each[0] for each in found.entries.values())]
         advice = _advice(uses, _SORT_UP if walk.goes_up() else _SORT_WALK)
         self.report(
@@ -217,7 +234,14 @@ class UnorderedListing(Rule):
             advice=advice,
             edits=self._fix_walk(walk, found),
             confidence=sure,
+            way=self._way(found.op, use),
         )
+
+    def _way(self, op: Op, use: Use) -> Sequence[tuple[ast.AST, str]]:
+        """Where it is listed, and where the order shows, if that is elsewhere in the file."""
+        near = use.op.node is op.node or use.op.function.unit is not self.unit
+        shown = (use.op.node, f"here its order shows: {use.how}")
+        return () if near else ((op.node, "listed here"), shown)
 
     def _fix(self, found: Found) -> tuple[Edit, ...]:
         key, op = found.listing.key, found.op
@@ -298,18 +322,6 @@ def _shown_by(found: Found) -> tuple[object, ...]:
 
 def _uses_of(found: Found) -> list[Use]:
     return [*found.uses, *(use for each in found.entries.values() for use in each)]
-
-
-def _said(op: Op, use: Use) -> str:
-    """What happens to the names, or to what a comprehension calls something for to get."""
-    clauses = [each for each in op.uses if each.code == "iter" and each.name == "comprehension"]
-    jobs = [made.args[0] for each in clauses for made in each.uses if made.code == "comprehension"]
-    submits = any(
-        job.code == "call" and job.args[0].name in ("apply_async", "submit") for job in jobs
-    )
-    if submits and use.how.startswith("passed to"):
-        return f"results in that order are {use.how}"
-    return f"it is {use.how}"
 
 
 def _most_telling(uses: Sequence[Use]) -> Use:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.unit import Unit
 
 
 # What shows an order for certain, whatever the elements are; also in a function further on.
@@ -19,6 +20,7 @@ _TELLING = re.compile(
     r"|passed to (?:shuffle|sample|cho|permut|train_test_split|random_split)).*"
 )
 
+_LONGEST = 60
 # What the advice of a finding ends with that callers may make pointless.
 RETURNED = ", here or where it is returned to"
 # What is said of rows that others may look up by what they name.
@@ -61,6 +63,20 @@ class Use(NamedTuple):
         there = self.there or self.op
         told = self.how if self.there else f"{self.how} at {place_of(there)}"
         return Use(op, f"{how} and {told}", self.assumed, there)
+
+
+def shown_at(unit: Unit, node: ast.AST, use: Use) -> str:
+    """``here it is looped over``: what is done with what a node gives; with the line that shows its
+    order, where that is another one of the same file."""
+    shown = use.op.node
+    here = range(getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) + 1)
+    row = getattr(shown, "lineno", None)
+    if use.there is not None or use.op.function.unit is not unit or row is None or row in here:
+        return f"here it is {use.how}"
+    text = unit.text_of(shown).partition("\n")[0].strip().replace("`", "'")
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    where = unit.source.spoken_place(unit.span(shown)[0])
+    return f"here it is {use.how}, as {where} shows: `{text}`"
 
 
 def place_of(op: Op) -> str:
