@@ -475,3 +475,71 @@ def test_what_the_program_freezes_of_a_model_of_another_file_is_not_named(  # no
     project({"run.py": _FREEZING.format(before=before, frozen=True), "nets.py": nets})
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert f"[{sure}]" in capsys.readouterr().out
+
+
+_PLACES = """
+import absent
+
+def select(fast):
+    if fast:
+        return {asked}
+    return "cuda"
+"""
+_PLACED = """
+import torch
+from places import select
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.found = select(True)
+        self.body = nn.Linear(8, 2).to(self.found)
+
+    def forward(self, x):
+        return {given}
+
+def train(rows, net=None):
+    if net is None:
+        net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in rows:
+        net(x).sum().backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    train(torch.load("rows.pt"){passed})
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "passed", "told"),
+    [
+        ("absent.device()", "self.body(x.to(self.found))", "", "[possible]"),
+        ("absent.device('x')", "self.body(x.to(self.found))", "", "[possible]"),
+        # What it gets is called, computes with what it is given, or is computed with.
+        ("absent.block()", "self.found(x)", "", "[likely]"),
+        ("absent.block(fast)", "self.body(x.to(self.found))", "", "[likely]"),
+        ("absent.block()(fast)", "self.body(x.to(self.found))", "", "[likely]"),
+        # A parameter has its default, or else what is passed.
+        ("'cpu'", "self.body(x.to(self.found))", "", "[possible]"),
+        ("'cpu'", "self.body(x.to(self.found))", ", absent.Net()", "`absent.Net`"),
+        ("'cpu'", "self.body(x.to(self.found))", ", **options", "a model that is not seen here"),
+    ],
+)
+def test_what_a_library_is_only_asked_for_is_no_model(  # noqa: PLR0913, PLR0917
+    asked: str,
+    given: str,
+    passed: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = _PLACED.format(given=given, passed=passed)
+    if passed:
+        program = f"import absent\n{program}"
+    project({"run.py": program, "places.py": _PLACES.format(asked=asked)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    said = capsys.readouterr().out
+    assert told in said
+    assert ("not seen here" in said) is (told != "[possible]")

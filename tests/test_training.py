@@ -508,7 +508,10 @@ _TIMED = "\ntorch.backends.cudnn.benchmark = True"
             "`F.cross_entropy() of an input with more than two dimensions` at train.py:9",
         ),
         ("nn.Linear(4, 2)", "model(x).index_select(0, y)", "", "index_select()` at train.py:9"),
-        (_PARTLY, "model(x)", "import escnn", ""),
+        (_PARTLY, "model(x)", "import escnn\nx = escnn.nn", ""),
+        (_PARTLY, "model(x)", "from escnn.nn import *", ""),
+        # What it only imports, it may try.
+        (_PARTLY, "model(x)", "try:\n    import escnn\nexcept ImportError:\n    pass", None),
         ("nn.Linear(4, 2)", "model(x)", "from torchvision.models import resnet18", None),
         ("nn.Linear(4, 2)", "model(x)", f"from torchvision import models\n{_COVERED}", None),
         ("nn.Linear(4, 2)", "model(x)", "import torchvision as v\nx = v.models.vgg16", "vgg16"),

@@ -7,7 +7,16 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.index.facts import COMPUTES, FIRST, HIDING, MAY_BE, THAWS, UNSEEN_NAMES, Passed
+from detlint.index.facts import (
+    BY_DEFAULT,
+    COMPUTES,
+    FIRST,
+    HIDING,
+    MAY_BE,
+    THAWS,
+    UNSEEN_NAMES,
+    Passed,
+)
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.models.layers import is_no_module, may_have_weights
@@ -74,6 +83,8 @@ class TrainedParts:
         if name.startswith(COMPUTES):
             self._add_computing(path, name.removeprefix(COMPUTES))
             return ()
+        if name == BY_DEFAULT:
+            return ()
         if name == UNSEEN_NAMES:
             found = []
         elif "#" in name:
@@ -110,7 +121,9 @@ class TrainedParts:
                 yield from ((each.path, one) for _, names in told for one in names)
         if not classes and not self._is_foreign(path, plain):
             given = self._behind(path, owner if sure else f"{MAY_BE}{owner}")
-            yield from ((home, f"{each}#{word}") for home, each in given if each != UNSEEN_NAMES)
+            for home, one in given:
+                if one != UNSEEN_NAMES:
+                    yield home, one if one == BY_DEFAULT else f"{one}#{word}"
 
     def _is_class(self, symbol: Symbol) -> bool:
         return symbol.part in self._index.outline(symbol.path).classes
@@ -214,13 +227,31 @@ class TrainedParts:
         return told and not (only_tells(name) or kind_of([name]))
 
     def hides(self) -> bool:
-        """Whether a part of it calls something of a library, or by a name that the text hides."""
-        return bool(self._foreign) or any(
-            self.has(path, part)
-            for path in self._members
-            for kind in HIDING
-            for part in self._index.parts_with(path, kind)
+        """Whether a part of it computes with something of a library, or calls by a name that the
+        text hides."""
+        computes = any(self._index.may_compute(path, name) for path, _, name in self._foreign)
+        return (
+            computes
+            or (bool(self._foreign) and self._calls_foreign())
+            or any(
+                self.has(path, part)
+                for path in self._members
+                for kind in HIDING
+                for part in self._index.parts_with(path, kind)
+            )
         )
+
+    def _calls_foreign(self) -> bool:
+        """Whether a class of it calls what it has from a library, whoever got it from there."""
+        kept = [
+            (path, each)
+            for path in self._members
+            for owner in self._index.outline(path).classes
+            if self.has(path, owner)
+            for _, names in self._index.made(path, f"{owner}#", sure=True)
+            for each in names
+        ]
+        return bool(TrainedParts(self._closure, kept).foreign)
 
     @cached_property
     def _with_derived(self) -> list[Symbol]:

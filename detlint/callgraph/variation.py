@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.fact_base import Located
 from detlint.callgraph.trained_parts import TrainedParts, whole
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.varying import (
-    BRINGING,
     BY_SIZE,
     FROZEN,
     QUOTED,
@@ -177,20 +177,14 @@ class Variation:
         return not only_tells(name) and (not kind or ("layers", kind) in self._kinds)
 
     def _brings_models(self, path: str) -> bool:
-        named = [
-            f"{each.module}.{name}"
-            for each in self._index.imports(path)
-            if not each.level
-            for name in each.names or ("",)
-        ]
-        partly = [each for each in named if each.startswith(BRINGING)]
-        if any(self._is_foreign(path, each) for each in named if each not in partly):
+        """Whether a file uses something of a library that may bring models. What it only imports,
+        it may try, or have registered."""
+        if self._index.holds(path, QUOTED):
             return True
-        if not partly and not self._index.holds(path, BRINGING):
-            return False
-        used = (each for uses in self._index.outline(path).uses.values() for each in uses.origins)
-        parts = (each for each in used if each.replace(":", ".").startswith(BRINGING))
-        return self._index.holds(path, QUOTED) or any(map(partial(self._is_foreign, path), parts))
+        stars = (x.module for x in self._index.imports(path) if "*" in x.names and not x.level)
+        uses = self._index.outline(path).uses.values()
+        used = chain(stars, (each for one in uses for each in one.origins))
+        return any(map(partial(self._is_foreign, path), used))
 
 
 def _surest(found: Iterator[Located]) -> Located | None:

@@ -29,6 +29,7 @@ UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
 # … that it may be missed, that it computes a loss with it, or is asked by that for data, and so
 # trained only if an optimizer gets it.
 MAY_BE, COMPUTES, FIRST = "~", "+", "-"
+BY_DEFAULT = "@"  # … and what a call leaves to the default of a parameter, which is told beside it
 THAWS = "+"  # the first of the names of models that get gradients again, or in some cases
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
@@ -94,24 +95,27 @@ class Fact(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """What calls pass a function as a parameter: what that is looked at as, and which it is."""
+    """What calls pass a function as a parameter: what that is looked at as, which it is, and
+    whether it has a default."""
 
     of: str
     function: str
     parameter: str
     place: int
+    has_default: bool = False
 
     def told(self, *, sure: bool) -> str:
         """It as names of what is trained hold it."""
-        return f"{'' if sure else MAY_BE}@{':'.join(map(str, self))}"
+        parts = *self[:-1], int(self.has_default)
+        return f"{'' if sure else MAY_BE}@{':'.join(map(str, parts))}"
 
     @classmethod
     def read(cls, told: str) -> Passed | None:
         """What was told, if it is that."""
         if not told.startswith("@"):
             return None
-        of, function, parameter, place = told[1:].split(":")
-        return cls(of, function, parameter, int(place))
+        of, function, parameter, place, has_default = told[1:].split(":")
+        return cls(of, function, parameter, int(place), has_default == "1")
 
     @property
     def word(self) -> str:

@@ -397,6 +397,15 @@ class Index:
         found = self._asked(path, question, lambda unit: list(made(unit, told, sure=sure)), [])
         return [(row, names) for row, names in found]
 
+    def may_compute(self, path: str, name: str) -> bool:
+        """Whether a file may compute with what a library has, as ``trained`` tells it; so may one
+        that does not parse."""
+        from detlint.dataflow.learning.trained import may_compute
+
+        ask = partial(may_compute, name=name)
+        found: bool = self._asked(path, f"may compute {name}", ask, True)
+        return found
+
     def held(self, path: str, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
         """Where what a class holds is made, if no gradient comes through it, as ``gradients`` tells
         it."""

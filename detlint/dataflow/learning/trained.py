@@ -15,7 +15,7 @@ from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.tensors import method_of
 from detlint.dataflow.slices import closure
-from detlint.index.facts import COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
+from detlint.index.facts import BY_DEFAULT, COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
 from detlint.models import gradients, layers, training, varying
 from detlint.models.model import words
 
@@ -35,6 +35,9 @@ _NOTHING = frozenset(("class", "compare", "const", "format", "function", "not", 
 _OF_LISTS = frozenset(f"builtins.{each}" for each in ("dict", "filter", "list", "map", "tuple"))
 _LOOKING_UP = ("get", "pop")
 _WRAPPED = (None, "*", "model", "module")  # how a wrapper or a container is given its models
+_NAMING = frozenset(("attr", "free", "global", "import"))
+_TESTING = frozenset(("compare", "format", "not", "test", "text"))
+_HANDING_ON = _TESTING | {"choice", "drop", "phi", "return", "store_attr"}
 _MOST = 400  # values that one is made of
 
 
@@ -131,7 +134,9 @@ class Trained:
         elif step.of != LOSS or step.sure:
             sure = step.sure and step.of != LOSS
             if sure or step.of == LOSS or layers.is_layer(name):
-                found.add(Passed(step.of, function.name, name, place).told(sure=sure))
+                passed = Passed(step.of, function.name, name, place, bool(op.args))
+                found.add(passed.told(sure=sure))
+                return [step._replace(op=default) for default in op.args]
         return []
 
     def _of_global(self, step: _Step, found: set[str]) -> list[_Step]:
@@ -268,8 +273,13 @@ def made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]
     of, pairs = MODEL, []
     if passed := Passed.read(token):
         of = passed.of
-        calls = (x for x in unit.ops_naming(passed.word) if word_of(x) == passed.word)
+        calls = [x for x in unit.ops_naming(passed.word) if word_of(x) == passed.word]
         pairs = [(call, call.given(passed.parameter, passed.place)) for call in calls]
+        for call, value in pairs if passed.has_default else ():
+            # Of what is named like a method, it may be another one.
+            named = call.code == "call" and (call.args[0].code != "attr" or call.called)
+            if value is None and named and not call.unpacks:
+                yield getattr(call.node, "lineno", 0), [BY_DEFAULT]
     elif token.startswith("="):
         pairs = [(each, each) for each in unit.module.bindings.get(token[1:], ())]
     elif token.endswith("#"):
@@ -289,6 +299,35 @@ def made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]
         if value is not None:
             row = getattr(each.node, "lineno", 0)
             yield row, sorted(trained.made_of(value, of, sure=sure))
+
+
+def may_compute(unit: Unit, name: str) -> bool:
+    """Whether a file may compute with what a library has by a name. It does not where it only asks
+    that for something, giving it no values, and keeps or hands on what it gets: a device."""
+    named = [
+        op
+        for function in unit.all_naming(name.rpartition(".")[2])
+        for op in function.ops
+        if op.code in _NAMING and op.uses and name in op.values.qualified(op)
+    ]
+    return not named or not all(_only_asks(op, use) for op in named for use in op.uses)
+
+
+def _only_asks(named: Op, use: Op) -> bool:
+    if use.code != "call" or use.args[0] is not named:
+        return use.code in _TESTING
+    given_ = use.args[1:]
+    return all(each.constant is not ... for each in given_) and all(
+        each.code in _HANDING_ON or _places(each, use) for each in use.uses
+    )
+
+
+def _places(call: Op, value: Op) -> bool:
+    """Whether a call says with a value where something lies: ``x.to(device)``."""
+    if call.code != "call" or call.args[0] is value:
+        return False
+    word = next(each for each, given_ in call.arguments() if given_ is value)
+    return word == "device" or word_of(call) in layers.MOVES
 
 
 def _calls_in(unit: Unit, owner: str) -> Iterator[Op]:
