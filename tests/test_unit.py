@@ -11,7 +11,7 @@ import pytest
 
 from detlint.callgraph.other_files import OtherFiles
 from detlint.dataflow import unit as units
-from detlint.dataflow.facts import read_facts
+from detlint.dataflow.facts.reading import read_facts
 from detlint.dataflow.ir import Op
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.unit import Left, Unit, Units

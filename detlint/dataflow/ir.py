@@ -284,6 +284,12 @@ class Function:
         return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
     @property
+    def makers(self) -> list[Op]:
+        """What makes a function that stands in another one."""
+        made = self.outer.coded("function") if self.outer is not None else ()
+        return [op for op in made if op.name is self]
+
+    @property
     def decorators(self) -> list[ast.expr]:
         """Its decorators, as they are written."""
         return getattr(self.node, "decorator_list", [])

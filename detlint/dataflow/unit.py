@@ -26,7 +26,7 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from detlint.dataflow.facts import FactReader
+    from detlint.dataflow.facts.reading import FactReader
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.learning.answering import Answering
     from detlint.dataflow.learning.roles import Roles
@@ -167,7 +167,7 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def facts(self) -> FactReader:
         """What the file does by itself, for those who judge programs."""
-        from detlint.dataflow.facts import FactReader
+        from detlint.dataflow.facts.reading import FactReader
 
         return FactReader(self)
 

@@ -233,7 +233,7 @@ class Index:
 
     def hands_on(self, path: str, name: str) -> bool:
         """Whether a function that a file defines takes options of any name, as a seed is one."""
-        from detlint.dataflow.facts import hands_on
+        from detlint.dataflow.facts.seeds import hands_on
 
         known: bool = self._asked(path, f"hands on {name}", partial(hands_on, name=name), False)
         return known
@@ -286,7 +286,7 @@ class Index:
         if not missing:
             return
         # Most programs are settled by their tokens.
-        from detlint.dataflow.facts import read_facts
+        from detlint.dataflow.facts.reading import read_facts
 
         source, places = self.source(path), self._places_of(path, kind)
         told = read_facts(self.units.of(path), kind, [places[part] for part in missing])

@@ -40,7 +40,7 @@ class Training:
 
     def library(self, call: Op) -> str | None:
         """The library that a call trains with; "keras" where only the program's imports tell."""
-        for name in self._called(call):
+        for name in self.called(call):
             known = rows.STEPS.get(name)
             if known is not None:
                 around = call.function.around() if known == "tensorflow" else ()
@@ -56,7 +56,7 @@ class Training:
     def handed_to_training(self, call: Op) -> list[str]:
         """Of ``train(loader, model)``, a function that is imported, its name and the classes of
         what it is given, with a mark behind those that seem to be models."""
-        named = [each for each in self._called(call) if rows.may_train(each)]
+        named = [each for each in self.called(call) if rows.may_train(each)]
         if word_of(call) not in TRAINING_CALLS or len(named) != 1:
             return []
         for each in (x for _, value in call.arguments() for x in self.made(value)):
@@ -66,7 +66,7 @@ class Training:
 
     def makes_command_line(self, call: Op) -> bool:
         """Whether it is Lightning's, or one derived from it in the file, which trains at once."""
-        called = self._called(call)
+        called = self.called(call)
         bases = (each for name in called for each in self.bases(name.removeprefix(".")))
         return any(map(is_trainer_cli, (*called, *bases)))
 
@@ -82,7 +82,8 @@ class Training:
             return "tensorflow"
         return self._fitted_with(call, method) if method in rows.FITS else None
 
-    def _called(self, call: Op) -> list[str]:
+    def called(self, call: Op) -> list[str]:
+        """The qualified names of what a call calls, those of TensorFlow 2 as it has them itself."""
         names = self._unit.values.called(call)
         return [each.replace("tensorflow.compat.v2.", "tensorflow.", 1) for each in names]
 
@@ -95,7 +96,7 @@ class Training:
             return True
         made = self._unit.values.called(call.args[0].args[0])
         return not rows.MADE.isdisjoint(made) or any(
-            each.startswith("torch.ops.") for each in self._called(call)
+            each.startswith("torch.ops.") for each in self.called(call)
         )
 
     def _is_trainer(self, call: Op, method: str) -> bool:
@@ -148,6 +149,13 @@ class Training:
         """The names of the classes of which an object may be."""
         for made in self.made(owner):
             yield from made.names
+
+    def methods(self, call: Op) -> Iterator[str]:
+        """The qualified names of a method, by the classes of its object."""
+        function = call.args[0]
+        if function.code == "attr":
+            for each in self.classes(function.args[0]):
+                yield f"{each}.{function.name}"
 
     def made(self, value: Op) -> list[Made]:
         """What may have made a value, as far as that is seen."""
@@ -205,7 +213,7 @@ class Training:
     def _fitted(self, call: Op) -> list[str]:
         """The classes of what is fitted, of the file's own also the bases."""
         owner = call.args[0].args[0]
-        above = "builtins.super" in self._called(owner)
+        above = "builtins.super" in self.called(owner)
         found = [f".{call.function.class_name}"] if above else [*self.classes(owner)]
         return found + [base for each in found for base in self.bases(each.removeprefix("."))]
 
@@ -241,7 +249,7 @@ class Training:
 
     def built(self, call: Op) -> str | None:
         """The library whose layers a call makes, or whose weights it draws."""
-        names = self._called(call)
+        names = self.called(call)
         if any(map(rows.BUILDS_KERAS, names)):
             return "keras" if self._is_new(call) else None
         known = (self._made_by(call, each) for each in names)

@@ -1,0 +1,122 @@
+"""What draws from global generators, and what draws whenever data come by."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.arguments.required_arguments import Needs
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.facts.found import Found
+from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
+from detlint.dataflow.randomness.rng_states import States
+from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from
+from detlint.dataflow.slices import closure
+from detlint.models import training as trainers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.learning.training import Training
+    from detlint.dataflow.unit import Unit
+
+
+_FEW = 50  # operations between a transform and what it is given to
+_GATHERING = frozenset(("choice", "declared", "free", "list", "phi", "tuple"))
+
+
+class DrawFacts:
+    """Answers for the functions of one file."""
+
+    def __init__(self, unit: Unit, training: Training) -> None:
+        self._unit = unit
+        self._values = unit.values
+        self._training = training
+        self._states = States(unit)
+
+    def of_draws(self, call: Op) -> str | None:
+        """Calls that draw from a global generator, where something depends on that."""
+        library = drawn_from(call) or drawn_by_tensorflow(call)
+        apart = library and self._states.is_seeded_apart(call, library)
+        return None if apart else library or None
+
+    def of_builds(self, call: Op) -> str | None:
+        """Calls that draw weights."""
+        return self._training.built(call) or None
+
+    @staticmethod
+    def orders(function: Function) -> Iterator[Found]:
+        """Calls that draw an order, a choice or a split of data from torch's generator."""
+        for op in function.coded("call"):
+            found, shuffle = drawing(op), flag(op)
+            if found is not None:
+                yield Found(op, "torch", found[0].name)
+            elif shuffle is not None and Needs.of_flag(shuffle):
+                yield Found(op, "torch", f"{word_of(op)}(shuffle={shuffle.word})")
+
+    def perturbs(self, function: Function) -> Iterator[Found]:
+        """Layers, functions and transforms that draw whenever data come by; UNSEEN of dropout of
+        which one does not see how much it drops."""
+        for call in function.coded("call"):
+            called = self._training.called(call)
+            name = next((x for x in called if trainers.DROPOUTS(x) or trainers.DROPS(x)), "")
+            if name:
+                yield from self._dropping(call, 0 if trainers.DROPOUTS(name) else 1)
+                continue
+            rows = trainers.TRANSFORMS.items()
+            libraries = (x for name in called for x, has in rows if has(name))
+            yield from (Found(call, each) for each in islice(libraries, 1))
+
+    def of_drops(self, call: Op) -> str | None:
+        """Those that draw whether anything is trained or not: functions that drop something, and
+        transforms that something is given to."""
+        called = self._training.called(call)
+        drops = any(map(trainers.DROPS, called)) and self._drops_always(call)
+        transforms = any(map(trainers.TRANSFORMS["torch"], called)) and self._is_applied(call)
+        return "torch" if drops or transforms else None
+
+    def _is_applied(self, transform: Op) -> bool:
+        """Whether a transform, or what it is a part of, is called or given to a data set, and no
+        name says that it is for training."""
+        held = list(closure([transform], self._transforms_with, _FEW))
+        if any(trainers.says_training(x) for each in held for x in each.function.names_of(each)):
+            return False
+        return any(use.code == "call" and use not in held for each in held for use in each.uses)
+
+    def _transforms_with(self, value: Op) -> Iterator[Op]:
+        for use in value.uses:
+            if use.code == "store_global":
+                yield from self._unit.reads("global", str(use.name))
+            elif use.code in _GATHERING or (use.code == "call" and self._makes_transform(use)):
+                yield use
+
+    def _makes_transform(self, call: Op) -> bool:
+        return any(map(trainers.MAKES_TRANSFORM, self._training.called(call)))
+
+    def _drops_always(self, call: Op) -> bool:
+        share, training = call.given("p", 1), call.given("training", 2)
+        drops = share is None or self._values.constant(share) not in (0, ...)
+        return drops and (training is None or self._values.constant(training) is True)
+
+    def _dropping(self, call: Op, place: int) -> Iterator[Found]:
+        """Dropout, with what has to be passed so that it drops something."""
+        given = call.given("p", place)
+        share = 1.0 if given is None else self._values.constant(given)
+        if share is ...:
+            needs = Needs(call.function).of_share(given) if given is not None else None
+            if needs is None:
+                yield Found(call, trainers.UNSEEN)
+            else:
+                yield Found(call, "torch", need="\n".join(each.dump() for each in needs))
+        elif isinstance(share, float) and share > 0:
+            yield Found(call, "torch")
+
+    @staticmethod
+    def workers(function: Function) -> Iterator[Found]:
+        """Loaders that may have workers, each with what has to be passed for that."""
+        for op in function.coded("call"):
+            given = op.given("num_workers") if word_of(op) == "DataLoader" else None
+            if given is not None and may_be_positive(given):
+                needs = Needs.of_flag(given)
+                yield Found(op, "torch", need="\n".join(each.dump() for each in needs))

@@ -1,0 +1,79 @@
+"""What makes environments of reinforcement learning, draws in them and seeds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.facts.seeds import seeds_given
+from detlint.models import randomness
+
+if TYPE_CHECKING:
+    from detlint.dataflow.ir import Op
+    from detlint.dataflow.learning.training import Training
+    from detlint.dataflow.unit import Unit
+
+
+class EnvironmentFacts:
+    """Answers for the functions of one file."""
+
+    def __init__(self, unit: Unit, training: Training) -> None:
+        self._unit = unit
+        self._values = unit.values
+        self._training = training
+
+    def of_environments(self, call: Op) -> str | None:
+        """Calls that make an environment of reinforcement learning, or, of a class of one, draw
+        from the generator that it has."""
+        if not randomness.ENVIRONMENTS.isdisjoint(self._training.called(call)):
+            return "environment"
+        return "draw" if self._draws_in_environment(call) else None
+
+    def _draws_in_environment(self, call: Op) -> bool:
+        """``self.np_random.uniform(0, 1)``."""
+        generator = call.args[0].args[0] if call.args[0].code == "attr" else call
+        named = [x for x in (generator, *generator.uses) if x.name == randomness.OF_ENVIRONMENT]
+        if not any(x.code in ("attr", "store_attr") and x.args[0].is_self for x in named):
+            return False
+        bases = self._training.bases(generator.function.outermost.class_name)
+        stores = self._unit.stores(randomness.OF_ENVIRONMENT)
+        kept = (each.args[1] for each in stores)
+        made = (each.args[0] if each.code == "unpack" else each for each in kept)
+        return any(each.startswith(randomness.GYMS) for each in bases) and not any(
+            randomness.SEEDING_OWN.isdisjoint(each.called) for each in made
+        )
+
+    @staticmethod
+    def of_environment_steps(call: Op) -> str | None:
+        """``state, reward, *_ = env.step(action)``: not of an optimizer or its schedule."""
+        steps = word_of(call) == "step" and call.args[1:]
+        return "environment" if steps and any(x.code != "drop" for x in call.uses) else None
+
+    def of_environment_seeds(self, call: Op) -> str | None:
+        """Calls that give such a one a seed, or a space, or what may be either."""
+        if any(map(randomness.seeds_no_environment, self._training.called(call))):
+            return None
+        given = any(self._values.constant(each) is not None for each in seeds_given(call))
+        return _seeded_by(call) if given else None
+
+    @staticmethod
+    def of_spaces(call: Op) -> str | None:
+        """Calls that draw from a space of an environment."""
+        return "space" if word_of(call) == "sample" and _is_of_space(call) else None
+
+
+def _is_of_space(call: Op) -> bool:
+    """``env.action_space.sample()``."""
+    method = call.args[0]
+    owner = method.args[0] if method.code == "attr" else method
+    return owner.code == "attr" and owner.name in randomness.SPACES
+
+
+def _seeded_by(call: Op) -> str:
+    """What a call that is given a seed gives it to: an environment, its space, or either."""
+    if _is_of_space(call):
+        return "space"
+    owner, word = owner_word(call), word_of(call)
+    # What a method of the program's own gives it to is seen there.
+    is_plain = owner == "self" or (owner and word in randomness.SEEDING_ENVIRONMENTS)
+    return "environment" if is_plain else f"{word}()"

@@ -1,0 +1,171 @@
+"""What seeds, and what is given a seed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.facts.found import Found, whole
+from detlint.dataflow.facts.processes import starts_workers
+from detlint.dataflow.randomness import experiments
+from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
+from detlint.dataflow.randomness.rng_states import States
+from detlint.dataflow.randomness.seeding import has_seed, is_guard
+from detlint.index.facts import EVERY, OF_EXPERIMENT
+from detlint.models import names, randomness
+from detlint.models import training as trainers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.learning.training import Training
+    from detlint.dataflow.unit import Unit
+
+
+_OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
+_MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
+_SEED = frozenset(("seed", "random_seed", "manual_seed"))
+_WORKERS = 1  # the place of the argument
+
+
+class SeedFacts:
+    """Answers for the functions of one file."""
+
+    def __init__(self, unit: Unit, training: Training) -> None:
+        self._values = unit.values
+        self._training = training
+        self._states = States(unit)
+        self._generators = Generators(unit)
+
+    def seeds(self, function: Function) -> Iterator[Found]:
+        """Calls that seed, and classes of which making one does."""
+        if starts_workers(function):
+            return
+        for op in function.ops:
+            if op.code in ("call", "import"):
+                need = OF_EXPERIMENT if experiments.takes_seed(op) else ""
+                for what in self._seeded(op):
+                    yield Found(op, what, need=need)
+            elif op.code == "class" and any(map(self._is_trainer, op.args)):
+                yield Found(op, EVERY)
+        bases = self._training.bases(function.name) if function.name else ()
+        if any(map(trainers.seeds, bases)):
+            yield Found(whole(function), EVERY)
+        if decorator := experiments.runner(function):
+            for library in randomness.LIBRARIES:
+                yield Found(whole(function), library, decorator, need=OF_EXPERIMENT)
+
+    @staticmethod
+    def experiment_seeds(function: Function) -> Iterator[Found]:
+        """Where the configuration of an experiment gets a seed."""
+        for op, how in experiments.seeds_given(function):
+            yield Found(op, how)
+
+    def _is_trainer(self, base: Op) -> bool:
+        return any(map(trainers.seeds, self._values.qualified(base)))
+
+    def _seeded(self, op: Op) -> Iterator[str]:
+        if is_guard(op):
+            yield EVERY
+        if op.code != "call":
+            return
+        called, word = self._training.called(op) or list(_as_written(op)), word_of(op)
+        row = next((row for each in called if (row := randomness.BY_NAME.get(each))), ())
+        if row:
+            if has_seed(op) and not self._states.is_put_back(op):
+                yield from (each for each in row if not self._says_nothing(op, each))
+        elif (
+            word in randomness.HELPERS
+            or (word == "random_seed" and op.args[1:])
+            or any(map(_seeds_by_name, called))
+            or self._hands_seed_on(op, called, word)
+        ):
+            yield f"{word}()"
+        elif any(map(trainers.seeds, called)) or self._is_seeding_command_line(op, word):
+            yield EVERY
+
+    def _says_nothing(self, seed: Op, library: str) -> bool:
+        """Whether a seed holds for a few lines only, or is what the same generator has drawn."""
+        apart = self._states.holds_apart(seed, library)
+        return apart or self._states.is_of_itself(seed, library)
+
+    def _hands_seed_on(self, call: Op, called: Sequence[str], word: str) -> bool:
+        """Whether a function of some library takes a seed, with which it may seed everything."""
+        if not any(map(randomness.may_seed, called)):
+            return False
+        if word == "seed":
+            return has_seed(call)
+        if word.startswith("set_deterministic") and call.args[1:]:  # which is given the options
+            return not isinstance(self._values.constant(call.args[1]), bool)
+        given = (value for name, value in call.arguments() if name in _SEED)
+        return any(self._values.constant(each) is not None for each in given)
+
+    def _is_seeding_command_line(self, call: Op, word: str) -> bool:
+        """Lightning's, which seeds all, unless it is told not to; since release 2.5 with 0, where
+        it is given no number."""
+        given = call.given("seed_everything_default")
+        value = None if given is None else self._values.constant(given)
+        if self._training.makes_command_line(call):
+            return value is not False
+        return word == "LightningCLI" and value is not None and not isinstance(value, bool)
+
+    def of_generators(self, call: Op) -> str | None:
+        """Generators that are drawn from, whose seed is a parameter or kept from one."""
+        seed = seed_of(call)
+        if seed is None or seed.code not in ("attr", "param"):
+            return None
+        fate = self._generators.fate(call)
+        is_used = fate.methods or fate.given or fate.escapes
+        apart = is_seeded(fate) or is_shared(fate) or only_names(call, fate)
+        return "" if is_used and not apart else None
+
+    def of_worker_seeds(self, call: Op) -> str | None:
+        """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""
+        seeds = word_of(call) == "seed_everything"
+        called = [*self._training.called(call), *self._training.methods(call)] if seeds else []
+        if not any(each.startswith(trainers.LIGHTNING) for each in called):
+            return None
+        fabric = any(each.endswith("Fabric.seed_everything") for each in called)
+        given = fabric or call.unpacks or call.given("workers", _WORKERS) is not None
+        return "given" if given else "left out"
+
+
+def _as_written(call: Op) -> Iterator[str]:
+    """What is called of something unknown that is written as a module is: a function may be handed
+    it, or get it from one that imports late."""
+    first, _, rest = path_of(call.args[0]).partition(".")
+    if rest and first in _MODULES:
+        yield f"{_MODULES[first]}.{rest}"
+
+
+def _seeds_by_name(called: str) -> bool:
+    """Whether a function of some module is named as one that seeds, and not a generator's."""
+    library, _, word = called.rpartition(".")
+    own = library.partition(".")[0] in ("random", "numpy", "builtins")
+    return not own and names.means_seeding(word) and word not in _OF_GENERATORS
+
+
+def seed_of(call: Op) -> Op | None:
+    """The seed of a generator that is made."""
+    keyword = next((randomness.SEED_PARAMETER.get(name) for name in call.called), None)
+    return call.given(keyword, 0) if keyword else None
+
+
+def seeds_given(call: Op) -> list[Op]:
+    """The seeds that a call is given."""
+    given = [value for name, value in call.arguments() if name in _SEED]
+    return [*given, *(call.args[1:2] if word_of(call) == "seed" else ())]
+
+
+def takes_none(seed: Op) -> bool:
+    """Whether a call that seeds takes None, and then seeds by the operating system."""
+    return not randomness.RESEEDING.isdisjoint(seed.called)
+
+
+def hands_on(unit: Unit, name: str) -> bool:
+    """Whether a function of a file takes options of any name, among them a seed: whoever gets them
+    may seed with it."""
+    function = unit.defined(name)
+    taken = [op.name for op in function.params.values()] if function is not None else []
+    return "**" in [stars for stars, _ in taken] and not any(each in _SEED for _, each in taken)
