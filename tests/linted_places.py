@@ -34,3 +34,10 @@ def places(capsys: pytest.CaptureFixture[str], code: str, path: str = ".") -> li
     main(["--no-cache", "--output-format", "json", "--select", code, path])
     found = json.loads(capsys.readouterr().out)
     return [place_told(each) for each in found]
+
+
+def levels(capsys: pytest.CaptureFixture[str], code: str) -> list[str]:
+    """The confidence of each finding of a rule."""
+    asked = ["--output-format=json", "--min-confidence=possible", f"--select={code}"]
+    main(["--no-cache", *asked, "."])
+    return [each["confidence"] for each in json.loads(capsys.readouterr().out)]

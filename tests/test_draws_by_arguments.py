@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
-
-from detlint.cli import main
+from linted_places import levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +13,6 @@ if TYPE_CHECKING:
 
     Project = Callable[[dict[str, str]], Path]
     Capture = pytest.CaptureFixture[str]
-
-
-def levels(capsys: Capture, code: str) -> list[str]:
-    """The confidence of each finding of a rule."""
-    asked = ["--output-format=json", "--min-confidence=possible", f"--select={code}"]
-    main(["--no-cache", *asked, "."])
-    return [each["confidence"] for each in json.loads(capsys.readouterr().out)]
 
 
 _BATCHES = """

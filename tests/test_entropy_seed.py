@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from linted_places import places
+from linted_places import levels, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,6 +190,47 @@ def test_functions_of_other_files_seed_with_what_they_are_given(
     assert len(places(capsys, "DET103", "use.py")) == count
 
 
+FILLED = """
+import random
+import time
+
+{}
+
+def fill(client):
+    seed_table(client, "source", f"run {{int(time.time())}}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("random.seed(run)", 1),
+        ("set_seed(run)", 1),  # which is not seen
+        ('client.insert(table, [{"run": run}])', 0),
+    ],
+)
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_body_that_is_seen_says_whether_a_function_named_for_seeds_seeds(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    count: int,
+    *,
+    apart: bool,
+) -> None:
+    seen = f"import random\n\ndef seed_table(client, table, run):\n    {body}\n"
+    files = {"use.py": FILLED.format("from tables import seed_table"), "tables.py": seen}
+    project(files if apart else {"use.py": FILLED.format(seen)})
+    assert len(places(capsys, "DET103", "use.py")) == count
+
+
+def test_a_function_that_is_not_seen_seeds_if_it_is_named_so(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"use.py": FILLED.format("from tables import seed_table")})
+    assert len(places(capsys, "DET103", "use.py")) == 1
+
+
 NAMED = """
 import hashlib
 import time
@@ -272,3 +313,70 @@ def test_another_file_seeds_with_what_a_function_takes_from_the_clock(
     assert len(places(capsys, "DET103")) == count
     assert len(places(capsys, "DET103", "run.py")) == count
     assert places(capsys, "DET103", "train.py") == []
+
+
+PARSED = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int{default})
+args = parser.parse_args()
+"""
+DRAWN = """
+def choose(args):
+    if {test}:
+        args.seed = random.randint(0, 9999)
+    torch.manual_seed(args.seed)
+"""
+CHOSEN = "import argparse\nimport random\nimport torch\n"
+
+
+@pytest.mark.parametrize(
+    ("default", "test", "sure"),
+    [
+        (", default=42", "args.seed == -1", False),
+        (", default=42", "args.seed < 0", False),
+        (", default=42", "not args.seed", False),
+        ("", "args.seed is not None and args.seed < 0", False),
+        ("", "args.seed is None", True),
+        (", default=None", "not args.seed", True),
+        (", default=-1", "args.seed == -1", True),
+        (", default=settings.SEED", "args.seed == -1", True),
+        (", required=True", "args.seed == -1", True),
+    ],
+)
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_seed_that_only_an_option_has_drawn_is_possible(  # noqa: PLR0913 - two fixtures
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    default: str,
+    test: str,
+    sure: bool,
+    *,
+    apart: bool,
+) -> None:
+    parsed, drawn = PARSED.format(default=default), DRAWN.format(test=test)
+    files = {"run.py": f"{CHOSEN}{parsed}{drawn}\nchoose(args)\n"}
+    if apart:
+        run = f"import argparse\nfrom drawing import choose\n{parsed}\nchoose(args)\n"
+        files = {"run.py": run, "drawing.py": f"{CHOSEN}{drawn}"}
+    project(files)
+    assert levels(capsys, "DET103") == ["likely" if sure else "possible"]
+
+
+def test_a_seed_that_a_later_round_may_draw_stays_likely(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = DRAWN.format(test="args.seed == -1").replace("\n    ", "\n        ")
+    rounds = (
+        drawn.replace("(args):", "(args):\n    for _ in range(2):") + "        args.seed = -1\n"
+    )
+    project({"run.py": f"{CHOSEN}{PARSED.format(default=', default=42')}{rounds}\nchoose(args)\n"})
+    assert levels(capsys, "DET103") == ["likely"]
+
+
+def test_a_seed_behind_an_option_about_something_else_stays_likely(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    parsed = PARSED.format(default=", default=42").replace("--seed", "--mixed")
+    drawn = "if args.mixed == 7:\n    random.seed(time.time())\n"
+    project({"run.py": f"import time\n{CHOSEN}{parsed}{drawn}"})
+    assert levels(capsys, "DET103") == ["likely"]

@@ -6,6 +6,8 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.by_default import ByDefault
+from detlint.dataflow.arguments.settings import names_tested
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness import entropy
@@ -63,6 +65,7 @@ class EntropySeed(Rule):
     - a script's program is a test, a benchmark or a server by its name
     - code that no program runs which has its file, and functions that nothing names: *possible*.
       So is a seed where all calls of a project, which is no package, pass one
+    - a seed that is only taken where an option asks for that (`--seed -1`): *possible*
 
     Not reported:
     - a value that only names a run, a file or a port, or measures time
@@ -231,7 +234,7 @@ class EntropySeed(Rule):
             if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
                 self._report_reseeding(call)
             elif not self._states.is_undone(call):
-                places = list(self._places.given(call))
+                places = list(self._places.given(call, opened))
                 if any(map(self._entropies.of, call.args[1:])):  # else no need to find the callee
                     places += self._places.handed(call, opened)
                     elsewhere += self._places.handed_on(call) if opened is None else ()
@@ -323,6 +326,7 @@ class EntropySeed(Rule):
             advice=_ADVICE,
             edits=edits,
             safe=False,
+            confidence=Confidence.POSSIBLE if self._is_asked_for(call) else None,
         )
 
     def _follow_out(self, functions: Sequence[Function]) -> None:
@@ -364,7 +368,7 @@ class EntropySeed(Rule):
         entropies = entropy.Entropies(Origins(), {use: found})
         places = [*self._places.named([function])]
         for call in function.coded("call"):
-            places += [*self._places.given(call), *self._places.handed(call, opened)]
+            places += [*self._places.given(call, opened), *self._places.handed(call, opened)]
         of_it = (x for x in places if entropies.of(x.value) is found and not x.only_labels())
         return min(of_it, key=Place.start, default=None)
 
@@ -393,6 +397,15 @@ class EntropySeed(Rule):
     @cached_property
     def _states(self) -> States:
         return States(self.unit)
+
+    def _is_asked_for(self, call: Op) -> bool:
+        """Whether a call only runs with an option about seeds that is off by default."""
+        about_seeds = any("seed" in name.lower() for name in names_tested(call))
+        return about_seeds and not self._by_default.may_run(call)
+
+    @cached_property
+    def _by_default(self) -> ByDefault:
+        return ByDefault(self.unit, self.all_callers)
 
     @cached_property
     def _places(self) -> SeedPlaces:

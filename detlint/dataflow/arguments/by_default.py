@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.options import option_asked_for, option_of, values_by_default
 from detlint.dataflow.arguments.settings import tested
 from detlint.dataflow.callers import Callers, given
-from detlint.dataflow.path_conditions import Paths, decided
+from detlint.dataflow.path_conditions import Paths, decided, inputs
+from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.callers import AllCallers
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 _UNKNOWN = ...
+_FEW = 8  # operations between an object of options and one of these
 _MOST = 20  # calls of a function, each of which may give it something else
 
 
@@ -72,7 +74,14 @@ class ByDefault:
         option = option_of(op)
         if not option:
             return _UNKNOWN
-        return _only(value for _, value in values_by_default(op.function.unit, option))
+        units = dict.fromkeys((op.function.unit, *self._passing(op)))
+        return _only(value for unit in units for _, value in values_by_default(unit, option, op))
+
+    def _passing(self, read: Op) -> Iterator[Unit]:
+        """The files that pass a function the options that it reads."""
+        behind = closure([read], inputs, _FEW)
+        for call in self._calls_of(read.function) if any(x.code == "param" for x in behind) else ():
+            yield call.function.unit
 
     def _of_param(self, param: Op) -> object:
         calls = self._calls_of(param.function)

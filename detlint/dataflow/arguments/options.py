@@ -158,15 +158,28 @@ def is_written_out(entry: Op) -> bool:
     return bool(uses) and all(not _WRITING.isdisjoint(use.called) for use in uses)
 
 
-def values_by_default(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
-    """The same where nobody says anything on the command line."""
+def values_by_default(
+    unit: Unit, option: str, read: Op | None = None
+) -> Iterator[tuple[int, object]]:
+    """The same where nobody says anything on the command line; ``read``: as far as that operation
+    may find it set so."""
     for function in _functions_about(unit, option):
         for op in function.ops:
+            if read is not None and _comes_after(op, read):
+                continue
             for value in _set_by_default(op, option):
                 yield getattr(op.node, "lineno", 0), value
         if option in _fields(function):
             for each in defaults(function, (option,)):
                 yield getattr(each.node, "lineno", 0), each.constant
+
+
+def _comes_after(op: Op, read: Op) -> bool:
+    """Whether one operation of a function only runs once another has: ``if args.seed < 0:
+    args.seed = draw()``."""
+    if op.function is not read.function or op.place < read.place:
+        return False
+    return not any(each.loops and op.within(each) for each in read.region.around())
 
 
 def is_none_by_default(unit: Unit, option: str) -> bool:

@@ -30,6 +30,8 @@ _READING_ALL = frozenset(f"builtins.{name}" for name in ("eval", "exec", "locals
 _WRITING = frozenset(("builtins.print", "builtins.str", "os.path.join"))
 _CONVERTING = frozenset(("augment", "binary", "declared", "phi", "unary"))
 _CONVERSIONS = frozenset(("builtins.abs", "builtins.hash", "builtins.int", "builtins.str"))
+# Functions of libraries to which what is given by place is a seed.
+_TAKING = randomness.KEYS | randomness.SEED_PARAMETER.keys()
 _MOST = 60  # what is made of one parameter
 _RANGES = frozenset(("builtins.range", "numpy.arange", "torch.arange"))
 _COPIES = frozenset(("builtins.list", "builtins.tuple"))
@@ -98,10 +100,11 @@ class SeedPlaces:
                     yield found
 
     @staticmethod
-    def given(call: Op) -> Iterator[Place]:
-        """What a call is given as a seed, by its keyword or by what the call does."""
-        takes, key = _takes_seed(call), _key_of_seed(call)
-        named = means_seeding(word_of(call))
+    def given(call: Op, origins: Origins | None = None) -> Iterator[Place]:
+        """What a call is given as a seed, by its keyword or by what the call does; ``origins``
+        open other files, as for ``handed``."""
+        named, key = _is_named_seeding(call, origins), _key_of_seed(call)
+        takes = named or not _TAKING.isdisjoint(call.called)
         text = said(call) if takes else ""
         for (keyword, value), node in zip(call.arguments(), call.given_nodes, strict=True):
             if keyword and means_seed(keyword):
@@ -114,10 +117,8 @@ class SeedPlaces:
     def handed(self, call: Op, origins: Origins | None = None) -> Iterator[Place]:
         """What a call gives a function that seeds with it, of the file, or of another one where
         ``origins`` open it."""
-        own = call.values.callee(call)
-        entered = origins.entered(call) if own is None and origins is not None else [own]
-        for each in filter(None, entered):
-            for place, value in self._unnamed(call):
+        for each in _entered(call, origins):
+            for place, value in self._unnamed(call, origins):
                 taken = parameter_of(each, call, value)
                 if taken is not None and self._seeds(taken):
                     yield place
@@ -129,9 +130,9 @@ class SeedPlaces:
         if values.callee(call) is None and names and not any(map(is_known, names)):
             yield from (place for place, _ in self._unnamed(call))
 
-    def _unnamed(self, call: Op) -> Iterator[tuple[Place, Op]]:
+    def _unnamed(self, call: Op, origins: Origins | None = None) -> Iterator[tuple[Place, Op]]:
         """What a call is given, by no name of a seed."""
-        if any(True for _ in self.given(call)):
+        if any(True for _ in self.given(call, origins)):
             return
         text = said(call)
         for (_, value), node in zip(call.arguments(), call.given_nodes, strict=True):
@@ -178,11 +179,17 @@ def seed_uses(value: Op) -> Iterator[tuple[str, Op | None]]:
                 yield f"the seed {place.subject}", None
 
 
-def _takes_seed(call: Op) -> bool:
-    """Whether what a call is given by place is a seed."""
-    known = randomness.KEYS | randomness.SEED_PARAMETER.keys()
-    called = call.called
-    return not known.isdisjoint(called) or means_seeding(word_of(call))
+def _is_named_seeding(call: Op, origins: Origins | None) -> bool:
+    """Whether a function whose body is not seen takes a seed by its name."""
+    return means_seeding(word_of(call)) and not _entered(call, origins)
+
+
+def _entered(call: Op, origins: Origins | None) -> list[Function]:
+    """The functions that a call leads to, of the file, or of others where ``origins`` open them."""
+    own = call.values.callee(call)
+    if own is not None:
+        return [own]
+    return origins.entered(call) if origins is not None else []
 
 
 def _key_of_seed(call: Op) -> str:
