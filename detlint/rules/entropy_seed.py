@@ -64,8 +64,8 @@ class EntropySeed(Rule):
     Lowers the confidence:
     - a script's program is a test, a benchmark or a server by its name
     - code that no program runs which has its file, and functions that nothing names: *possible*.
-      So is a seed where all calls of a project, which is no package, pass one
-    - a seed that is only taken where an option asks for that (`--seed -1`): *possible*
+      So is a seed where all calls of a project, which is no package, pass one. So is one that is
+      only taken where an option asks for that (`--seed -1`)
 
     Not reported:
     - a value that only names a run, a file or a port, or measures time
