@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from detlint.callgraph import roles
 from detlint.callgraph.closure import Closure
 from detlint.callgraph.conditions import Conditions
+from detlint.callgraph.entry_calls import EntryCalls
 from detlint.callgraph.fact_base import FactBase, Located
-from detlint.callgraph.own_calls import OwnCalls
 from detlint.callgraph.purpose import ProgramPurpose
 from detlint.callgraph.seed_order import SeedOrder
 from detlint.callgraph.variation import Variation
@@ -66,14 +66,14 @@ class Program:
         self._base = FactBase(self._closure, self._conditions, self._launched)
 
     @cached_property
-    def own_calls(self) -> OwnCalls:
+    def entry_calls(self) -> EntryCalls:
         """What its own file visibly asks of others."""
-        return OwnCalls(self._closure, self._base, self._conditions)
+        return EntryCalls(self._closure, self._base, self._conditions)
 
     @cached_property
     def purpose(self) -> ProgramPurpose:
         """What it is there for."""
-        return ProgramPurpose(self._closure, self._base, self.own_calls)
+        return ProgramPurpose(self._closure, self._base, self.entry_calls)
 
     @cached_property
     def seed_order(self) -> SeedOrder:
@@ -93,7 +93,7 @@ class Program:
     def forget(self) -> None:
         """Let go of what one rule asks again and again, for each library."""
         self._base.forget()
-        self.own_calls.forget()
+        self.entry_calls.forget()
         self.seed_order.forget()
 
     def known(self, question: str, answer: Callable[[], T]) -> T:

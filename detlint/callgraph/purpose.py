@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from detlint.callgraph.closure import Closure
+    from detlint.callgraph.entry_calls import EntryCalls
     from detlint.callgraph.fact_base import FactBase, Located
-    from detlint.callgraph.own_calls import OwnCalls
     from detlint.index.modules import Symbol
 
 
 class ProgramPurpose:
     """Answers for one program, by its name, its folders, its text and what it runs."""
 
-    def __init__(self, closure: Closure, base: FactBase, calls: OwnCalls) -> None:
+    def __init__(self, closure: Closure, base: FactBase, calls: EntryCalls) -> None:
         self._closure = closure
         self._path = closure.path
         self._index = closure.index

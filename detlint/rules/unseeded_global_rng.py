@@ -343,7 +343,7 @@ class UnseededGlobalRng(Rule):
             made = program.first(kind)
             return None if made is None or made.fact.doubt == UNSET else made
         found = chain(
-            program.facts(kind, own=True), program.own_calls.asked_for(kind, "", PER_BATCH)
+            program.facts(kind, own=True), program.entry_calls.asked_for(kind, "", PER_BATCH)
         )
         return next((each for each in found if each.fact.doubt < IDLE), None)
 
@@ -588,7 +588,7 @@ class UnseededGlobalRng(Rule):
         file names, each time that they are asked; ``every``: also for nothing, or behind a test
         that it may not pass."""
         for kind in ("draws", "drops"):
-            for each in program.own_calls.asked_for(kind, library, PER_BATCH, every=every):
+            for each in program.entry_calls.asked_for(kind, library, PER_BATCH, every=every):
                 tried = _EXAMPLE.fullmatch(each.fact.text) is not None
                 if not tried and not program.purpose.only_tries(each):
                     yield each

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _STEPS = 2  # imports, one after the other, that lead to what it asks for by what it uses
 
 
-class OwnCalls:
+class EntryCalls:
     """Answers for one program."""
 
     def __init__(self, closure: Closure, base: FactBase, conditions: Conditions) -> None:
