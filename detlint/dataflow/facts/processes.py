@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import Found, whole
 from detlint.dataflow.learning.inference import decorators
-from detlint.dataflow.origins import Origins, Place, qualified
+from detlint.dataflow.lowering import lower
+from detlint.dataflow.origins import Origins, Place
 from detlint.index.scan import RUN
 from detlint.models import randomness
 from detlint.models.completions import JOBLIB, is_context
@@ -37,7 +37,7 @@ class ProcessFacts:
         for op in function.coded("call"):
             if not randomness.SPAWNING.isdisjoint(self._training.called(op)):
                 yield from self._started(op, op.given("fn", 0))
-            elif word_of(op) == "Process" and self._is_of_fresh_context(op.args[0]):
+            elif self._is_of_fresh_context(op.args[0]):
                 yield from self._started(op, op.given("target", 1))
             else:
                 yield from (Found(op, each) for each in self._contained(op.args[0]))
@@ -67,15 +67,8 @@ class ProcessFacts:
 
     def _is_fresh_process(self, base: ast.expr) -> bool:
         """``mp.get_context("spawn").Process``, also of a context that has a name."""
-        context = base.value if isinstance(base, ast.Attribute) and base.attr == "Process" else None
-        if isinstance(context, ast.Name):
-            return any(map(self._is_fresh_context, self._unit.module.bindings.get(context.id, ())))
-        if not isinstance(context, ast.Call):
-            return False
-        made = qualified(self._unit, ast.unparse(context.func))
-        given = (*context.args, *(each.value for each in context.keywords))
-        how = (each.value for each in given if isinstance(each, ast.Constant))
-        return not randomness.CONTEXTS.isdisjoint(made) and any(x in randomness.AFRESH for x in how)
+        read = lower("", [ast.Expr(base)], self._unit)
+        return any(self._is_of_fresh_context(each.args[0]) for each in read.coded("drop"))
 
     def _contained(self, method: Op) -> Iterator[str]:
         """The functions of the file that run in a container by a method: ``train.remote``."""
@@ -93,12 +86,10 @@ class ProcessFacts:
 
     def _is_of_fresh_context(self, function: Op) -> bool:
         """``context.Process`` where that is ``get_context("spawn")``."""
-        return function.code == "attr" and self._is_fresh_context(function.args[0])
-
-    def _is_fresh_context(self, context: Op) -> bool:
-        return any(
+        is_process = function.code == "attr" and function.name == "Process"
+        return is_process and any(
             self._is_afresh(each.op)
-            for each in self._training.made(context)
+            for each in self._training.made(function.args[0])
             if not randomness.CONTEXTS.isdisjoint(each.names) and each.op.code == "call"
         )
 
