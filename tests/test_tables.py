@@ -81,6 +81,20 @@ def told(
             "os.listdir(d)])\n\ntable_of('a').to_csv('a.csv')"
         ),
         (
+            "rows = {}\nfor p in glob.glob('a/*'):\n    rows[p] = {'path': p, 'size': size_of(p)}\n"
+            "pd.DataFrame(list(rows.values())).to_csv('a.csv')"
+        ),
+        (
+            "rows = []\nfor p in glob.glob('a/*'):\n    row = {'path': p, 'size': size_of(p)}\n"
+            "    rows.append({**row, 'k': 1})\npd.DataFrame(rows).to_csv('a.csv')"
+        ),
+        (
+            "def rows_of(d):\n    rows = []\n    for sub in Path(d).iterdir():\n"
+            "        for p in [x for x in sorted(sub.iterdir()) if x.is_file()]:\n"
+            "            rows.append({'path': str(p), 'k': 1})\n    return rows\n\n"
+            "table = pd.DataFrame(rows_of('a'))\ntable[table['k'] == 1].to_csv('a.csv')"
+        ),
+        (
             "rows = []\nfor top, dirs, names in sorted(os.walk('a')):\n    for n in names:\n"
             "        rows.append((f'{top}/{n}', size_of(n)))\npd.DataFrame(rows).to_csv('a.csv')"
         ),
@@ -103,6 +117,11 @@ def test_rows_that_name_their_files_are_possible(
         "table.to_csv('a.csv')\nkeep(table.values)",
         "train_test_split(table)",
         "table.to_csv('a.csv')\ntable['path'].to_numpy()",
+        "table = table[table['size'] > 9]\ntable.to_csv('a.csv')\nkeep(table.iloc[0])",
+        (
+            "rows = {}\nfor p in glob.glob('a/*'):\n    rows[p] = {'size': size_of(p), 'k': 1}\n"
+            "pd.DataFrame(list(rows.values())).to_csv('a.csv')"
+        ),
         "pd.DataFrame([{'size': size_of(p), 'ok': 1} for p in glob.glob('a/*')]).to_csv('a.csv')",
         "pd.DataFrame([{'i': i, 'p': p} for i, p in enumerate(glob.glob('a/*'))]).to_csv('a.csv')",
         "pd.DataFrame([{'k': p.split('_')[0], 's': 1} for p in glob.glob('*')]).to_csv('a.csv')",

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
+from notebook_files import notebook
 
 from detlint.cli import main
 from detlint.finding import Confidence
@@ -661,3 +662,49 @@ def test_the_file_with_a_number_in_its_name_is_mostly_one(
     loop = f"for name in os.listdir(d):\n        if {test}:\n            return {value}"
     told = findings(f"{HEADER}import re\n\ndef f(d, step, last):\n    {loop}\n", "DET203")
     assert [each.confidence.name.lower() for each in told] == [found] * bool(found)
+
+
+LISTS = """\
+import os
+
+def listed(folder):
+    found = []
+    for name in os.listdir(folder):
+        found.append({"name": name, "file": f"{folder}/{name}"})
+    return found
+"""
+USES = "from lists import *\nimport torch\n\nrows = listed('a')\n"
+EACH = f"{USES}for row in rows:\n    torch.save(torch.load(row['file']), row['name'] + '.out')\n"
+FIRST = f"{USES}print(torch.load(rows[0]['file']))\n"
+
+
+@pytest.mark.parametrize("one", ["use.py", "use.ipynb"])
+@pytest.mark.parametrize(("text", "number"), [(EACH, 0), (FIRST, 1)])
+def test_a_notebook_calls_as_another_file_does(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    one: str,
+    text: str,
+    number: int,
+) -> None:
+    used = notebook(text) if one.endswith(".ipynb") else text
+    project({"lists.py": LISTS, "other.py": EACH, one: used, "pyproject.toml": ""})
+    main(["--no-cache", "--select", "DET203", "--output-format", "json", "."])
+    assert len(json.loads(capsys.readouterr().out)) == number
+
+
+@pytest.mark.parametrize(
+    ("lines", "use", "sure"),
+    [
+        ("print(size_of(names))", "size_of()", Confidence.POSSIBLE),
+        ("save(size_of(names))", "size_of()", Confidence.LIKELY),
+        ("print(size_of(names))\nsave(names)", "save()", Confidence.LIKELY),
+    ],
+)
+def test_what_is_only_printed_of_a_listing_is_told_last(
+    findings: Callable[..., list[Finding]], lines: str, use: str, sure: Confidence
+) -> None:
+    code = f"{HEADER}from sizes import size_of\nnames = os.listdir('a')\n{lines}\n"
+    (found,) = findings(code, "DET203")
+    assert f"passed to {use}" in found.message
+    assert found.confidence is sure

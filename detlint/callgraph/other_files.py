@@ -317,7 +317,7 @@ class OtherFiles:
 
     @cached_property
     def _python(self) -> list[str]:
-        return [each for each in self._files() if each.endswith(".py")]
+        return [each for each in self._files() if each.endswith((".py", ".ipynb"))]
 
     def _imported_below(self, folder: str) -> dict[str, list[str]]:
         """Which files of a folder import something, or a module, by a name; after a dot: anything

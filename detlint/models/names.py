@@ -84,9 +84,9 @@ _REMOVING = words("delete discard drop exclude ignore remove select")
 _BARS = words("tqdm tqdm_notebook trange track progress_bar progressbar progbar")
 # What is listed under such a name goes into a message: `missing_keys`, `self.unexpected`.
 _FAULTS = words(
-    """conflicting illegal incompatible invalid mismatch mismatched mismatching missing orphan
-    orphans undefined unexpected unmatched unparsed unreadable unrecognized unresolved unsupported
-    unused"""
+    """complaints conflicting illegal incompatible invalid mismatch mismatched mismatching missing
+    orphan orphans problems undefined unexpected unmatched unparsed unreadable unrecognized
+    unresolved unsupported unused violations"""
 )
 # And what is listed under these, names that are looked up among: `stop_words`, `target_modules`.
 _LOOKED_UP = words(

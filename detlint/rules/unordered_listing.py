@@ -325,11 +325,15 @@ def _uses_of(found: Found) -> list[Use]:
 
 
 def _most_telling(uses: Sequence[Use]) -> Use:
-    """The use to name: the first, but rather one of the elements than one of what they are
-    handed to as a whole, where it may be another branch that does so. A draw says the most."""
+    """The use to name: the first that is seen, but rather one of the elements than one of what they
+    are handed to as a whole, where it may be another branch that does so. A draw says the most."""
     vague = ("asked for", "passed to")
     draws = ("shuffle()", "sample()", "choice()")
-    return min(uses, key=lambda use: use.how.startswith(vague) and not use.how.endswith(draws))
+
+    def says_little(use: Use) -> tuple[bool, bool]:
+        return use.assumed, use.how.startswith(vague) and not use.how.endswith(draws)
+
+    return min(uses, key=says_little)
 
 
 def _advice(uses: Sequence[Use], advice: str) -> str:

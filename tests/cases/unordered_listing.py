@@ -4945,3 +4945,38 @@ def logged_without_more(d):
 def displayed(d):
     names = os.listdir(d)  # possible DET203
     names[:10]
+
+
+# Two lists of the same files, one of them made anew in a branch: the pairs belong together.
+def copied(folder: str, below: str) -> None:
+    whole = [os.path.join(folder, name) for name in os.listdir(folder)]
+    part = [os.path.relpath(path, folder) for path in whole]
+    if below:
+        part = [os.path.join(below, path) for path in part]
+    for source, target in zip(whole, part):
+        shutil.copyfile(source, target)
+
+
+def paired(folder: str, below: str, given: list[str]) -> None:
+    whole = [os.path.join(folder, name) for name in os.listdir(folder)]  # DET203
+    part = [os.path.relpath(path, folder) for path in whole]
+    if below:
+        part = given
+    for source, target in zip(whole, part):
+        shutil.copyfile(source, target)
+
+
+# What is added to a list is judged by what becomes of that.
+def moved(folder: str) -> None:
+    found: list[str] = []
+    for top, _, names in os.walk(folder):
+        found += [os.path.join(top, name) for name in sorted(names)]
+    for path in found:
+        shutil.move(path, f"{path}.old")
+
+
+def first_moved(folder: str) -> None:
+    found: list[str] = []
+    for top, _, names in os.walk(folder):  # DET203
+        found += [os.path.join(top, name) for name in sorted(names)]
+    shutil.move(found[0], "first")

@@ -538,9 +538,18 @@ def made_of(value: Op) -> set[Op]:
             value = value.args[0]
         elif (head := _filled_for_each(value)) is not None:
             value = head.args[0]
+        elif value.code == "phi":
+            return found | _made_of_all(value)
         else:
             return found
         found.add(value)
+
+
+def _made_of_all(joint: Op) -> set[Op]:
+    """The same of what is one of several values, each made in a branch."""
+    if any(each.place >= joint.place for each in joint.args):
+        return set()  # rounds of a loop meet there
+    return set.intersection(*({each} | made_of(each) for each in joint.args))
 
 
 def is_aligned(one: Op, other: Op) -> bool:

@@ -338,7 +338,8 @@ class Containers(Judge):
         """What is done with a container that the loop filled."""
         whole = not keyed and is_empty(self._effects.made(op)) and self._adds_whole(op)
         row = op.args[1].args[1:] if op.name in ("append", "extend") else ()
-        named = not keyed and self._round.names_files(*row)
+        row = op.args[2:] if op.code == "store_item" else row
+        named = bool(row) and self._round.names_files(*row)
         flow = Flow(keyed=keyed, filled=True, whole=whole, named=named)
         before = self._orders.first(op, flow)
         if before is not None:

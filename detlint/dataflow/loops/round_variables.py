@@ -221,7 +221,9 @@ class Variables(Judge):
                 yield found
             elif found is not None or lattice.may_be(before, "float", "?"):
                 told = lattice.are(before, "float", "int") and self._orders.is_told(value)
-                yield Use(value, "looped over", told or (found is not None and found.assumed))
+                # What shows the order of a list may rest on who calls the function.
+                at = found.op if found is not None and lattice.are(before, "list") else value
+                yield Use(at, "looped over", told or (found is not None and found.assumed))
 
     def numbered(self) -> Iterator[Use]:
         """Uses of a round's number that others than messages see."""

@@ -27,6 +27,8 @@ _METHODS = words(
     with_suffix"""
 )
 _NAMES = words("name path stem")  # of a path, or of an entry of a folder
+_BELOW = words("glob iglob iterdir rglob scandir")
+_COPYING = words("list sorted tuple")
 _JOINING = frozenset(("binary", "declared", "enter", "format", "text"))
 _ROWS = words("dict list tuple")
 # What makes a row or a table of what it is given.
@@ -63,7 +65,9 @@ class Names:
         if listed:
             return all(self.are_in(each, depth - 1) for each in listed)
         parts = [part for state in held for part in _cells(state)]
-        return len(parts) > 1 and any(map(self.are, parts))
+        others = [part for state in held for part in _spread(state)]
+        named = any(map(self.are, parts)) or any(self.are_in(each, depth - 1) for each in others)
+        return len(parts) + len(others) > 1 and named
 
     def _are_in_given(self, call: Op, depth: int) -> bool:
         """The same of what a function of the file gives, or of a table that a call makes."""
@@ -85,6 +89,12 @@ class Names:
             return op.name in _NAMES and (op.args[0] in self._elements or self.are(op.args[0]))
         if op.code in _JOINING:
             return any(map(self.are, op.args))
+        if op.code == "iter":
+            return self._lists_below(op.args[0])
+        return self._are_cut(op)
+
+    def _are_cut(self, op: Op) -> bool:
+        """The same of a part of one, and of what a call gives."""
         if op.code == "slice":  # `name[:-4]`
             tail = op.name == (False, True, False) and op.args[1].code == "unary"
             return tail and self.are(op.args[0])
@@ -94,12 +104,31 @@ class Names:
             return split and any(map(self.are, op.args[0].args[1:]))
         return op.code == "call" and any(map(self.are, self._named_by(op)))
 
+    def _lists_below(self, listed: Op) -> bool:
+        """Whether a list holds paths of what lies in the folder of one: ``[x for x in
+        folder.iterdir() if x.is_file()]``."""
+        while (inner := _same_elements(listed)) is not None:
+            listed = inner
+        if listed.code != "call" or word_of(listed) not in _BELOW:
+            return False
+        function = listed.args[0]
+        folders = function.args if function.code == "attr" else ()
+        return any(map(self.are, (*folders, *listed.args[1:])))
+
     def _named_by(self, call: Op) -> Sequence[Op]:
         """What a call gives another name of."""
         if not _NAMING.isdisjoint(self._values.called(call)):
             return call.args[1:]
         function = call.args[0]
         return function.args if function.code == "attr" and function.name in _METHODS else ()
+
+
+def _same_elements(listed: Op) -> Op | None:
+    """What a list has its elements of: ``sorted(x)``, ``[each for each in x if …]``."""
+    if listed.code == "comprehension" and listed.args[0].code == "iter":
+        return listed.args[0].args[0]
+    copies = listed.code == "call" and word_of(listed) in _COPYING
+    return listed.args[1] if copies and listed.args[1:] else None
 
 
 def _rows_of(state: Op) -> Sequence[Op]:
@@ -110,6 +139,11 @@ def _rows_of(state: Op) -> Sequence[Op]:
         return state.args[:1]
     rows = state.args if state.code in ("list", "tuple") else ()
     return rows if any(each.code in _ROWS or word_of(each) in _MAKING for each in rows) else ()
+
+
+def _spread(state: Op) -> Sequence[Op]:
+    """The rows whose cells a row holds, too: ``{**row, "size": size}``."""
+    return [x.args[0] for x in state.args if x.code == "star"] if state.code == "dict" else ()
 
 
 def _cells(state: Op) -> Sequence[Op]:

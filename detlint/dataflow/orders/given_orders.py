@@ -314,8 +314,15 @@ class GivenOrders:
         takes = names.takes_order(word) and keyword != "columns"  # which are found by their names
         seems = takes or keyword == "*" or not self._orders.distinct or flow.filled
         settled = sorts or names.finds_rows(word) or self._is_measured(call)
+        settled = settled or self._is_only_told(call)
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
             yield use._replace(assumed=settled or not seems)
+
+    def _is_only_told(self, call: Op) -> bool:
+        """Whether nothing but messages has what a call gives: ``print(disk_usage(paths))``."""
+        return (
+            not call.is_dropped and bool(call.uses) and all(map(self._effects.is_quiet, call.uses))
+        )
 
     def _finds_rows(self, call: Op) -> bool:
         """``db.executemany("REPLACE INTO rows …", rows)``: each row has its place by its key."""

@@ -615,7 +615,7 @@ class Orders:
             yield from self._in_columns(use, value, flow)
         if use.args[0] is not value or flow.keyed:
             return
-        if is_column(use):
+        if is_column(use) or self._is_part_of_frame(use):
             yield from self.follow(use, flow)
             return
         if self._is_asked(use.args[1]) or self.given.is_found(use.args[1], value):
@@ -629,6 +629,12 @@ class Orders:
             or self._is_dead(use)
         ):
             yield Use(use, "indexed", assumed=_is_displayed(use) or self.seems_one(use))
+
+    def _is_part_of_frame(self, use: Op) -> bool:
+        """``frame[frame["size"] > 4]``, ``frame["size"]``: rows or a column, in their order."""
+        key = use.args[1]
+        masks = key.code in ("binary", "boolean", "compare", "unary")
+        return (masks or bool(key.text)) and self._is_frame(use.args[0])
 
     def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """``frame[names]``: the columns in the order of a list, unless that gets them back."""
