@@ -322,9 +322,9 @@ class Index:
                 yield path, Problem(*answers["broken"])
 
     def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
-        """Whether the calls in a file may pass an argument, as ``required_arguments`` tells it; one
+        """Whether the calls in a file may pass an argument, as ``passed_arguments`` tells it; one
         that does not parse may pass anything."""
-        from detlint.dataflow.arguments.required_arguments import gives, gives_by_text, set_anyhow
+        from detlint.dataflow.arguments.passed_arguments import gives, gives_by_text, set_anyhow
 
         def names(path: str) -> list[str]:
             return sorted({*set_anyhow(self.source(path).text)})
@@ -347,9 +347,9 @@ class Index:
         return [(name, told) for name, told in self._answer(path, f"fields {need}", ask)]
 
     def uses(self, path: str, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
-        """Where a file uses a function or class, and what that needs, as ``required_arguments``
+        """Where a file uses a function or class, and what that needs, as ``passed_arguments``
         tells it; row 0 stands for a file that does not parse."""
-        from detlint.dataflow.arguments.required_arguments import uses
+        from detlint.dataflow.arguments.passed_arguments import uses
 
         question = f"uses {name}{' by default' * default}"
         found = partial(uses, name=name, default=default)
@@ -367,7 +367,7 @@ class Index:
     def calls(self, path: str, name: str) -> list[tuple[int, str]]:
         """Where a file calls a function or class under no test; nothing of one that does not
         parse."""
-        from detlint.dataflow.arguments.required_arguments import calls
+        from detlint.dataflow.arguments.passed_arguments import calls
 
         told = self._asked(path, f"calls {name}", lambda unit: list(calls(unit, name)), [])
         return [(row, place) for row, place in told]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.required_arguments import named
+from detlint.dataflow.arguments.passed_arguments import named
 from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.slices import closure
