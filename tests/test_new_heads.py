@@ -28,6 +28,7 @@ if __name__ == "__main__":
     main([])
 """
 LOADS = "net = AutoModelForSequenceClassification.from_pretrained('bert', {})"
+JOINS = "net = {}.from_encoder_decoder_pretrained('bert', 'bert')"
 TINY = {
     "hidden_size": 8,
     "num_hidden_layers": 1,
@@ -44,6 +45,15 @@ TINY = {
         (LOADS.format("id2label={0: 'a', 1: 'b'}"), ["go.py:5"]),
         (f"transformers.set_seed(4); {LOADS.format('num_labels=3')}", []),
         (LOADS.format("device_map='auto'"), []),
+        ("net = transformers.BartForConditionalGeneration(transformers.BartConfig())", ["go.py:5"]),
+        ("net = transformers.BertModel(config=rows.config)", ["go.py:5"]),
+        ("transformers.set_seed(4); net = transformers.BertModel(config=rows.config)", []),
+        ("net = transformers.BertModel.from_pretrained('bert', config=rows.config)", []),
+        ("net = transformers.DataCollatorForTokenClassification(rows)", []),
+        (JOINS.format("transformers.EncoderDecoderModel"), ["go.py:5"]),
+        (JOINS.format("transformers.VisionEncoderDecoderModel"), ["go.py:5"]),
+        (f"transformers.set_seed(4); {JOINS.format('transformers.EncoderDecoderModel')}", []),
+        ("net = transformers.EncoderDecoderModel.from_pretrained('folder')", []),
         ("net = transformers.AutoModel.from_pretrained('bert', num_labels=3)", []),
     ],
 )
@@ -71,3 +81,23 @@ def test_transformers_draws_a_head_that_the_checkpoint_lacks(tmp_path: Path) -> 
         one = head()
         torch.manual_seed(0)
         assert torch.equal(one, head())
+
+
+def test_transformers_draws_what_joins_two_trained_models(tmp_path: Path) -> None:
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    transformers.BertModel(transformers.BertConfig(**TINY)).save_pretrained(tmp_path)
+
+    def drawn() -> dict[str, object]:
+        kind = transformers.EncoderDecoderModel
+        net = kind.from_encoder_decoder_pretrained(tmp_path, tmp_path)
+        names = ("crossattention.self.query.weight", "attention.self.query.weight")
+        weights = net.decoder.bert.encoder.layer[0].state_dict()
+        return {each: weights[each] for each in names}
+
+    with torch.random.fork_rng():
+        one, other = drawn(), drawn()
+        assert [torch.equal(one[each], other[each]) for each in one] == [False, True]
+        torch.manual_seed(0)
+        one = drawn()
+        torch.manual_seed(0)
+        assert all(torch.equal(value, one[each]) for each, value in drawn().items())

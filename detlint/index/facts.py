@@ -221,7 +221,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "builds": (
         *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),
-        *("get_peft_model(", "from_config("),
+        *_called({"get_peft_model", "from_config", *training.HEADS, *training.JOINING}),
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,

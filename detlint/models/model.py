@@ -82,7 +82,8 @@ _SIGNS = {"**.": r"(?:\w+\.)*", "*": r"\w*", "{": "(?:", "}": ")", ",": "|", "."
 
 class Names:
     """The qualified names that patterns stand for, written one after the other: ``{a,b}`` is one
-    of several, ``*`` any letters, ``[A-Z]`` one of some, and ``**.`` any modules, or none."""
+    of several, ``*`` any letters, ``[A-Z]`` one of some, ``(?!a|b)`` what begins with none of some,
+    and ``**.`` any modules, or none."""
 
     def __init__(self, *patterns: str) -> None:
         self._patterns = patterns

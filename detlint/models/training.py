@@ -177,6 +177,22 @@ NEW_HEADS = Names(
     """
 )
 CLASSES = ("num_labels", "id2label", "label2id")
+# What draws weights besides: of what is joined from trained models the cross attention, or the
+# projections (transformers 2.11 to 5.23), …
+NEW_WEIGHTS = Names(
+    """
+    peft.**.get_peft_model transformers.**.[A-Z]*.from_config
+    transformers.**.{,Speech,Vision}EncoderDecoderModel.from_encoder_decoder_pretrained
+    transformers.**.VisionTextDualEncoderModel.from_vision_text_pretrained
+    """
+)
+# … and models that are made of a configuration alone.
+OF_CONFIGURATION = Names("transformers.**.(?!Auto|DataCollator|Flax|TF)[A-Z]*{Model,For[A-Z]*}")
+HEADS = words(
+    """Answering CTC Choice Classification Detection Estimation Generation LM Matching Modeling
+    PreTraining Prediction Recognition Segmentation"""
+)
+JOINING = words("from_encoder_decoder_pretrained from_vision_text_pretrained")
 # Libraries whose layers draw nothing from torch's generator.
 _NO_LAYERS = (
     APART

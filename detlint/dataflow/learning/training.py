@@ -276,7 +276,7 @@ class Training:
         if owner.startswith("torch.nn"):
             return "torch" if last in rows.LAYERS and not self._is_filled(call) else ""
         graph = owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS
-        return "torch" if graph or (owner.partition(".")[0], last) in _MAKING else None
+        return "torch" if graph or rows.NEW_WEIGHTS(name) or _is_configured(call, name) else None
 
     def _is_new(self, call: Op) -> bool:
         """Whether a model of Keras is made of new layers, ``Model(inputs, outputs)``, and not of
@@ -343,7 +343,9 @@ class Training:
         return any(owner == "torch.nn.init" and last in rows.FIXED for owner, _, last in named)
 
 
-_MAKING = frozenset((("transformers", "from_config"), ("peft", "get_peft_model")))
+def _is_configured(call: Op, name: str) -> bool:
+    """``BertModel(BertConfig())``, whose weights are new."""
+    return rows.OF_CONFIGURATION(name) and call.given("config", 0) is not None
 
 
 def _works_out_gradient(function: Function) -> bool:
