@@ -324,3 +324,65 @@ def test_a_model_of_keras_that_is_built_before_the_seed_has_drawn_its_weights(
             "` is made of layers that have drawn first weights before `set_random_seed(seed)` "
             "seeds Keras; seed at the start of train.py"
         )
+
+
+ENTRIES = """\
+import sys
+import torch
+
+def run(rows):
+    torch.manual_seed(0)
+    net = torch.nn.Linear(2, 2)
+    fit(net, rows)
+
+def tried():
+    {}
+    run(torch.ones(2))
+
+def usual():
+    {}
+    run(torch.load("rows.pt"))
+
+def fit(net, rows):
+    torch.optim.SGD(net.parameters()).step(net(rows).sum().backward())
+
+def main():
+    {}
+
+main()
+"""
+DRAW = "noise = torch.rand(3); print(noise)"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        ["if sys.argv[1:]:", "    tried()", "else:", "    usual()"],
+        ["if sys.argv[1:]:", "    return tried()", "usual()"],
+        ["if len(sys.argv) == 1:", "    usual()", "elif sys.argv[1] == 'try':", "    tried()"],
+    ],
+)
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        (DRAW, "pass", ["go.py:10"]),
+        ("pass", DRAW, ["go.py:14"]),
+        ("torch.manual_seed(1)", DRAW, ["go.py:14"]),
+        ("pass", "pass", []),
+        (f"torch.manual_seed(1); {DRAW}", f"torch.manual_seed(1); {DRAW}", []),
+    ],
+)
+def test_each_branch_that_leads_to_the_seed_is_passed(  # noqa: PLR0913 - two fixtures
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    entries: list[str],
+    first: str,
+    second: str,
+    *,
+    found: list[str],
+) -> None:
+    project({"go.py": ENTRIES.format(first, second, "\n    ".join(entries))})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in told] == found
+    assert all("draws from torch's global generator before" in each["message"] for each in told)

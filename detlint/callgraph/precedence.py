@@ -50,11 +50,13 @@ class Passage(NamedTuple):
     ends     the lines
     may_end  the nodes from which one of them may be met
     rows     of each function that is gone through, the row before which all is passed
+    ways     what is passed besides where a branch leads to a line, each with that line
     """
 
     ends: list[Line]
     may_end: Nodes
     rows: dict[tuple[str, str], int]
+    ways: list[tuple[tuple[str, int], Passage]]
 
     @property
     def parts(self) -> dict[str, set[str]]:
@@ -129,18 +131,18 @@ class Precedence:
         unit = self._unit(self._start)
         return self._goes(unit, unit.module, self._loaded, lines, 0) is True
 
-    def passes_before(self, ends: list[tuple[str, int]]) -> tuple[tuple[str, int], Passage] | None:
-        """The line of some that it gets to first, and what it passes before; None if that cannot
-        be told."""
+    def passes_before(self, ends: list[tuple[str, int]]) -> list[tuple[tuple[str, int], Passage]]:
+        """The line of some that it gets to first, and what it passes before; where branches lead
+        there, so of each of these. None if that cannot be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
         last = self._known((each.path, each.part) for each in lines)
         may_end = self._leading_to(frozenset(last))
         if are_among(may_end, self._known((each, "") for each in self._imported)):
-            return None
+            return []
         unit = self._unit(self._start)
-        passage = Passage(lines, may_end, {})
+        passage = Passage(lines, may_end, {}, [])
         end = self._passes(unit, unit.module, passage, 0)
-        return None if end is None else (end, passage)
+        return [] if end is None else [(end, passage), *passage.ways]
 
     def branches_without(self, ends: list[tuple[str, int]]) -> Iterator[Branch]:
         """The branches of a program that get to none of some lines, where another one alone leads
@@ -320,6 +322,7 @@ class Precedence:
                 passage.rows[path, part] = min(row + 1, passage.rows[path, part])
             elif op.code == "call" and (end := self._called(op, unit, passage, depth, sure=sure)):
                 passage.rows[path, part] = min(row, passage.rows[path, part])
+                self._branch(op, unit, passage, depth)
                 return end
         if last == _FOREVER:
             commands = self._commands(unit, function)
@@ -327,6 +330,22 @@ class Precedence:
             ends = (self._passes(unit, each, passage, depth + 1) for each in alone)
             return next(ends, None)
         return path, last
+
+    def _branch(self, first: Op, unit: Unit, passage: Passage, depth: int) -> None:
+        """Go on where a call in a branch leads to one of the lines, and where those do that run in
+        its place."""
+        if not may_not_run(first) or depth >= _DEEPEST:
+            return
+        later = (op for op in first.function.coded("call") if op.place > first.place)
+        for call in (first, *(op for op in later if exclude(first, op))):
+            symbols = self._named(unit, call.args[0])
+            inner = self._inner(symbols[0]) if len(symbols) == 1 else None
+            if inner is None or not are_among(passage.may_end, self._known(symbols)):
+                continue
+            way = passage._replace(rows=dict(passage.rows))
+            end = self._passes(*inner, way, depth + 1)
+            if end is not None:
+                passage.ways.append((end, way))
 
     def _called(
         self, call: Op, unit: Unit, passage: Passage, depth: int, *, sure: bool

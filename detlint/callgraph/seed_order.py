@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.closure import Closure
     from detlint.callgraph.fact_base import FactBase
-    from detlint.callgraph.precedence import Branch, Precedence
+    from detlint.callgraph.precedence import Branch, Passage, Precedence
 
 
 class SeedOrder:
@@ -45,14 +45,24 @@ class SeedOrder:
         self, library: str, kinds: Iterable[str], among: Iterable[Located] | None = None
     ) -> tuple[Located, str, Located] | None:
         """What it certainly draws before it seeds a library, ``among`` some draws if these alone
-        count: such a draw, its kind, and the first seed."""
+        count: such a draw, its kind, and the first seed. Of branches, one is enough."""
         seeds = self._seeds_of(library)
         places = [(each.path, each.fact.row) for each in seeds]
-        found = self._precedence.passes_before(places) if places else None
-        if found is None:
-            return None
-        end, passage = found
-        seed = next((each for each in seeds if (each.path, each.fact.row) == end), seeds[0])
+        some = None if among is None else list(among)
+        for end, passage in self._precedence.passes_before(places) if places else ():
+            found = self._drawn_in(passage, library, kinds, some)
+            if found is not None:
+                told = (each for each in seeds if (each.path, each.fact.row) == end)
+                return *found, next(told, seeds[0])
+        return None
+
+    def _drawn_in(
+        self,
+        passage: Passage,
+        library: str,
+        kinds: Iterable[str],
+        among: Iterable[Located] | None,
+    ) -> tuple[Located, str] | None:
         for kind in kinds:
             parts = passage.parts
             for path in self._closure.paths:
@@ -65,7 +75,7 @@ class SeedOrder:
                     continue
                 passed = self._precedence.is_passed(each.path, each.fact.row, passage)
                 if passed and not self.is_replaced(each):
-                    return each, kind, seed
+                    return each, kind
         return None
 
     def unseeded_branches(

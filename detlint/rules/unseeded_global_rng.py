@@ -416,13 +416,14 @@ class UnseededGlobalRng(Rule):
         if found is not None:
             draw, kind, seed = found
             verb = "draws first weights" if kind == "builds" else "draws"
+            usual = program.happens_by_default(draw)
             yield program.finding(
                 cls,
                 draw,
                 f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
                 f"{program.shown(seed)} seeds it; seed at the start of {program.title}",
                 f"seed at the start of {program.title}",
-                confidence=sure,
+                confidence=sure if usual else Confidence.POSSIBLE,
             )
 
     @classmethod
