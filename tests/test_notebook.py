@@ -392,6 +392,33 @@ def test_cells_that_share_state_depend_on_the_order(cells: tuple[str, ...]) -> N
     assert found.confidence is Confidence.CERTAIN
 
 
+TRAINED = (
+    "import numpy as np, torch\nnet = torch.nn.Linear(1, 1)",
+    "net(torch.ones(1)).backward()",
+)
+PRINTED = ("print(net.weight.grad)", "np.savetxt('w', net.weight.detach().numpy())")
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts", "sure"),
+    [
+        ((*TRAINED, *PRINTED), (1, 2, 25, 16), Confidence.POSSIBLE),
+        ((*TRAINED, *PRINTED), (1, 7, 3, 4), Confidence.CERTAIN),
+        ((*TRAINED, *PRINTED), (3, 2, 25, 16), Confidence.CERTAIN),
+        ((*TRAINED, "g = net.weight.grad", "print(g)"), (1, 2, 25, 16), Confidence.CERTAIN),
+        ((*TRAINED, "print(net(torch.ones(1)))", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
+        ((*TRAINED, "net.weight.zero_()", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
+        ((*TRAINED, "print(torch.rand(2))", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
+    ],
+)
+def test_cells_that_only_show_something_may_run_again(
+    cells: tuple[str, ...], counts: tuple[int, ...], sure: Confidence
+) -> None:
+    document = notebook(*map(shown, cells, counts))
+    found = lint(document, "DET208", bar=Confidence.POSSIBLE)
+    assert [each.confidence for each in found] == [sure]
+
+
 # Suppressions
 
 

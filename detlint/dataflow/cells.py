@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.lowering import BUDGET
 from detlint.dataflow.unit import Unit, asked
-from detlint.models import names
+from detlint.models import names, randomness
 from detlint.models.cells import GIVEN, is_plain, only_drives
 
 if TYPE_CHECKING:
@@ -35,12 +35,18 @@ _MADE = frozenset(
 _TEXTS = frozenset(("format", "text"))
 
 
-def order_matters(notebook: Notebook) -> bool:
-    """Whether it does, for all that one can see: also where a cell does not parse."""
+def order_matters(notebook: Notebook, *, back: bool = False) -> bool:
+    """Whether it does, for all that one can see: also where a cell does not parse. Where the cells
+    were run in another order, going ``back``, it does not if only cells that show something were."""
     if notebook.broken:
         return True
+
+    def matters(unit: Unit) -> bool:
+        cells = _Cells(notebook, unit)
+        return cells.depend() and not (back and cells.ascend_but_for_shows())
+
     with closing(Unit(notebook)) as opened:
-        return asked(opened, lambda unit: _Cells(notebook, unit).depend(), failed=True)
+        return asked(opened, matters, failed=True)
 
 
 class _Cells:
@@ -61,6 +67,33 @@ class _Cells:
             return True  # `%run train.py` binds names of its own
         computing = {self._cell(each) for each in ops if self._computes(each)}
         return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared(ops))
+
+    def ascend_but_for_shows(self) -> bool:
+        """Whether no cell ran before one above it but where both only show something. Raises
+        UnparsedError."""
+        ops = list(self._ops())
+        busy = {maker for _, maker in self._shared(ops)}
+        busy |= {self._cell(each) for each in ops if not self._only_shows(each)}
+        latest = {True: 0, False: 0}  # of those that only show something, and of the others
+        for number, (cell, _, _) in enumerate(self._notebook.cells, start=1):
+            shows, count = number not in busy, cell.execution
+            if count is not None:
+                if count <= (latest[False] if shows else max(latest.values())):
+                    return False
+                latest[shows] = max(latest[shows], count)
+        return True
+
+    def _only_shows(self, op: Op) -> bool:
+        """Whether an operation leaves what other cells have as it is, and draws and trains
+        nothing: ``np.savetxt(path, model.weight.numpy())``."""
+        if op.code in _CHANGING and op.args:
+            return self._is_plain(op) or not self._is_of_another(op.args[0], op)
+        if op.code != "call" or self._is_plain(op):
+            return True
+        called = self._unit.values.called(op)
+        if any(map(randomness.draws, called)) or names.trains(word_of(op)):
+            return False
+        return op.args[0].code == "attr" and (bool(called) or not op.is_dropped)
 
     def _ops(self) -> Iterator[Op]:
         for function in self._unit.functions_at(each.start for each in self._unit.pieces):

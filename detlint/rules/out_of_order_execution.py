@@ -28,6 +28,7 @@ class OutOfOrderExecution(Rule):
       have none, since they were cleared
     - no cell computes, trains or writes with what another cell holds: they set paths, download, run
       programs by `!python train.py`, or show what is there
+    - only cells ran out of order that show or save something, of which no other cell reads anything
 
     Not reported:
     - a notebook that has saved nothing, and cells without text
@@ -62,6 +63,7 @@ class OutOfOrderExecution(Rule):
                     cell,
                     f"execution count [{count}] {stands}: the cells were not run from the first to "
                     "the last, so the saved results come from another order",
+                    back=True,
                 )
                 return
             latest = count
@@ -79,9 +81,9 @@ class OutOfOrderExecution(Rule):
                 sure=bool(wide and told),
             )
 
-    def _report(self, cell: Cell, what: str, *, sure: bool = True) -> None:
+    def _report(self, cell: Cell, what: str, *, sure: bool = True, back: bool = False) -> None:
         notebook = self.document.notebook
-        sure = sure and (notebook is None or order_matters(notebook))
+        sure = sure and (notebook is None or order_matters(notebook, back=back))
         source = self.document.source
         lines = source.written[cell.start : cell.end].split("\n")
         first = next(line for line in lines if line.strip())
