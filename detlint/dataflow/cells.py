@@ -36,8 +36,8 @@ _TEXTS = frozenset(("format", "text"))
 
 
 def order_matters(notebook: Notebook, *, back: bool = False) -> bool:
-    """Whether it does, for all that one can see: also where a cell does not parse. Where the cells
-    were run in another order, going ``back``, it does not if only cells that show something were."""
+    """Whether it does, for all that one can see: also where a cell does not parse. Of cells that
+    ran out of order (``back``), it does not where these only show something."""
     if notebook.broken:
         return True
 
@@ -60,18 +60,18 @@ class _Cells:
 
     def depend(self) -> bool:
         """Whether one depends on another. Raises UnparsedError."""
-        ops = list(self._ops())
-        if len(ops) > BUDGET:
-            return True  # a function may have been cut
-        if not all(only_drives(each.name) for each in self._notebook.magics):
-            return True  # `%run train.py` binds names of its own
+        ops = self._seen()
+        if ops is None:
+            return True
         computing = {self._cell(each) for each in ops if self._computes(each)}
         return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared(ops))
 
     def ascend_but_for_shows(self) -> bool:
         """Whether no cell ran before one above it but where both only show something. Raises
         UnparsedError."""
-        ops = list(self._ops())
+        ops = self._seen()
+        if ops is None:
+            return False
         busy = {maker for _, maker in self._shared(ops)}
         busy |= {self._cell(each) for each in ops if not self._only_shows(each)}
         latest = {True: 0, False: 0}  # of those that only show something, and of the others
@@ -94,6 +94,13 @@ class _Cells:
         if any(map(randomness.draws, called)) or names.trains(word_of(op)):
             return False
         return op.args[0].code == "attr" and (bool(called) or not op.is_dropped)
+
+    def _seen(self) -> list[Op] | None:
+        """All operations; None where a function may have been cut, or `%run train.py` binds names
+        of its own."""
+        drives = all(only_drives(each.name) for each in self._notebook.magics)
+        ops = list(self._ops()) if drives else None
+        return ops if ops is None or len(ops) <= BUDGET else None
 
     def _ops(self) -> Iterator[Op]:
         for function in self._unit.functions_at(each.start for each in self._unit.pieces):

@@ -27,8 +27,8 @@ class OutOfOrderExecution(Rule):
     - no more numbers are missing than cells stand above, which may have run again; or most cells
       have none, since they were cleared
     - no cell computes, trains or writes with what another cell holds: they set paths, download, run
-      programs by `!python train.py`, or show what is there
-    - only cells ran out of order that show or save something, of which no other cell reads anything
+      programs by `!python train.py`, or show what is there. Or only cells that show something ran
+      out of order
 
     Not reported:
     - a notebook that has saved nothing, and cells without text
