@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -211,6 +212,10 @@ def _called(name: str) -> object:
     graph = nx.gnp_random_graph(60, 0.2, seed=1)
     calls: dict[str, Callable[[], Any]] = {
         "scipy.cluster.kmeans2": lambda: scipy.cluster.vq.kmeans2(x, 3, missing="warn")[0],
+        "scipy.cluster.kmeans": lambda: scipy.cluster.vq.kmeans(x, 3, iter=1)[0],
+        "scipy.linalg.clarkson_woodruff_transform": lambda: (
+            scipy.linalg.clarkson_woodruff_transform(x, 5)
+        ),
         "scipy.optimize.basinhopping": lambda: (
             scipy.optimize.basinhopping(
                 lambda y: _squares(y) + np.sin(9 * y).sum(), [1.0, 1.0], niter=2
@@ -222,8 +227,43 @@ def _called(name: str) -> object:
         "scipy.optimize.dual_annealing": lambda: (
             scipy.optimize.dual_annealing(_squares, limits, maxiter=2, no_local_search=True).x
         ),
+        "scipy.sparse.eigs": lambda: scipy.sparse.linalg.eigs(x @ x.T, 2)[1],
+        "scipy.sparse.eigsh": lambda: scipy.sparse.linalg.eigsh(x @ x.T, 2)[1],
+        "scipy.sparse.rand": lambda: scipy.sparse.rand(9, 9, 0.3).toarray(),
+        "scipy.sparse.random": lambda: scipy.sparse.random(9, 9, 0.3).toarray(),
+        "scipy.sparse.random_array": lambda: scipy.sparse.random_array(
+            (9, 9), density=0.3
+        ).toarray(),
+        "scipy.sparse.svds": lambda: scipy.sparse.linalg.svds(x @ x.T, 1)[0],
+        "scipy.stats.Halton": lambda: scipy.stats.qmc.Halton(2).random(4),
+        "scipy.stats.LatinHypercube": lambda: scipy.stats.qmc.LatinHypercube(2).random(4),
+        "scipy.stats.MultinomialQMC": lambda: scipy.stats.qmc.MultinomialQMC([0.2] * 5, 90).random(
+            4
+        ),
+        "scipy.stats.MultivariateNormalQMC": lambda: scipy.stats.qmc.MultivariateNormalQMC(
+            [0, 0]
+        ).random(4),
+        "scipy.stats.PoissonDisk": lambda: scipy.stats.qmc.PoissonDisk(2).random(4),
+        "scipy.stats.Sobol": lambda: scipy.stats.qmc.Sobol(2).random(4),
         "scipy.stats.bootstrap": lambda: (
             scipy.stats.bootstrap((x[:, 0],), np.mean, n_resamples=50).standard_error
+        ),
+        "scipy.stats.dunnett": lambda: (
+            scipy.stats.dunnett(x[:, 0], x[:20, 1], control=x[30:, 1]).pvalue
+        ),
+        "scipy.stats.goodness_of_fit": lambda: (
+            scipy.stats.goodness_of_fit(scipy.stats.norm, x[:, 0], n_mc_samples=9).null_distribution
+        ),
+        "scipy.stats.multiscale_graphcorr": lambda: scipy.stats.multiscale_graphcorr(
+            x[:20], x[20:40], reps=9
+        ).mgc_dict["null_dist"],
+        "scipy.stats.permutation_test": lambda: (
+            scipy.stats.permutation_test(
+                (x[:, 0], x[:, 1]), lambda a, b: a.mean() - b.mean(), n_resamples=9
+            ).null_distribution
+        ),
+        "scipy.stats.sobol_indices": lambda: (
+            scipy.stats.sobol_indices(func=sum, n=16, dists=[scipy.stats.uniform()] * 2).first_order
         ),
         "networkx.double_edge_swap": lambda: nx.double_edge_swap(graph.copy(), 9, 900).edges,
         "networkx.louvain_communities": lambda: [
@@ -240,25 +280,47 @@ def _called(name: str) -> object:
         "networkx.gnm_random_graph": lambda: nx.gnm_random_graph(20, 40).edges,
     }
     made = calls.get(name, lambda: getattr(nx, name.partition(".")[2])(20, 0.3).edges)()
-    return sorted(map(str, made)) if name.startswith("networkx.") else str(np.asarray(made))
+    return (
+        sorted(map(str, made)) if name.startswith("networkx.") else str(np.asarray(made).tolist())
+    )
 
 
-@pytest.mark.parametrize("name", [x for x in drawings() if x.startswith(("scipy.", "networkx."))])
-def test_rows_of_scipy_and_networkx_draw_as_they_say(name: str) -> None:
-    def run(numpy_seed: int, python_seed: int) -> str:
-        np.random.seed(numpy_seed)
-        random.seed(python_seed)
-        return str(_called(name))
+OF_BOTH = [name for name in drawings() if name.startswith(("scipy.", "networkx."))]
 
+
+def _drawn(name: str, numpy_seed: int, python_seed: int) -> str:
+    """What a row gives after the global generators are seeded."""
+    np.random.seed(numpy_seed)
+    random.seed(python_seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        by_numpy = {run(seed, 0) for seed in (1, 2, 3)}
-        by_python = {run(0, seed) for seed in (1, 2, 3)}
-    drawn, still = (
-        (by_numpy, by_python) if drawings()[name].source == "numpy" else (by_python, by_numpy)
-    )
-    assert len(drawn) > 1
-    assert len(still) == 1
+        return str(_called(name))
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+def test_rows_of_scipy_and_networkx_draw_as_they_say(name: str) -> None:
+    by_numpy = {_drawn(name, seed, 0) for seed in (1, 2, 3)}
+    by_python = {_drawn(name, 0, seed) for seed in (1, 2, 3)}
+    again = {_drawn(name, 0, 0) for _ in range(3)}
+    differ = {
+        source
+        for source, found in (("numpy", by_numpy), ("random", by_python), ("system", again))
+        if len(found) > 1
+    }
+    source = drawings()[name].source
+    assert differ == ({"numpy", "random", "system"} if source == "system" else {source})
+
+
+@pytest.mark.parametrize("name", [x for x in OF_BOTH if "rng" in drawings()[x].parameters])
+def test_none_as_rng_asks_the_system(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scipy = pytest.importorskip("scipy")
+    inner = (scipy.cluster.vq, scipy.linalg, scipy.optimize, scipy.sparse, scipy.sparse.linalg)
+    word = name.rpartition(".")[2]
+    module = next(x for x in (*inner, scipy.stats.qmc, scipy.stats) if hasattr(x, word))
+    function = getattr(module, word)
+    for seed, differs in ((None, True), (1, False)):
+        monkeypatch.setattr(module, word, functools.partial(function, rng=seed))
+        assert (len({_drawn(name, 0, 0) for _ in range(3)}) > 1) is differs
 
 
 def test_rows_are_found_by_private_names_of_their_package() -> None:

@@ -11,7 +11,8 @@ Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, bayesian-optimization
 3.4, implicit 0.7, surprise 1.1, python-louvain 0.16 and LIME 0.2 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
-it took NumPy's.
+it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
+such a one as well.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from typing import NamedTuple
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed|rng             the parameter has that name, or in other releases another
 #   from random             it draws from Python's global generator and not from NumPy's; from
-#                           ``system``: it differs whatever is seeded, as threads decide as well
+#                           ``system``: the operating system seeds it; from ``threads``: it
+#                           differs whatever is seeded, as threads decide as well
 _TABLE = """
 sklearn.cluster.BisectingKMeans 1.1 while init=k-means++|random
 sklearn.cluster.KMeans while init=k-means++|random
@@ -207,11 +209,30 @@ networkx.random_geometric_graph by seed from random at 5
 networkx.random_regular_graph by seed from random at 2
 networkx.stochastic_block_model by seed from random at 3
 networkx.watts_strogatz_graph by seed from random at 3
+scipy.cluster.kmeans by seed|rng if k_or_guess@1=some
 scipy.cluster.kmeans2 by seed|rng while minit=random|points|++
-scipy.optimize.basinhopping by seed|rng
-scipy.optimize.differential_evolution by seed|rng
-scipy.optimize.dual_annealing by seed|rng
+scipy.linalg.clarkson_woodruff_transform by seed|rng at 2
+scipy.optimize.basinhopping by seed|rng at 12
+scipy.optimize.differential_evolution by seed|rng at 9
+scipy.optimize.dual_annealing by seed|rng at 10
+scipy.sparse.eigs 1.17 by rng from system while v0@5=None return_eigenvectors@9=True
+scipy.sparse.eigsh 1.17 by rng from system while v0@5=None return_eigenvectors@9=True
+scipy.sparse.rand by random_state|rng at 5
+scipy.sparse.random by random_state|rng at 5
+scipy.sparse.random_array 1.12 by random_state|rng
+scipy.sparse.svds by random_state|rng from system at 9 while v0@5=None
+scipy.stats.Halton by seed|rng from system while scramble=True
+scipy.stats.LatinHypercube by seed|rng from system
+scipy.stats.MultinomialQMC by seed|rng from system while engine=None
+scipy.stats.MultivariateNormalQMC by seed|rng from system while engine=None
+scipy.stats.PoissonDisk by seed|rng from system
+scipy.stats.Sobol by seed|rng from system while scramble=True
 scipy.stats.bootstrap by random_state|rng
+scipy.stats.dunnett by random_state|rng from system
+scipy.stats.goodness_of_fit by random_state|rng
+scipy.stats.multiscale_graphcorr at 6
+scipy.stats.permutation_test by random_state|rng
+scipy.stats.sobol_indices by random_state|rng from system
 skimage.measure.ransac by rng|random_state|seed from system at 10
 skimage.util.random_noise by rng|seed from system at 2
 skopt.BayesSearchCV
@@ -230,11 +251,35 @@ keras_tuner.HyperbandOracle by seed from random
 keras_tuner.RandomSearch by seed from random
 keras_tuner.RandomSearchOracle by seed from random
 openTSNE.TSNE
-pacmap.PaCMAP from system
-phate.PHATE from system
+pacmap.PaCMAP from threads
+phate.PHATE from threads
 trimesh.sample.sample_surface by seed from system at 4
 trimesh.sample.sample_surface_even by seed from system at 3
-umap.UMAP from system
+umap.UMAP from threads
+optuna.create_study by sampler from system
+optuna.BruteForceSampler by seed from system at 0
+optuna.CmaEsSampler by seed from system
+optuna.GPSampler by seed from system
+optuna.NSGAIIISampler by seed from system
+optuna.NSGAIISampler by seed from system
+optuna.QMCSampler by seed from system
+optuna.RandomSampler by seed from system at 0
+optuna.TPESampler by seed from system
+hyperopt.fmin by rstate from system
+ray.HyperOptSearch by random_state_seed from system
+sb3_contrib.ARS by seed from system
+sb3_contrib.CrossQ by seed from system
+sb3_contrib.MaskablePPO by seed from system
+sb3_contrib.QRDQN by seed from system
+sb3_contrib.RecurrentPPO by seed from system
+sb3_contrib.TQC by seed from system
+sb3_contrib.TRPO by seed from system
+stable_baselines3.A2C by seed from system
+stable_baselines3.DDPG by seed from system
+stable_baselines3.DQN by seed from system
+stable_baselines3.PPO by seed from system
+stable_baselines3.SAC by seed from system
+stable_baselines3.TD3 by seed from system
 """
 
 # What calls a function that it is given first, or by this name.
@@ -274,7 +319,7 @@ class Drawing(NamedTuple):
     keeps: dict[str, frozenset[str]]
     position: int | None
     parameters: tuple[str, ...]  # its name, and those of other releases
-    source: str  # "numpy", "random", "system"
+    source: str  # "numpy", "random", "system", "threads"
 
     @property
     def parameter(self) -> str:

@@ -251,34 +251,6 @@ SPACES = frozenset(
 )
 # What seeds an environment and no space of it.
 SEEDING_ENVIRONMENTS = frozenset(("make", "make_vec", "reset", "seed"))
-# Functions of other libraries that draw from the operating system unless they are given a seed,
-# with the parameter for it and its place (optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9, and
-# HyperOptSearch of Ray 2.9).
-DRAWING_FROM_SYSTEM: dict[str, tuple[str, int | None]] = {
-    "optuna.create_study": ("sampler", None),
-    "optuna.study.create_study": ("sampler", None),
-    **{
-        f"optuna.samplers.{name}": ("seed", place)
-        for name, place in (
-            *(("BruteForceSampler", 0), ("CmaEsSampler", None), ("GPSampler", None)),
-            *(("NSGAIIISampler", None), ("NSGAIISampler", None), ("QMCSampler", None)),
-            *(("RandomSampler", 0), ("TPESampler", None)),
-        )
-    },
-    "hyperopt.fmin": ("rstate", None),
-    **{
-        f"ray.tune.{module}.HyperOptSearch": ("random_state_seed", None)
-        for module in ("search.hyperopt", "suggest.hyperopt")
-    },
-    **{
-        f"stable_baselines3.{name}": ("seed", None)
-        for name in ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
-    },
-    **{
-        f"sb3_contrib.{name}": ("seed", None)
-        for name in ("ARS", "CrossQ", "MaskablePPO", "QRDQN", "RecurrentPPO", "TQC", "TRPO")
-    },
-}
 # Calls that put back the state of a generator, and those that read it.
 RESTORING = {
     "random.setstate": "random",

@@ -18,7 +18,7 @@ from detlint.dataflow.slices import behind
 from detlint.models import estimators
 from detlint.models.loading import SAMPLE, SHUFFLES
 from detlint.models.names import means_seed
-from detlint.models.randomness import DRAWING_FROM_SYSTEM, DRAWS_IN_QUERY, QUERYING, SELECTS
+from detlint.models.randomness import DRAWS, DRAWS_IN_QUERY, QUERYING, SELECTS
 from detlint.models.roles import LEARNING
 from detlint.rule import Confidence, Example, Rule
 
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 _SOURCES = {
     "numpy": "draws from NumPy's global generator, ",
     "random": "draws from Python's global generator, ",
-    "system": "gives something else in each run, whatever else is seeded",
+    "system": "is seeded by the operating system, whatever else is seeded",
+    "threads": "gives something else in each run, whatever else is seeded",
 }
+_GLOBAL = ("numpy", "random")
 _UNSEEDED = "which this file does not seed"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
-_SYSTEM = "is seeded by the operating system, whatever else is seeded"
 
 # Parameters that take more than a seed: what is done without one, and what to pass.
 _OWN = {
@@ -48,13 +49,14 @@ _OWN = {
         "optuna.samplers.TPESampler(seed=seed)",
     ),
 }
+_RNG = "rng"
 _METHODS = frozenset((SAMPLE, *SHUFFLES))
-_OF_SYSTEM = tuple(sorted({name.rpartition(".")[2] for name in DRAWING_FROM_SYSTEM}))
+# Words that other libraries have as well.
+_COMMON = frozenset(name.rpartition(".")[2] for name in DRAWS)
 _QUERIES = ("RANDOM()", "random()", "RAND()", "rand()", "NEWID()")
 _OF_DATA = frozenset((*LEARNING, "datasets", "numpy", "pandas", "polars"))
 _MOST = 50  # operations behind a query
 _OWN_NAME = re.compile(r"\bself\.(\w+)")
-_LIBRARIES = ("optuna", "hyperopt", "ray", "stable_baselines3", "sb3_contrib")
 
 
 class MissingRandomState(Rule):
@@ -67,7 +69,9 @@ class MissingRandomState(Rule):
     - estimators and splitters of scikit-learn and imbalanced-learn that draw, without
       `random_state`; those of umap-learn, openTSNE, PaCMAP and PHATE; surfaces that trimesh samples
     - a score that draws and that scikit-learn calls: `SelectKBest(mutual_info_classif)`
-    - stochastic optimizers and `bootstrap` of SciPy, random graphs and communities of networkx
+    - stochastic optimizers, `bootstrap` and random matrices of SciPy, its quasi-random engines such
+      as `Sobol`; random graphs and communities of networkx
+    - `eigsh` and `svds` of SciPy without `v0`: since SciPy 1.17, signs of eigenvectors differ
     - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
@@ -98,10 +102,10 @@ class MissingRandomState(Rule):
     code = "DET104"
     summary = "a random choice is given no seed"
     triggers = (
-        *estimators.short_names(),
-        *(f"{each}(" for each in (*_OF_SYSTEM, *sorted(_METHODS), *sorted(QUERYING))),
+        *(f"{each}(" if each in _COMMON else each for each in estimators.short_names()),
+        *(f"{each}(" for each in (*sorted(_METHODS), *sorted(QUERYING))),
     )
-    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
+    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_QUERIES)
     lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
@@ -167,7 +171,7 @@ class MissingRandomState(Rule):
         return any(
             _SOURCES[each] in finding.message
             and program.seed_order.seeds_before(each, path, finding.row)
-            for each in ("numpy", "random")
+            for each in _GLOBAL
         )
 
     @classmethod
@@ -188,13 +192,10 @@ class MissingRandomState(Rule):
         for op in dict.fromkeys(self._calls(offsets)):
             names = self.unit.values.called(op)
             row = next(filter(None, map(self._row, names)), None)
-            own = next(filter(None, map(DRAWING_FROM_SYSTEM.get, names)), None)
             if row is not None:
                 self._check_row(op, row)
             elif any(map(estimators.calls_score, names)):
                 self._check_score(op)
-            elif own is not None:
-                self._check_own(op, *own)
             elif op.args[0].code == "attr" and op.args[0].name in _METHODS and not op.unpacks:
                 self._check_method(op)
             elif word_of(op) in QUERYING and op.args[1:]:
@@ -231,10 +232,18 @@ class MissingRandomState(Rule):
         if not (all(map(_is_missing, given)) and draws(call, row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
-        how = self._how(call, row.source)
-        if how and not (made and self._estimators.seeds(call)):
-            written = call.written(row.parameter, row.position)
-            self._report(call, f"{word_of(call)}()", row.parameter, written, how)
+        keyword = next(filter(call.given, row.parameters), row.parameter)
+        # None as `rng` asks NumPy for a generator (SPEC 7), where a seed that is left out need not.
+        how = self._how(call, "system" if call.given(_RNG) else row.source)
+        if row.source == "system" and row.since:
+            how += f" (since {row.since})"
+        if not how or (made and self._estimators.seeds(call)):
+            return
+        if keyword in _OWN:
+            self._report_own(call, keyword)
+        else:
+            written = call.written(keyword, row.position)
+            self._report(call, f"{word_of(call)}()", keyword, written, how)
 
     def _check_score(self, call: Op) -> None:
         """``SelectKBest(mutual_info_classif)``, which calls that."""
@@ -253,7 +262,7 @@ class MissingRandomState(Rule):
     def _how(self, call: Op, source: str) -> str:
         """How a call draws, of what it is seeded by; "" where the file seeds that."""
         seeding = self.unit.seeding
-        if source == "system":
+        if source not in _GLOBAL:
             return _SOURCES[source]
         if not seeding.seeds(source):
             return f"{_SOURCES[source]}{_UNSEEDED}"
@@ -270,14 +279,8 @@ class MissingRandomState(Rule):
         orders = Orders(self.unit.across)
         return next(orders.uses(call), None) is None and not orders.leaves
 
-    def _check_own(self, call: Op, keyword: str, place: int | None) -> None:
-        """A function that draws from a generator of its own."""
-        given = call.given(keyword, place)
-        if call.unpacks or not _is_missing(given):
-            return
-        if keyword not in _OWN:
-            self._report(call, f"{word_of(call)}()", keyword, call.written(keyword, place), _SYSTEM)
-            return
+    def _report_own(self, call: Op, keyword: str) -> None:
+        """What takes more than a seed."""
         self.report(
             call.node,
             f"{word_of(call)}() has no {keyword}: it {_OWN[keyword][0]}",
@@ -312,7 +315,7 @@ class MissingRandomState(Rule):
     def _check_data_set(self, call: Op) -> None:
         given = [call.given(each) for each in ("seed", "seeds", "generator")]
         streamed = data_sets.draws_from_system(call)
-        how = _SYSTEM if streamed else self._how(call, "numpy")
+        how = self._how(call, "system" if streamed else "numpy")
         if not (all(map(_is_missing, given)) and how):
             return
         ordered = call.given("shuffle", 2) if word_of(call) == "train_test_split" else None

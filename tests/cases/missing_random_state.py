@@ -11,6 +11,7 @@ import numpy as np
 import openTSNE
 import pacmap
 import pandas as pd
+import scipy.sparse.linalg
 import scipy.stats
 import skopt
 import surprise
@@ -24,7 +25,10 @@ from datasets import Dataset, IterableDataset, load_dataset
 from bayes_opt import BayesianOptimization
 from imblearn.over_sampling import SMOTE
 from implicit.als import AlternatingLeastSquares
+from scipy.cluster import vq
 from scipy.optimize import differential_evolution, minimize
+from scipy.sparse.linalg import eigsh
+from scipy.stats import qmc
 from skimage.util import random_noise
 from sklearn import model_selection as ms
 from sklearn.cluster import KMeans, MiniBatchKMeans, k_means
@@ -406,3 +410,18 @@ def graphs(n):
     made = nx.erdos_renyi_graph(n, 0.1)  # DET104
     nx.erdos_renyi_graph(n, 0.1, 0), nx.barabasi_albert_graph(n, 2, seed=0), nx.path_graph(n)
     return nx.community.louvain_communities(made)  # DET104
+
+
+def of_scipy(x, y, matrix, n, start, seed):
+    a = qmc.LatinHypercube(d=2), scipy.stats.qmc.Sobol(2), qmc.Halton(2, rng=None)  # DET104 DET104 DET104
+    b = qmc.Sobol(2, scramble=False), qmc.Halton(2, seed=0), qmc.LatinHypercube(d=2, rng=seed)
+    c = qmc.MultivariateNormalQMC([0, 0]), qmc.MultinomialQMC([0.5, 0.5], n)  # DET104 DET104
+    d = qmc.MultivariateNormalQMC([0, 0], engine=qmc.Sobol(2, seed=0))
+    e = eigsh(matrix, k=8), scipy.sparse.linalg.svds(matrix, 5)  # DET104 DET104
+    f = eigsh(matrix, k=8, v0=start), scipy.sparse.linalg.svds(matrix, 5, random_state=0)
+    g = eigsh(matrix, 1, None, None, "LM", start), eigsh(matrix, 1, return_eigenvectors=False)
+    h = scipy.sparse.random(n, n, 0.1)  # DET104
+    i = scipy.sparse.random(n, n, 0.1, "csr", None, 0), scipy.sparse.random(n, n, rng=0)
+    j = scipy.stats.permutation_test((x, y), np.mean)  # DET104
+    k = vq.kmeans(x, 8), vq.kmeans(x, start)  # DET104
+    return a, b, c, d, e, f, g, h, i, j, k
