@@ -70,3 +70,38 @@ def test_a_training_that_is_there_and_does_not_train(
     assert told(capsys) == []
     project({"run.py": run.replace("video", "absent")})
     assert told(capsys) == [("run.py:1", "nn.Conv2d")]
+
+
+PIPELINE = """\
+import lightning
+import torch
+from torch import nn
+from absent import Pipeline, rows
+
+def main():
+    {}
+
+main()
+"""
+NET = "net = nn.Linear(3, 1); "
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (f"{NET}Pipeline(net, lightning.Trainer(), seed=1).run(rows, task='fit')", True),
+        (f"{NET}line = Pipeline(model=net, seed=1); line.run('fit')", True),
+        (f"{NET}line = Pipeline(model=net); line.run(rows, seed=1, task='fit')", True),
+        (f"torch.manual_seed(1); {NET}Pipeline(model=net, seed=1).run('fit')", False),
+        (f"line = Pipeline(model=net, seed=1); {NET}line.run('fit')", False),
+        (f"{NET}Pipeline(model=net, seed=1).run(rows, task='evaluate')", False),
+        (f"{NET}Pipeline(net, seed=1).set_up('fit')", False),  # of data, as far as that is seen
+    ],
+)
+def test_what_is_told_to_fit_a_model_seeds_too_late(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, *, found: bool
+) -> None:
+    project({"run.py": PIPELINE.format(lines.replace("; ", "\n    "))})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    assert ["draws first weights" in each and "before `" in each for each in told] == [True] * found

@@ -238,6 +238,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),
+        *(f"{quote}{training.FITS_BY_TEXT}{quote}" for quote in "\"'"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
         *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),

@@ -93,6 +93,7 @@ WITHOUT_CUDA = frozenset(("cpu", "mps"))
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # What classes of libraries that train a module of torch are given.
 GIVEN_TO_TRAINERS = words("criterion optimizer optimizer_fn torch_model")
+FITS_BY_TEXT = "fit"  # by which those that were given a model or a trainer are told to train
 # Names of what is fitted and is no network.
 _OTHERS = words(
     """binarizer clf encoder gmm imputer kmeans knn lasso lda le linreg logreg means nmf ohe pca

@@ -91,15 +91,18 @@ class SeedFacts:
         return apart or self._states.is_of_itself(seed, library)
 
     def _hands_seed_on(self, call: Op, called: Sequence[str], word: str) -> bool:
-        """Whether a function of some library takes a seed, with which it may seed everything."""
+        """Whether a function of some library, or what trains by a method, takes a seed, with which
+        it may seed everything."""
+        constant = self._values.constant
+        given = [value for name, value in call.arguments() if name in _SEED]
+        takes = any(constant(each) is not None for each in given)
         if not any(map(randomness.may_seed, called)):
-            return False
+            return takes and not called and self._training.library(call) == "torch"
         if word == "seed":
             return has_seed(call)
         if word.startswith("set_deterministic") and call.args[1:]:  # which is given the options
-            return not isinstance(self._values.constant(call.args[1]), bool)
-        given = (value for name, value in call.arguments() if name in _SEED)
-        return any(self._values.constant(each) is not None for each in given)
+            return not isinstance(constant(call.args[1]), bool)
+        return takes
 
     def _is_seeding_command_line(self, call: Op, word: str) -> bool:
         """Lightning's, which seeds all, unless it is told not to; since release 2.5 with 0, where

@@ -92,6 +92,8 @@ def _parts(module: Op) -> Sequence[Op]:
         function, name = module.function, str(module.name)
         if name == "module":  # of a wrapper
             return module.args
+        if module.args[0].code == "call" and module.args[0].uses == [module]:
+            return module.args  # `resnet50().backbone`, of which the rest is dropped
         unit, owner = function.unit, function.class_name
         kept = unit.stored(owner, name) if module.args[0].is_self and owner in unit.classes else []
         return kept[0].args[1:] if [each.function for each in kept] == [function] else ()

@@ -77,6 +77,8 @@ class Training:
             return self._library_of_trainers
         if method in ("fit", "train") and self._is_given_optimizer(call):
             return "torch"
+        if self._is_told_to_fit(call):
+            return "torch"
         minimizes = method == "minimize" and len(call.args) > 1
         if minimizes or (method == "apply_gradients" and self._applies_gradients(call)):
             return "tensorflow"
@@ -126,6 +128,19 @@ class Training:
             not rows.GIVEN_TO_TRAINERS.isdisjoint(keyword for keyword, _ in made.op.arguments())
             for made in self.made(call.args[0].args[0])
             if made.op.code == "call" and any(map(rows.may_train, made.names))
+        )
+
+    def _is_told_to_fit(self, call: Op) -> bool:
+        """``Pipeline(model=net).run(rows, task="fit")``, of some library, which may also be given a
+        trainer of Lightning."""
+        if not any(value.text == rows.FITS_BY_TEXT for _, value in call.arguments()):
+            return False
+        made = (each for each in self.made(call.args[0].args[0]) if each.op.code == "call")
+        return not rows.OF_TORCH.isdisjoint(self._all_imported) and any(
+            keyword == "model" or any(map(is_trainer, self.classes(given)))
+            for each in made
+            if any(map(rows.may_train, each.names))
+            for keyword, given in each.op.arguments()
         )
 
     def _is_of_rllib(self, call: Op, word: str) -> bool:
