@@ -6,10 +6,8 @@ it. What sorts, counts or looks things up ends the way.
 
 from __future__ import annotations
 
-import ast
 import math
-import re
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -19,20 +17,21 @@ from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
+from detlint.dataflow.orders.kept_orders import KeptOrders
 from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
 from detlint.dataflow.orders.messages import Messages
+from detlint.dataflow.orders.returned_orders import ReturnedOrders
 from detlint.dataflow.orders.tables import Tables
-from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of, surest
+from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure, readers
-from detlint.index.imports import code_imports
 from detlint.journal import ended
 from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import TypeAlias
 
     from detlint.callgraph.other_files import OtherFiles
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
     # A value on the way, and the calls by which its function was entered, to which that returns.
+    _Judge: TypeAlias = Callable[[Op, Op, Flow], Iterator[Use]]
     _Step: TypeAlias = tuple[Op, Flow, tuple[Op, ...]]
 
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
@@ -51,8 +51,6 @@ _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
 )
-# Libraries whose functions yield to a window how far they are.
-_WINDOWS = ("gradio", "streamlit")
 # What a message is made with, of so many operations at most.
 _TOLD_WITH = frozenset(
     (
@@ -95,6 +93,9 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
+        self.kept = KeptOrders(self, others)
+        self.returned = ReturnedOrders(self)
+        self._judge = cache(self._find_judge)
         self.tables = Tables(values, others)
         self.imported = ImportedOrders(self, others, depth) if others is not None else None
         self._others = others
@@ -219,9 +220,14 @@ class Orders:
 
     def at(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """What one operation does with the order of a value that it takes."""
-        judge = getattr(self, f"_in_{use.code}", None)
+        judge = self._judge(use.code)
         if judge is not None:
             yield from judge(use, value, flow)
+
+    def _find_judge(self, code: str) -> _Judge | None:
+        own: _Judge | None = getattr(self, f"_in_{code}", None)
+        parts = (getattr(each, f"in_{code}", None) for each in (self.kept, self.returned))
+        return own or next(filter(None, parts), None)
 
     # What hands an order on
 
@@ -418,83 +424,6 @@ class Orders:
             return list(use.uses) if changes or rounds else None
         return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
-    def _in_store_attr(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        owner, held = use.args
-        name = str(use.name)
-        if held is not value or names.says_little(name):
-            return
-        if owner.is_self:
-            yield from self._in_field(use, name, flow)
-        elif not self._sorted_later(use, name):
-            yield from self.escape(use, f"assigned to {spoken(owner)}.{name}", flow)
-
-    def reads_field(self, stored: Op) -> bool:
-        """Whether the order of a list that is kept in an attribute shows in a method."""
-        found = self._in_store_attr(stored, stored.args[1], PLAIN)
-        return any(not use.assumed for use in found)
-
-    def _sorted_later(self, use: Op, name: str) -> bool:
-        """``found.names = x; found.names.sort()``."""
-        return any(
-            each.code == "change" and each.name == "sort" and each.place > use.place
-            for each in use.args[1].uses
-        ) or any(
-            each.place > use.place and self.sorts(each.args[1], use.args[1])
-            for each in use.function.stores.get(name, ())
-        )
-
-    def _in_field(self, use: Op, name: str, flow: Flow) -> Iterator[Use]:
-        """What the methods of a class do with an attribute."""
-        owner = use.function.class_name
-        if self._sorted_later(use, name):
-            return
-        found = list(self.references.reads_of_field(owner, name))
-        reads = [each for each in found if each.uses and not _only_turned(each)]
-        asked = re.search(rf"getattr\([^()]*[\"']{name}[\"']", self.unit.text) is not None
-        known = bool(reads) or self.references.reads_again(use)
-        open_ = not name.startswith("_") or (not known and self.unit.has_unseen_base(owner))
-        open_ = open_ and not name.startswith("__") and not self._is_unread(name)
-        escapes = (asked or not known) and open_
-        if escapes:
-            yield from self.escape(use, f"assigned to {spoken(use.args[0])}.{name}", flow)
-        for read in (*reads, *self.references.reads_of_objects(owner, name)):
-            yield from self.follow(read, flow)
-        if flow.keyed or not escapes:
-            yield from self._read_elsewhere(use, f"{owner}.{name}", flow)
-
-    def _is_unread(self, name: str) -> bool:
-        """Whether nothing of the project reads an attribute of any object."""
-        if self._others is None or self.references.is_read(name):
-            return False
-        return not self._others.name(self.unit, name)
-
-    def _in_store_global(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        name = str(use.name)
-        if name == "__all__" or names.says_little(name) or value.code == "import":
-            return
-        module = self.unit.module
-        reads = self.references.reads_of_global(name)
-        inside = [each for each in value.uses if each is not use and each.function is module]
-        passing = isinstance(use.node, (ast.For, ast.AsyncFor))  # a loop's own variable
-        escapes = not (reads or inside or passing or self.references.is_for_a_script(name))
-        if escapes:
-            yield from self.escape(use, f"assigned to {name}", flow)
-        if module.bindings.get(name, [value])[-1] is not value and not self.references.stays(
-            name, value
-        ):
-            return  # bound to something else before a function runs
-        for read in reads:
-            yield from self.follow(read, flow)
-        if not passing and (flow.keyed or not escapes):
-            yield from self._read_elsewhere(use, name, flow)
-
-    def _read_elsewhere(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:
-        """What other files do with a variable, or an attribute of a class."""
-        if self.imported is None:
-            self.leaves = True
-        else:
-            yield from self.imported.read(use, part, flow)
-
     # What goes through it
 
     def _in_iter(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -686,96 +615,6 @@ class Orders:
 
     # Where it leaves
 
-    def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
-        """What becomes of an order that a function returns or yields."""
-        function = use.function
-        if function.node is not None and function.word in names.DESCRIBING:
-            return
-        if (
-            self.calls
-            and self.calls[-1].code == "call"
-            and self.values.callee(self.calls[-1]) is function
-        ):
-            call = self.calls.pop()
-            try:
-                yield from self.follow(call, flow)
-            finally:  # who asks may have heard enough
-                self.calls.append(call)
-            return
-        if function.name == "<lambda>":
-            yield from self._in_lambda(function, flow)
-            return
-        if names.says_little(function.word):
-            return
-        calls = self.references.calls_of(function)
-        near = (
-            calls
-            if calls is not None or not flow.keyed
-            else self.references.calls_in_file(function)
-        )
-        # Of a dict, who calls the function may go through the keys.
-        shown = surest(each for call in near or () for each in self.follow(call, flow))
-        if shown is not None:
-            # What the function around returns is for those who call that.
-            at = shown.op if function.outer is not None and shown.op.code == "return" else use
-            how = shown.further("returned") if self.distinct else "returned"
-            yield Use(at, shown.said(how).how, shown.assumed)
-        elif calls is None:
-            yield from self._returned(use, function, flow)
-            if flow.keyed and not (flow.text or flow.grouped):
-                yield from self._called_elsewhere(use, flow)
-
-    def _returned(self, use: Op, function: Function, flow: Flow) -> Iterator[Use]:
-        """What those do who call a function that others may call, too."""
-        shown = self.imported.shown_by_calls(function, flow) if self.imported is not None else None
-        if shown is None or not all(each.is_of_rows for each in shown):
-            yield from self.escape(use, "returned", flow)
-        elif shown:
-            first = surest(shown)
-            assert first is not None  # noqa: S101 - there is one
-            yield Use(use, first.how, first.assumed)
-
-    def is_unused(self, function: Function, flow: Flow = PLAIN) -> bool:
-        """Whether no call in the project has a use for the order of what a function returns."""
-        return self.imported is not None and self.imported.shown_by_calls(function, flow) == []
-
-    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
-        """What other files do with what a function returns."""
-        if self.imported is None:
-            self.leaves = True
-        else:
-            yield from self.imported.returned(use, flow)
-
-    _in_return = in_return
-
-    def _in_lambda(self, function: Function, flow: Flow) -> Iterator[Use]:
-        """What is made of what each call of it gives."""
-        outer = function.outer
-        for each in outer.everything() if outer is not None else ():
-            for op in each.ops:
-                if op.code == "call" and self.values.callee(op) is function:
-                    yield from self.follow(op, flow)
-
-    def yielded(self, op: Op, flow: Flow) -> Iterator[Use]:
-        """The uses of what a generator yields in an order."""
-        given = op.args[0] if op.args else op
-        yield from (
-            self._in_yield(op, given, flow)
-            if op.code == "yield"
-            else self._in_return(op, given, flow)
-        )
-
-    def _in_yield(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        text = flow.text or lattice.are(self.values.types(value), "str")
-        whole = self.unit.text
-        shown = text and any(x in whole and code_imports(whole, x) for x in _WINDOWS)
-        for each in self.in_return(use, value, flow):
-            yield each._replace(assumed=each.assumed or shown)
-
-    def _in_yield_from(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        for each in self.in_return(use, value, flow):
-            yield each._replace(how="yielded") if each.how == "returned" else each
-
     def escape(self, op: Op, how: str, flow: Flow) -> Iterator[Use]:
         """A use out of sight, which looks a dict up by its keys."""
         if flow.text or not flow.keyed:
@@ -888,13 +727,6 @@ class Orders:
         if word == "index":
             return self.given.finds_only(call, value)
         return word in containers.EXTREMES and len(call.args) == 1
-
-
-def _only_turned(read: Op) -> bool:
-    """``self.names.reverse()``, which is no reading."""
-    return all(
-        (use.code == "attr" and use.name == "reverse") or use.code == "change" for use in read.uses
-    ) and all(use.name == "reverse" for use in read.uses)
 
 
 def _is_part(use: Op) -> bool:

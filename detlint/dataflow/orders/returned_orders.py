@@ -1,0 +1,119 @@
+"""What becomes of an order that a function returns or yields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detlint.dataflow import lattice
+from detlint.dataflow.orders.use import PLAIN, Use, surest
+from detlint.index.imports import code_imports
+from detlint.models import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.orders.order import Orders
+    from detlint.dataflow.orders.use import Flow
+
+# Libraries whose functions yield to a window how far they are.
+_WINDOWS = ("gradio", "streamlit")
+
+
+class ReturnedOrders:
+    """Follows it to whoever calls the function, in the file and in others."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+
+    def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
+        """What becomes of an order that a function returns or yields."""
+        function, orders = use.function, self._orders
+        if function.node is not None and function.word in names.DESCRIBING:
+            return
+        entered = orders.calls[-1] if orders.calls else None
+        if (
+            entered is not None
+            and entered.code == "call"
+            and orders.values.callee(entered) is function
+        ):
+            orders.calls.pop()
+            try:
+                yield from orders.follow(entered, flow)
+            finally:  # who asks may have heard enough
+                orders.calls.append(entered)
+        elif function.name == "<lambda>":
+            yield from self._in_lambda(function, flow)
+        elif not names.says_little(function.word):
+            yield from self._given_to_callers(use, flow)
+
+    def _given_to_callers(self, use: Op, flow: Flow) -> Iterator[Use]:
+        function, orders = use.function, self._orders
+        calls = orders.references.calls_of(function)
+        # Of a dict, who calls the function may go through the keys.
+        near = calls or (
+            orders.references.calls_in_file(function) if calls is None and flow.keyed else ()
+        )
+        shown = surest(each for call in near for each in orders.follow(call, flow))
+        if shown is not None:
+            # What the function around returns is for those who call that.
+            at = shown.op if function.outer is not None and shown.op.code == "return" else use
+            how = shown.further("returned") if orders.distinct else "returned"
+            yield Use(at, shown.said(how).how, shown.assumed)
+        elif calls is None:
+            yield from self._returned(use, function, flow)
+            if flow.keyed and not (flow.text or flow.grouped):
+                yield from self._called_elsewhere(use, flow)
+
+    def _returned(self, use: Op, function: Function, flow: Flow) -> Iterator[Use]:
+        """What those do who call a function that others may call, too."""
+        shown = self._shown_by_calls(function, flow)
+        if shown is None or not all(each.is_of_rows for each in shown):
+            yield from self._orders.escape(use, "returned", flow)
+        elif shown:
+            first = surest(shown)
+            assert first is not None  # noqa: S101 - there is one
+            yield Use(use, first.how, first.assumed)
+
+    def is_unused(self, function: Function, flow: Flow = PLAIN) -> bool:
+        """Whether no call in the project has a use for the order of what a function returns."""
+        return self._shown_by_calls(function, flow) == []
+
+    def _shown_by_calls(self, function: Function, flow: Flow) -> list[Use] | None:
+        imported = self._orders.imported
+        return imported.shown_by_calls(function, flow) if imported is not None else None
+
+    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
+        """What other files do with what a function returns."""
+        if self._orders.imported is None:
+            self._orders.leaves = True
+        else:
+            yield from self._orders.imported.returned(use, flow)
+
+    def _in_lambda(self, function: Function, flow: Flow) -> Iterator[Use]:
+        """What is made of what each call of it gives."""
+        outer = function.outer
+        for each in outer.everything() if outer is not None else ():
+            for op in each.ops:
+                if op.code == "call" and self._orders.values.callee(op) is function:
+                    yield from self._orders.follow(op, flow)
+
+    def yielded(self, op: Op, flow: Flow) -> Iterator[Use]:
+        """The uses of what a generator yields in an order."""
+        given = op.args[0] if op.args else op
+        yield from (
+            self.in_yield(op, given, flow)
+            if op.code == "yield"
+            else self.in_return(op, given, flow)
+        )
+
+    def in_yield(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        text = flow.text or lattice.are(self._orders.values.types(value), "str")
+        whole = self._orders.unit.text
+        shown = text and any(x in whole and code_imports(whole, x) for x in _WINDOWS)
+        for each in self.in_return(use, value, flow):
+            yield each._replace(assumed=each.assumed or shown)
+
+    def in_yield_from(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
+        for each in self.in_return(use, value, flow):
+            yield each._replace(how="yielded") if each.how == "returned" else each
