@@ -22,7 +22,7 @@ pytest.importorskip("pygls", reason="the extra `server` is not installed")
 from lsp_client import Editor, edited, run
 from lsprotocol import types as lsp
 
-LEAK = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
+LEAK = "import torch\n\ntorch.use_deterministic_algorithms(False)\n"
 
 
 @pytest.fixture
@@ -37,16 +37,16 @@ def test_findings_are_shown_as_one_types(folder: Path) -> None:
         editor.open("train.py", "import torch\n\n")
         await editor.version("train.py", 1)
         assert editor.codes("train.py") == []
-        editor.type("train.py", 2, "torch.backends.cudnn.benchmark = True\n", 1, 0)
+        editor.type("train.py", 2, "torch.use_deterministic_algorithms(False)\n", 1, 0)
         await editor.version("train.py", 2)
         (found,) = editor.now(editor.uri("train.py"))
-        assert found.range == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 37))
-        assert (found.code, found.source) == ("DET301", "detlint")
+        assert found.range == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 41))
+        assert (found.code, found.source) == ("DET303", "detlint")
         assert found.severity == lsp.DiagnosticSeverity.Error
         assert found.code_description
-        assert found.code_description.href.endswith("#det301-cudnn-benchmark")
-        assert found.message.startswith("torch.backends.cudnn.benchmark = True")
-        editor.type("train.py", 3, "False", 1, 33, 1, 37)
+        assert found.code_description.href.endswith("#det303-deterministic-algorithms-off")
+        assert found.message.startswith("torch.use_deterministic_algorithms(False)")
+        editor.type("train.py", 3, "True", 1, 35, 1, 40)
         await editor.version("train.py", 3)
         assert editor.codes("train.py") == []
         editor.type("train.py", 4, LEAK)
@@ -59,7 +59,7 @@ def test_findings_are_shown_as_one_types(folder: Path) -> None:
 
 
 def test_positions_count_in_units_of_utf16(folder: Path) -> None:
-    text = 'import torch\nx = "𝔘é\f\u2028"; torch.backends.cudnn.benchmark = True  # 𝔘\n'
+    text = 'import torch\nx = "𝔘é\f\u2028"; torch.use_deterministic_algorithms(False)  # 𝔘\n'
 
     async def test(editor: Editor) -> None:
         result = await editor.start()
@@ -67,7 +67,7 @@ def test_positions_count_in_units_of_utf16(folder: Path) -> None:
         editor.open("train.py", text)
         await editor.version("train.py", 1)
         (found,) = editor.now(editor.uri("train.py"))
-        assert found.range == lsp.Range(lsp.Position(1, 13), lsp.Position(1, 50))
+        assert found.range == lsp.Range(lsp.Position(1, 13), lsp.Position(1, 54))
         # Typed behind the letter that is two of them.
         editor.type("train.py", 2, "xx", 1, 7)
         await editor.version("train.py", 2)
@@ -76,17 +76,17 @@ def test_positions_count_in_units_of_utf16(folder: Path) -> None:
         fix, ignore = await editor.actions("train.py", 1, "quickfix")
         assert fix.edit
         (edit,) = (fix.edit.changes or {})[editor.uri("train.py")]
-        assert edit.range.end == lsp.Position(1, 52)
+        assert edit.range.end == lsp.Position(1, 55)
         assert ignore.edit
         (edit,) = (ignore.edit.changes or {})[editor.uri("train.py")]
-        assert edit.range.start == lsp.Position(1, 58)
+        assert edit.range.start == lsp.Position(1, 62)
 
     run(test, folder)
 
 
 @pytest.mark.parametrize(("unit", "column"), [("utf-8", 18), ("utf-32", 12), ("utf-16", 13)])
 def test_a_client_may_count_otherwise(folder: Path, unit: str, column: int) -> None:
-    text = 'import torch\nx = "𝔘é\f\u2028"; torch.backends.cudnn.benchmark = True\n'
+    text = 'import torch\nx = "𝔘é\f\u2028"; torch.use_deterministic_algorithms(False)\n'
 
     async def test(editor: Editor) -> None:
         result = await editor.start(units=[unit])
@@ -107,18 +107,18 @@ def test_fixes_and_comments_are_offered(folder: Path) -> None:
         await editor.version("train.py", 1)
         assert await editor.actions("train.py", 0, "quickfix") == []
         fix, ignore = await editor.actions("train.py", 2, "quickfix")
-        assert (fix.title, fix.is_preferred) == ("Fix DET301 cudnn-benchmark", True)
-        assert [each.code for each in fix.diagnostics or ()] == ["DET301"]
-        assert edited(LEAK, fix, uri).endswith("benchmark = False\n")
-        assert ignore.title == "Ignore DET301 here"
-        assert edited(LEAK, ignore, uri).endswith("True  # detlint: ignore[DET301]\n")
+        assert (fix.title, fix.is_preferred) == ("Fix DET303 deterministic-algorithms-off", True)
+        assert [each.code for each in fix.diagnostics or ()] == ["DET303"]
+        assert edited(LEAK, fix, uri).endswith("algorithms(True)\n")
+        assert ignore.title == "Ignore DET303 here"
+        assert edited(LEAK, ignore, uri).endswith("False)  # detlint: ignore[DET303]\n")
         (every,) = await editor.actions("train.py", 0, "source.fixAll")
         assert every.kind == "source.fixAll.detlint"
         assert edited(LEAK, every, uri) == edited(LEAK, fix, uri)
         editor.type("train.py", 2, edited(LEAK, ignore, uri))
         await editor.version("train.py", 2)
         assert editor.codes("train.py") == []
-        editor.type("train.py", 3, "x = 1  # detlint: ignore[DET301]\n")
+        editor.type("train.py", 3, "x = 1  # detlint: ignore[DET303]\n")
         await editor.version("train.py", 3)
         (unused,) = editor.now(uri)
         assert unused.code == "DET001"
@@ -148,7 +148,7 @@ def test_the_page_of_a_rule_is_shown_above_a_finding_and_a_comment(folder: Path)
         editor.open("train.py", f"{LEAK}x = 1  # detlint: ignore[DET203]\n")
         await editor.version("train.py", 1)
         page = await editor.hover("train.py", 2, 20)
-        assert page.startswith("## DET301 cudnn-benchmark\n")
+        assert page.startswith("## DET303 deterministic-algorithms-off\n")
         assert "**What to do:**" in page
         assert (await editor.hover("train.py", 3, 27)).startswith("## DET203 ")
         assert await editor.hover("train.py", 0, 3) == ""
@@ -247,10 +247,10 @@ def test_a_line_that_is_being_typed_hides_nothing_else(folder: Path) -> None:
         editor.type("train.py", 2, "print((", 1, 0)
         await editor.version("train.py", 2)
         assert "DET000" in [code for _, code in editor.codes("train.py")]
-        assert (2, "DET301") in editor.codes("train.py")
+        assert (2, "DET303") in editor.codes("train.py")
         editor.type("train.py", 3, "1))", 1, 7)
         await editor.version("train.py", 3)
-        assert editor.codes("train.py") == [(2, "DET301")]
+        assert editor.codes("train.py") == [(2, "DET303")]
 
     run(test, folder)
 
@@ -260,20 +260,20 @@ def test_configurations_are_read_again_when_they_change(folder: Path) -> None:
         await editor.start()
         editor.open("train.py", LEAK)
         await editor.version("train.py", 1)
-        assert editor.codes("train.py") == [(2, "DET301")]
+        assert editor.codes("train.py") == [(2, "DET303")]
         assert editor.registered == ["workspace/didChangeWatchedFiles"]
         editor.change_on_disk("detlint.toml", 'ignore = ["DET3"]\n')
         await editor.until(lambda: editor.codes("train.py") == [])
         # Also where the editor does not say so.
         (folder / "detlint.toml").write_text("")
-        await editor.until(lambda: editor.codes("train.py") == [(2, "DET301")])
+        await editor.until(lambda: editor.codes("train.py") == [(2, "DET303")])
         (folder / "detlint.toml").write_text('ignore = ["DET9"]\n')
         await editor.until(lambda: bool(editor.told))
         assert "detlint.toml: ignore: no such code: 'DET9'" in editor.told[0]
         await editor.until(lambda: editor.codes("train.py") == [])
         (folder / "detlint.toml").write_text('exclude = ["train.py"]\n')
         editor.open("other.py", LEAK)
-        await editor.until(lambda: editor.codes("other.py") == [(2, "DET301")])
+        await editor.until(lambda: editor.codes("other.py") == [(2, "DET303")])
         assert editor.codes("train.py") == []
 
     run(test, folder)
@@ -289,9 +289,11 @@ def test_what_the_baseline_knows_is_not_shown(folder: Path) -> None:
         editor.open("train.py", LEAK)
         await editor.version("train.py", 1)
         assert editor.codes("train.py") == []
-        editor.type("train.py", 2, "torch.backends.cudnn.deterministic = False\n", 3, 0)
+        editor.type(
+            "train.py", 2, "torch.utils.deterministic.fill_uninitialized_memory = False\n", 3, 0
+        )
         await editor.version("train.py", 2)
-        assert editor.codes("train.py") == [(3, "DET302")]
+        assert editor.codes("train.py") == [(3, "DET305")]
 
     run(test, folder)
 
@@ -342,10 +344,10 @@ def test_cells_of_a_notebook_have_their_own_findings_and_fixes(folder: Path) -> 
         editor.client.notebook_document_did_open(opened)
         await editor.until(lambda: len(editor.now(cells[2])) == 1)
         (found,) = editor.now(cells[2])
-        assert found.range == lsp.Range(lsp.Position(0, 0), lsp.Position(0, 37))
+        assert found.range == lsp.Range(lsp.Position(0, 0), lsp.Position(0, 41))
         fix, ignore = await editor.actions("", 0, "quickfix", uri=cells[2])
-        assert edited(texts[2], fix, cells[2]).endswith("False\n")
-        assert edited(texts[2], ignore, cells[2]).endswith("True  # detlint: ignore[DET301]\n")
+        assert edited(texts[2], fix, cells[2]).endswith("(True)\n")
+        assert edited(texts[2], ignore, cells[2]).endswith("False)  # detlint: ignore[DET303]\n")
         content = lsp.NotebookDocumentCellContentChanges(
             lsp.VersionedTextDocumentIdentifier(uri=cells[2], version=2),
             [lsp.TextDocumentContentChangeWholeDocument(f"x = 1\n{texts[2]}")],
@@ -415,9 +417,9 @@ def test_the_lines_for_neovim_work_in_it(folder: Path) -> None:
     (folder / "train.py").write_text(LEAK)
     command = ["nvim", "--headless", "-u", "init.lua", "train.py", "-c", "luafile probe.lua"]
     assert in_editor(folder, command) == [
-        "2 DET301",
-        "Fix DET301 cudnn-benchmark",
-        "Ignore DET301 here",
+        "2 DET303",
+        "Fix DET303 deterministic-algorithms-off",
+        "Ignore DET303 here",
         "Fix all that is safe to fix (detlint)",
     ]
 
@@ -471,7 +473,7 @@ def test_the_lines_for_emacs_work_in_it(folder: Path, client: str) -> None:
         pytest.skip(f"no {client} here")
     (found,) = (each for each in said if each.startswith("found "))
     assert found.startswith("found 2 ")
-    assert "[DET301]" in found
+    assert "[DET303]" in found
 
 
 def test_paths_are_no_arguments(tmp_path: Path) -> None:

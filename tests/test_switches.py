@@ -178,3 +178,68 @@ args = parser.parse_args()
 """
     made = "import argparse\nparser = argparse.ArgumentParser()"
     assert bool(findings(f"{IMPORTS}{made}{parser}{code}\n", "DET301")) == found
+
+
+_SWITCHED = """
+import torch
+from torch import nn
+{imports}
+torch.backends.cudnn.{switch}
+
+def main():
+    net = nn.Sequential({layers}).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net(torch.ones(2, 3).cuda()).sum().backward()
+    optimizer.step()
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("switch", ["benchmark = True", "deterministic = False"])
+@pytest.mark.parametrize(
+    ("layers", "imports", "sure"),
+    [
+        ("nn.Linear(3, 2), nn.SiLU()", "", "possible"),
+        ("nn.Linear(3, 2), nn.SiLU()", "import numpy, absent", "possible"),
+        ("nn.Conv1d(3, 2, 1)", "", "certain"),
+        ("nn.Linear(3, 2), Last()", "from last import Last", "certain"),  # which has a GRU
+        # Models that are not seen, and what may make others.
+        ("nn.Linear(3, 2), absent.Layer()", "import absent", "certain"),
+        ("nn.Linear(3, 2), absent.Layer()", "from absent import *", "certain"),
+        ("nn.Linear(3, 2)", "found = [getattr(layers, x) for x in names]", "certain"),
+        ("*torch.load('layers.pt')", "", "certain"),
+    ],
+)
+def test_a_switch_of_cudnn_is_possible_where_it_has_nothing_to_choose(  # noqa: PLR0913, PLR0917
+    layers: str,
+    imports: str,
+    sure: str,
+    switch: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = _SWITCHED.format(switch=switch, layers=layers, imports=imports)
+    last = "from torch import nn\n\nclass Last(nn.Module):\n    kind = nn.GRU\n"
+    project({"train.py": text, "last.py": last})
+    main(["--no-cache", "--select", "DET301,DET302", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert "cuDNN" in told
+    assert ("[possible]" in told) is (sure == "possible")
+
+
+def test_a_switch_of_cudnn_that_another_program_shares_stays(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shared = "import torch\n\ndef start():\n    torch.backends.cudnn.benchmark = True\n"
+    run = "import torch\nfrom shared import start\n\nif __name__ == '__main__':\n    start()\n"
+    run += "    net = torch.nn.{}(3, 2{})\n    print(net(torch.ones(4, 3, 1)))\n"
+    files = {"shared.py": shared, "a.py": run.format("Linear", "")}
+    options = ["--no-cache", "--select", "DET301", "--min-confidence", "possible", "."]
+    project(files)
+    main(options)
+    assert "[possible]" in capsys.readouterr().out
+    project({**files, "b.py": run.format("Conv1d", ", 1")})
+    main(options)
+    assert "[possible]" not in capsys.readouterr().out

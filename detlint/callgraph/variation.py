@@ -12,6 +12,7 @@ from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.varying import (
     BY_SIZE,
     FROZEN,
+    OF_CUDNN,
     QUOTED,
     brings,
     is_model,
@@ -19,6 +20,7 @@ from detlint.models.varying import (
     only_tells,
     ranked,
 )
+from detlint.syntax.layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +144,17 @@ class Variation:
         made = "makes_unseen" not in self._base.holders and self._has("builds", "torch")
         return made and not any(map(self._brings_models, self._closure.paths))
 
+    def needs_no_cudnn(self) -> bool:
+        """Whether it shows its models, and none of its files names what the switches of cuDNN are
+        about, nor calls by names that the text hides."""
+        return self._closure.known("needs no cuDNN", self._names_no_cudnn)
+
+    def _names_no_cudnn(self) -> bool:
+        if self._base.hides_names or not self.shows_its_models():
+            return False
+        ask = partial(self._index.told, question="names cuDNN", answer=_names_cudnn)
+        return not self._project.telling(self._closure.members, "names cuDNN", ask)
+
     @cached_property
     def hands_model_on(self) -> Located | None:
         """Where a model with layers is given to what trains, in a module that is not there."""
@@ -195,6 +208,10 @@ def _surest(found: Iterator[Located]) -> Located | None:
             return each
         first = first or each
     return first
+
+
+def _names_cudnn(text: str) -> bool:
+    return any(not layout_of(text).hides(x.start()) for x in OF_CUDNN.finditer(text))
 
 
 def _is_function(fact: Fact) -> bool:

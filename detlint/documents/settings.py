@@ -34,14 +34,20 @@ class Setting(NamedTuple):
     safe: bool
 
 
-class MayBeUnread:
-    """A rule on settings of configurations, of which those in capitals may be of yacs: what the
-    project declares and never reads sets nothing."""
+class OfCudnn:
+    """A rule on switches of cuDNN, also in configurations, of which those in capitals may be of
+    yacs: what the project declares and never reads sets nothing. Nor does a switch of code change
+    anything in programs that leave cuDNN nothing to do."""
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:
         """``Rule.awaits_programs``."""
-        return finding.message.partition(":")[0].isupper()
+        return "cuDNN" in finding.message or _is_of_yacs(finding)
+
+    @classmethod
+    def doubted(cls, finding: Finding, program: Program) -> bool:
+        """``Rule.doubted``."""
+        return "cuDNN" in finding.message and program.variation.needs_no_cudnn()
 
     @classmethod
     def doubted_by_all(
@@ -51,7 +57,11 @@ class MayBeUnread:
         linted: PythonFiles,
     ) -> bool:
         """``Rule.doubted_by_all``."""
-        return linted.never_read(finding.message)
+        return _is_of_yacs(finding) and linted.never_read(finding.message)
+
+
+def _is_of_yacs(finding: Finding) -> bool:
+    return finding.message.partition(":")[0].isupper()
 
 
 def report_setting(

@@ -316,10 +316,11 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
 }
 _PLAIN = frozenset(("eval(", *_TRAINING))
+_WHOLE = frozenset(("grad(", "locate(", "getattr(", "getmembers(", "vars(", "globals()"))
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 # Of these nobody reads the operations, which would tell code from what texts say.
-_LOOKED_FOR = ("makes_unseen", "instantiates")
+_LOOKED_FOR = ("looks_up", "makes_unseen", "instantiates")
 # What makes nothing that another text names.
 _LITERAL = re.compile(r"(?:import_module|__import__)\(\s*[a-z]?[\"']")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
@@ -362,7 +363,7 @@ def hints(text: str) -> dict[str, list[int]]:
             or text[max(0, start - 4) : start] == "def "
         ):
             continue
-        if word in ("grad(", "locate(") and f"a{before}".isidentifier() and before:
+        if word in _WHOLE and f"a{before}".isidentifier() and before:
             continue
         if followed is None or followed.match(text, end):
             found[_KINDS[index]].append(start)

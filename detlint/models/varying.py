@@ -8,6 +8,7 @@ What did not differ there is no promise: cuDNN chooses kernels by shape and card
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,12 @@ KINDS = {
         """
     ),
 }
+# How code names what the switches of cuDNN are about, with recurrent layers and models that are
+# read from a file. `f"Conv{number}d"` is such a name.
+OF_CUDNN = re.compile(
+    r"\b(?:Lazy)?Conv(?:Transpose)?(?:[1-3]d\b|\W)|\bconv(?:_transpose)?[1-3]d\b|\bconvolution\("
+    r"|\b(?:RNN|LSTM|GRU|CTCLoss|ctc_loss)\b|\b(?:hub|jit)\.load\(|\bfrom_pretrained\("
+)
 # Rows of a table whose gradient differed, and channels of images: those between, and these.
 _FEW_ROWS = range(3, 512)
 _OF_IMAGES = (1, 3)
@@ -101,9 +108,9 @@ PLAIN = sys.stdlib_module_names | words(
     sentencepiece setproctitle setuptools shapely simple_parsing simplejson six skimage sklearn
     soundfile statsmodels structlog supersuit swanlab sympy tables tabulate tblib tenacity
     tensorboard tensorboardX tensorboard_logger termcolor test_tube thop tifffile tokenizers
-    toml toolz torch torchdata torchinfo torchmetrics torchsummary torchvision torchviz tqdm
-    trimesh typer typing_extensions tyro ujson umap unidecode visdom vizdoom wandb wfdb xarray
-    xgboost xlrd yacs yaml yapf yfinance zarr zstandard
+    toml tomli tomli_w tomlkit toolz torch torchdata torchinfo torchmetrics torchsummary
+    torchvision torchviz tqdm trimesh typer typing_extensions tyro ujson umap unidecode visdom
+    vizdoom wandb wfdb xarray xgboost xlrd yacs yaml yapf yfinance zarr zstandard
     """
 )
 # Parts of libraries that bring none that do.

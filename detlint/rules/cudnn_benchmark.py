@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.by_default import ByDefault
 from detlint.dataflow.arguments.settings import flags_at, is_turned_on, options_at
 from detlint.documents.options import is_trainer
-from detlint.documents.settings import MayBeUnread, report_setting
+from detlint.documents.settings import OfCudnn, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import BENCHMARK, TRAINER
 from detlint.rule import Confidence, Example, Rule
@@ -24,7 +24,7 @@ _FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
 _ADVICE = "set it to False"
 
 
-class CudnnBenchmark(MayBeUnread, Rule):
+class CudnnBenchmark(OfCudnn, Rule):
     """Why runs differ: With benchmark on, cuDNN times several kernels for each new shape of input,
     and keeps the fastest. Timings differ between runs, so the kernel can differ. With it, the order
     of additions and the rounding differ. `cudnn.deterministic = True` does not replace this: it
@@ -41,7 +41,8 @@ class CudnnBenchmark(MayBeUnread, Rule):
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
     - a `Namespace` is told to be for a trainer by its other options: *likely*
-    - a setting in capitals (yacs) that the project declares, and nothing reads: *possible*
+    - *possible*: a setting in capitals (yacs) that the project declares and nothing reads. So is a
+      line whose programs show all their models, with no convolution, recurrent layer or CTC
 
     Not reported:
     - values that are not literals

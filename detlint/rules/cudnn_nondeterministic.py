@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.settings import flags_at, switched_off
 from detlint.documents.options import is_trainer
-from detlint.documents.settings import MayBeUnread, report_setting
+from detlint.documents.settings import OfCudnn, report_setting
 from detlint.documents.training import switched
 from detlint.models.settings import DETERMINISTIC, TRAINER
 from detlint.rule import Example, Rule
@@ -22,7 +22,7 @@ _EFFECTS = {
 }
 
 
-class CudnnNondeterministic(MayBeUnread, Rule):
+class CudnnNondeterministic(OfCudnn, Rule):
     """Why runs differ: Some of cuDNN's convolution kernels add up gradients with atomics, in the
     order in which threads finish. `cudnn.deterministic = False` allows them. Lightning's
     `Trainer(deterministic=False)` switches deterministic algorithms off, also where the program had
@@ -35,7 +35,8 @@ class CudnnNondeterministic(MayBeUnread, Rule):
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
-    - a setting in capitals (yacs) that the project declares, and nothing reads: *possible*
+    - *possible*: a setting in capitals (yacs) that the project declares and nothing reads. So is a
+      line whose programs show all their models, with no convolution, recurrent layer or CTC
 
     Not reported:
     - values that are not literals
