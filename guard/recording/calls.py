@@ -20,7 +20,7 @@ from guard.digests.tensors import likeness, number_of, seen, unlike
 from guard.observe import engine, places
 from guard.observe.modes import guarded, is_traced
 from guard.observe.patching import replace
-from guard.observe.places import Place, calling, own
+from guard.observe.places import calling, own
 from guard.recording.events import source
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from guard.digests.tensors import Digest, Form
-    from guard.recording.naming import Known
+    from guard.observe.places import Place
+    from guard.recording.events import Source
+    from guard.recording.naming import Known, Site
     from guard.recording.recorder import Recorder
     from guard.recording.session import Session
     from guard.trace.model import Phase
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     Module = torch.nn.Module
 
 
-_NOWHERE: Any = Place("", 0, "")  # the line around the outermost module
+_OUTSIDE: Any = (None, None)  # what the outermost module is called within
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _LARGE = 1 << 14  # bytes: less is sooner read again than remembered
 # What torch's own __call__ names: it calls one of the two, and does nothing else.
@@ -54,7 +56,7 @@ def install(stack: ExitStack, session: Session) -> None:
     thread, frame = threading.get_ident, sys._getframe  # noqa: SLF001
     is_short = getattr(getattr(original, "__code__", None), "co_names", ()) == _ONLY_CHOOSES
     recorder: Any = session.recorder
-    known_of = recorder.names.known.get
+    known_of, plain_of = recorder.names.known.get, recorder.plain.get
 
     # Some 100 times a step: the commonest case stands here in one piece.
     @functools.wraps(original)
@@ -62,34 +64,34 @@ def install(stack: ExitStack, session: Session) -> None:
         __tracebackhide__ = True
         if is_compiling():  # a compiler traces the call itself
             return original(module, *args, **kwargs)
-        if thread() != recorder.plain_thread:
+        calls = plain_of(thread())
+        if calls is None:
             if not recorder.follows(thread()):
                 return original(module, *args, **kwargs)
             return recorder.calls.run(original, frame(1), module, args, kwargs)
-        calls = recorder.calls
-        around, known, caller = calls.place, known_of(id(module)), frame(1)
+        known, around = known_of(id(module)), calls.within
         if (
             known is None
-            or known.instruction != caller.f_lasti
-            or known.code is not caller.f_code
-            or around is _NOWHERE
+            or known.around is not around
+            or (
+                (code := known.code) is not None
+                and (code is not (at := frame(1)).f_code or known.instruction != at.f_lasti)
+            )
         ):
-            return calls.run(original, caller, module, args, kwargs)
+            return calls.run(original, frame(1), module, args, kwargs)
         # Where it is traced, its result is not like the last one's.
-        place = calls.place = known.place or around
+        within = calls.within = known.within
         try:
             if kwargs or not is_short or module._compiled_call_impl is not None:  # noqa: SLF001
                 result = original(module, *args, **kwargs)
             else:
                 result = module._call_impl(*args)  # noqa: SLF001 - as the original does then
         finally:
-            calls.place = around
-        # Meanwhile the recorder may have begun to follow another thread, which trains.
-        if recorder.calls is not calls:
-            return result
+            calls.within = around
         if (
             known.is_like(result)
-            and known.row[2] is place
+            and known.within is within
+            and recorder.calls is calls
             and not _functions()
             and (address := result.data_ptr())
         ):
@@ -97,7 +99,7 @@ def install(stack: ExitStack, session: Session) -> None:
             events.rows.append(known.row)
             events.digests.append(hashed(form.at(address), form.seed))
         else:
-            calls.leave(known, result, place)
+            calls.leave(known, result, within)
         return result
 
     replace(stack, torch.nn.Module, "__call__", call)
@@ -121,11 +123,12 @@ class Calls:
     """Of one thread."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self.place: Place | None = _NOWHERE  # the line that called the module whose forward runs
+        self.within: Site = _OUTSIDE  # of the module whose forward runs
         self.sink: Session = recorder.sink
         self._recorder = recorder
         self._operators = recorder.operators
         self._in_detail = recorder.options.values or recorder.operators is not None
+        self._libraries: set[Source] = set()  # outputs of modules whose forward is a library's
         self._last: _Result | None = None
 
     def run(self, original: Any, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
@@ -133,50 +136,66 @@ class Calls:
         __tracebackhide__ = True
         if is_traced():
             return original(module, *args, **kwargs)
-        around = self.place
+        around = self.within
         known = self.enter(frame, module, args, kwargs)
-        place = self.place
+        within = self.within
         try:
             result = original(module, *args, **kwargs)
         finally:
-            self.place = around
-        if known is not None and self._recorder.calls is self:
-            self.leave(known, result, place)
+            self.within = around
+        if known is not None:
+            self.leave(known, result, within)
         return result
 
     @guarded
     def enter(self, frame: FrameType, module: Module, args: Any, kwargs: Any) -> Known:  # noqa: ANN401
         """A module is called."""
-        recorder, is_outermost = self._recorder, self.place is _NOWHERE
-        line = calling(frame)
-        place = line or (own() if is_outermost else self.place)
+        recorder, around, line = self._recorder, self.within, calling(frame)
+        is_outermost = around is _OUTSIDE
+        place = line or (own() if is_outermost else around[1])
         known = recorder.names.of(module, outermost=is_outermost)
         if is_outermost and not recorder.backwards:
             recorder.begin(module, known, place, args, kwargs)
+        if known.is_of_library:
+            self._libraries.add(known.output)
+        known.around = None
         if self._operators is not None:
             self._operators.enter(known.name)
         elif not is_outermost:
-            known.code, known.instruction, known.place = frame.f_code, frame.f_lasti, line
-        self.place = place
+            known.around = around
+            # What a library's forward calls, no line of the program's own calls.
+            is_fixed = line is None and around[0] in self._libraries
+            known.code = None if is_fixed else frame.f_code
+            known.instruction = frame.f_lasti
+        if known.within[1] is not place:
+            known.within = known.output, place
+            known.row = known.output, known.row[1], place, "forward", ()
+        self.within = known.within
         return known
 
     @guarded
-    def leave(self, known: Known, result: Any, place: Place | None) -> None:  # noqa: ANN401
-        """Its forward has ended, which a line had called."""
+    def leave(self, known: Known, result: Any, within: Site) -> None:  # noqa: ANN401
+        """Its forward has ended."""
         recorder = self._recorder
-        if is_traced():
+        # Meanwhile the recorder may have begun to follow another thread, which trains.
+        if recorder.calls is not self or is_traced():
             return
         if self._in_detail or recorder.backwards or type(result) not in _PLAIN:
-            self._leave(known, result, place)
+            self._leave(known, result, within[1])
             return
         last = self._last
         if last is not None and known.passes and last.is_of(result):
             digest, form = last.digest, last.form
+            known.meet(form)
         else:
             digest, form = seen(result, known.form)
             self._remember(known, result, digest, form)
-        known.row = (known.output, form.detail, place, "forward", ())
-        recorder.target.rows.append(known.row)
+        row = known.row
+        if known.within is not within or row[1] is not form.detail:
+            row = known.output, form.detail, within[1], "forward", ()
+            if known.within is within:  # else another line has called it meanwhile
+                known.row = row
+        recorder.target.rows.append(row)
         recorder.target.digests.append(digest)
 
     def _leave(self, known: Known, result: Any, place: Place | None) -> None:  # noqa: ANN401
@@ -191,13 +210,13 @@ class Calls:
         has come again."""
         self._last = None
         is_small = form.size <= _LARGE and type(digest) is bytes  # and so in memory
-        if form is not known.form:
-            known.form, known.is_like = form, unlike
+        if known.meet(form):
+            pass
         elif is_small and not known.is_like(result):
             if not form.is_like(result):  # shared, and so at hand in the processor's cache
                 form.is_like = likeness([result]) or unlike
             known.is_like = form.is_like
-        is_outermost = self.place is _NOWHERE
+        is_outermost = self.within is _OUTSIDE
         if not is_small and not is_outermost and not result.is_inference():  # which has no version
             self._last = _Result(ref(result), result._version, digest, form)  # noqa: SLF001
 

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from guard.digests.tensors import unlike
-from guard.observe.places import local, outward
+from guard.observe.places import is_library, local, outward
 from guard.recording.events import source
 
 if TYPE_CHECKING:
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from torch.nn import Module
 
+    from guard.digests.tensors import Form
     from guard.observe.places import Place
-    from guard.recording.events import Row
+    from guard.recording.events import Row, Source
+
+    Site = tuple[Source, Place | None]  # a module's output, and the line that called the module
 
 # What only wraps a model: its own path is left out of the names below.
 _WRAPPERS = {
@@ -37,8 +40,8 @@ class Known:
     """What is known of a module that has been called."""
 
     __slots__ = (
-        *("code", "entered", "form", "instruction", "is_like", "learns", "name", "output"),
-        *("passes", "place", "reference", "row"),
+        *("around", "code", "entered", "form", "instruction", "is_like", "is_of_library"),
+        *("learns", "name", "output", "passes", "reference", "row", "within"),
     )
 
     def __init__(self, name: str, module: Module, reference: weakref.ref[Module]) -> None:
@@ -49,15 +52,26 @@ class Known:
         kind = type(module)
         # whether it gives what the last of its parts gave, as it is
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
+        code = getattr(module.forward, "__code__", None)
+        self.is_of_library = code is not None and is_library(code.co_filename)
         self.reference = reference
         # of what it gave the last time
         self.form: Any = None  # a Form
         self.is_like: Callable[[Any], bool] = unlike  # whether what it gives can be read as that
         self.row: Row = (self.output, "", None, "forward", ())  # that its event had then
+        self.within: Site = (self.output, None)  # what it calls is called within this
+        # Where it was called the last time: within what, and by which instruction of some code;
+        # None where a library's forward calls it
+        self.around: Site | None = None
         self.code: CodeType | None = None
         self.instruction = -1
-        # the line that called it the last time, at an instruction of some code
-        self.place: Place | None = None
+
+    def meet(self, form: Form) -> bool:
+        """It has given a tensor of a form; whether that is another one than the last time."""
+        if form is self.form:
+            return False
+        self.form, self.is_like = form, unlike
+        return True
 
 
 class Names:

@@ -41,7 +41,7 @@ _FORWARDS = 16  # the same, for a program that has never called backward
 class Recorder:
     """Follows one process: one thread of it, and the backwards that it starts.
 
-    plain_thread  the thread, while no loader works and no backward runs; else None
+    plain  the calls of the thread, by its number, while no loader works and no backward runs
 
     A step collects what happens up to the end of an optimizer's ``step``. A forward without
     gradients is a step of its own, which ends when the next thing begins.
@@ -58,12 +58,12 @@ class Recorder:
         self.optimizers = Optimizers(self)
         self.backward_place: Place | None = None
         self.thread = threading.get_ident()
-        self.plain_thread: int | None = self.thread
         self.backwards = 0  # that run now: checkpoints start some within others
         self.has_trained = False
         self.ends_by_itself = False  # no optimizer of torch's is there to end a step
         self.muted = 0  # a loader works: what its transforms do is in its batch
         self.calls = Calls(self)
+        self.plain: dict[int, Calls] = {self.thread: self.calls}
         self._schemas = Schemas()
         self.training = Events()
         self.evaluation: Events | None = None
@@ -85,7 +85,9 @@ class Recorder:
         """A loader, or a backward, begins to work or has ended."""
         self.muted += muted
         self.backwards += backwards
-        self.plain_thread = None if self.muted or self.backwards else self.thread
+        self.plain.clear()
+        if not self.muted and not self.backwards:
+            self.plain[self.thread] = self.calls
 
     def follows(self, thread: int) -> bool:
         """Whether what modules do in a thread is recorded now. What a backward calls may run in

@@ -20,6 +20,7 @@ from torch import nn  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.profiler import ProfilerActivity, profile  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 from written_events import label_of  # noqa: E402
 
@@ -895,6 +896,47 @@ def test_what_a_module_gives_after_many_of_one_kind(tmp_path: Path) -> None:
     lines = [each.place.line for each in found if each.place is not None]
     assert len(lines) == len(found)
     assert lines[0] == lines[-2] == lines[-1] - 1
+
+
+class Again(nn.Module):
+    """Has a library call a part of it, and calls that itself, and a part that calls itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = nn.Sequential(nn.Linear(3, 3))
+
+    def forward(self, x: torch.Tensor, depth: int = 1) -> torch.Tensor:
+        """Rows of three numbers."""
+        x = checkpoint(self.part, x, use_reentrant=False)  # by a library
+        x = self.part(x)  # by the program
+        return self(x, 0) if depth else self.part[0](x)  # within itself
+
+
+def test_each_call_of_a_module_has_its_own_line(tmp_path: Path) -> None:
+    model = nn.Sequential(Again())
+    with torch.no_grad():
+        trace = recorded(tmp_path, lambda: [model(torch.ones(2, 3)) for _ in range(5)])
+    steps = [step for step in trace.steps() if of(step, "output")]
+    assert len(steps) == 5
+    inner, own = (_line_of(Again.forward, f"# {text}") for text in ("within", "by the program"))
+    outer = of(steps[0], "output", "0")[-1].place
+    assert outer is not None
+    for step in steps:
+        found = [each.place.line for each in of(step, "output", "0.part") if each.place]
+        assert found == [outer.line, own, inner, own]
+        parts = [each.place.line for each in of(step, "output", "0.part.0") if each.place]
+        assert parts == [outer.line, own, inner, own, inner]
+
+
+def test_what_a_container_passes_on_has_its_own_shape(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+    sizes = [2, 2, 2, 9000, 2, 9000, 9000, 2, 2]
+    with torch.no_grad():
+        trace = recorded(tmp_path, lambda: [model(torch.ones(each, 3)) for each in sizes])
+    steps = [step for step in trace.steps() if of(step, "output")]
+    for step, size in zip(steps, sizes, strict=True):
+        assert {each.detail for each in of(step, "output")} == {f"float32[{size}, 3]"}
+        assert len({each.digest for each in of(step, "output")[1:]}) == 1
 
 
 def test_gradients_that_come_and_go_and_change_their_kind(tmp_path: Path) -> None:
