@@ -4,11 +4,14 @@
 
 Writes benchmarks/RECORDING.md. Seconds of the processor on one thread, so that other work on
 the machine counts little; the ratio is the median over pairs of rounds that follow each other,
-and beside it that of the fastest rounds, as other work only ever adds time.
+and beside it that of the fastest rounds, as other work only ever adds time. The C library keeps
+memory that is freed: else some rounds get it anew from the system, which takes up to a third of
+a large batch's time and comes by chance, with recording or without.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import shutil
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "RECORDING.md")
 ROUNDS = 15
+_TRIM, _MAPPED = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX, of malloc.h
 # Steps before a round, without and with: recording replaces functions of torch, and CPython then
 # runs what looked them up some 50 times before it has specialised it anew.
 SETTLING = {"small batch": 60, "large batch": 20}
@@ -118,8 +122,8 @@ HEAD = """# What recording costs
 
 `python benchmarks/recording.py`: a training step on the CPU, on one thread, without and with
 `guard.record`, in turn in one process; processor time, and the median of the ratios of rounds that
-follow each other, beside that of the fastest. To reach: 1.15 for a small batch, 1.10 for a large
-one, 1 MB for 1,000 steps. On a GPU: ON_GPU.md.
+follow each other, beside that of the fastest. Memory that is freed is kept. To reach: 1.15 for a
+small batch, 1.10 for a large one, 1 MB for 1,000 steps. On a GPU: ON_GPU.md.
 torch {torch}, Python {python}, {processors} processors, load {load} when it began.
 
 | model | step | milliseconds | ratio | of the fastest | MB for 1,000 steps |
@@ -127,8 +131,17 @@ torch {torch}, Python {python}, {processors} processors, load {load} when it beg
 """
 
 
+def keep_memory() -> None:
+    """Have glibc map no piece by itself, and give nothing back."""
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
+        for option, value in ((_TRIM, -1), (_MAPPED, 0)):
+            library.mallopt(option, value)
+
+
 def main() -> None:
     """Measure and write the page."""
+    keep_memory()
     torch.set_num_threads(1)
     load = f"{os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else "unknown"
     page = HEAD.format(
