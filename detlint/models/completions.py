@@ -71,6 +71,52 @@ HOGWILD = Completion(
     "give each process a model of its own and average their gradients, as DistributedDataParallel",
     "object",
 )
+
+
+class Threaded(NamedTuple):
+    """What runs in several threads unless it is told otherwise: by which parameter, its place, and
+    what the threads do."""
+
+    parameter: str
+    place: int | None
+    does: str = "trains one model"
+
+
+_INDEX = "hnswlib.Index"
+# Measured, with a seed and PYTHONHASHSEED: three runs gave three results by several threads, and
+# one by one (gensim 4.4, fasttext 0.9.2, implicit 0.7.3, hnswlib 0.8).
+_THREADED = {
+    "gensim.models.**.{Word2Vec,FastText,Doc2Vec}": Threaded("workers", None),
+    "fasttext.**.train_unsupervised": Threaded("thread", None),
+    "implicit.**.BayesianPersonalizedRanking": Threaded("num_threads", 6),
+    f"{_INDEX}.add_items": Threaded("num_threads", 2, "adds to one index"),
+}
+_KNOWN = {names.partition(".")[0]: (Names(names), row) for names, row in _THREADED.items()}
+METHODS_OF = {"add_items": _INDEX}  # of these, what is a method, and of which class
+# The libraries, and how the calls are written.
+THREADED = tuple(_KNOWN)
+THREADING = (
+    *("Word2Vec", "FastText", "Doc2Vec", "train_unsupervised(", "BayesianPersonalizedRanking"),
+    "add_items(",
+)
+
+
+def threaded(name: str) -> Threaded | None:
+    """The row of a function or class, by its qualified name."""
+    known, row = _KNOWN.get(name.partition(".")[0], (None, None))
+    return row if known and known(name) else None
+
+
+def of_threads(word: str, row: Threaded) -> Completion:
+    """What a call does that runs several threads."""
+    return Completion(
+        f"{word}()",
+        f"{row.does} by several threads, in the order in which they get to it, whatever the seed",
+        f"pass {row.parameter}=1",
+        "object",
+    )
+
+
 # Of ``return_when``: which futures are in the sets differs, too.
 FIRST_SAYS = "returns what happens to have finished first"
 

@@ -41,6 +41,7 @@ FUNCTIONS = (
         scan_ndjson scan_parquet""",
         "instance[polars.DataFrame]",
     ),
+    *rows("hnswlib", "Index", "instance[hnswlib.Index]"),
     *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
     *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),
     *rows("tqdm.auto", "tqdm", "iterator[E0]", Order.KEEPS),

@@ -11,7 +11,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders.completions import Completions
 from detlint.dataflow.orders.use import shown_at
 from detlint.finding import Edit
-from detlint.models.completions import COLLECTED, STARTING
+from detlint.models.completions import COLLECTED, STARTING, THREADED, THREADING
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.orders.completions import Found
+    from detlint.models.completions import Threaded
 
 
 # What keywords are to say instead.
@@ -39,6 +40,8 @@ class CompletionOrder(Rule):
     - lists in a dict, to which results are added as they finish
     - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
+    - models of gensim, fastText and implicit that several threads train, as is the default, and
+      what several threads add to an index of hnswlib: a seed does not help
     - groups and distinct rows of a table of polars without `maintain_order=True`, that are listed,
       written or cut as they come
 
@@ -80,6 +83,7 @@ class CompletionOrder(Rule):
         *COLLECTED,
         "group_by(",
         "unique(",
+        *THREADING,
         *STARTING,
     )
     needs = (
@@ -94,7 +98,7 @@ class CompletionOrder(Rule):
             "Thread",
         ),
         *("uimap", "p_umap", "Queue("),
-        *("share_memory(", "flwr", "polars"),
+        *("share_memory(", "flwr", "polars", *THREADED),
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
@@ -214,7 +218,14 @@ class CompletionOrder(Rule):
                 return (self.unit.replace(keyword.value, _KEPT[keyword.arg]),)
         if word == "as_completed" and len(call.args) == 2:
             return self._futures_themselves(call, node)
-        return ()
+        row = self._completions.threaded(call)
+        return self._one_thread(call, row) if row is not None else ()
+
+    def _one_thread(self, call: Op, row: Threaded) -> tuple[Edit, ...]:
+        written = call.written(row.parameter, row.place)
+        if written is not None:
+            return (self.unit.replace(written, "1"),)
+        return (self.unit.add_argument(call.call_node, f"{row.parameter}=1"),)
 
     def _futures_themselves(self, call: Op, node: ast.Call) -> tuple[Edit, ...]:
         """``as_completed(futures)`` → ``futures``, where that is a list, or a dict by future."""

@@ -14,11 +14,16 @@ from multiprocessing import Manager, Pool, Process, Queue
 from multiprocessing.pool import ThreadPool
 from threading import Thread
 
+import fasttext
+import hnswlib
+import mine
 import numpy as np
 import pandas as pd
 import polars as pl
 import torch
 from flwr.server.strategy import FedAvg
+from gensim.models import Doc2Vec, FastText, Word2Vec, word2vec
+from implicit.bpr import BayesianPersonalizedRanking
 from joblib import Parallel, delayed
 from p_tqdm import p_umap
 from torch.utils.data import DataLoader
@@ -1165,3 +1170,25 @@ async def ask_all_in_turn(client, prompts):
     for prompt in prompts:
         await ask_in_turn(client, prompt, answers)
     return await asyncio.gather(*answers)
+
+
+# Threads that work on one model or one index
+
+
+def trained(rows, n):
+    a = Word2Vec(rows, seed=1), FastText(rows, workers=n)  # DET205 DET205
+    b = word2vec.Word2Vec(rows, workers=4), Doc2Vec(rows)  # DET205 DET205
+    c = fasttext.train_unsupervised("rows.txt")  # DET205
+    d = BayesianPersonalizedRanking(random_state=0)  # DET205
+    e = Word2Vec(rows, workers=1), fasttext.train_unsupervised("rows.txt", thread=1)
+    f = BayesianPersonalizedRanking(random_state=0, num_threads=1), Word2Vec.load("a"), mine.FastText()
+    return a, b, c, d, e, f
+
+
+def indexed(rows, ids, index):
+    made = hnswlib.Index("l2", 16)
+    made.add_items(rows)  # DET205
+    made.add_items(rows, ids, 1)
+    made.add_items(rows, num_threads=1)
+    index.add_items(rows)
+    return made

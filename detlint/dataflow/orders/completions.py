@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
-    from detlint.models.completions import Completion
+    from detlint.models.completions import Completion, Threaded
 
 _HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
 
@@ -134,12 +134,13 @@ class Completions:
                 return models.UNORDERED if self._is_unordered(call) else None
             if (hands_on(name) or models.is_node(name)) and self._is_out_of_order(call):
                 return models.of_loader(name)
-        function = call.args[0]
+        row, function = self.threaded(call), call.args[0]
+        if row is not None and self._runs(call, row):
+            return models.of_threads(word_of(call), row)
         if function.code == "attr" and function.name in frames.UNORDERED:
             return self._of_table(call, function)
-        if called or function.code != "attr" or self.values.owner(function.args[0]):
-            return None
-        return models.METHODS.get(str(function.name))
+        named = called or function.code != "attr" or self.values.owner(function.args[0])
+        return None if named else models.METHODS.get(str(function.name))
 
     def _of_table(self, call: Op, method: Op) -> Completion | None:
         """Groups and distinct rows of a table of polars, also one of unknown type that is grouped
@@ -165,6 +166,19 @@ class Completions:
         if way is None or self.values.constant(way) != "generator_unordered":
             return False
         return jobs is None or self.values.constant(jobs) != 1
+
+    def threaded(self, call: Op) -> Threaded | None:
+        """What tells how many threads a call runs, also a method of an index."""
+        names, function = self.values.called(call), call.args[0]
+        owner = models.METHODS_OF.get(str(function.name)) if function.code == "attr" else None
+        if owner and lattice.may_be_of(self.values.types(function.args[0]), owner):
+            names = [f"{owner}.{function.name}"]
+        return next(filter(None, map(models.threaded, names)), None)
+
+    def _runs(self, call: Op, row: Threaded) -> bool:
+        """Whether a call runs more than one thread."""
+        given = call.given(row.parameter, row.place)
+        return not call.unpacks and (given is None or self.values.constant(given) != 1)
 
     def _is_out_of_order(self, call: Op) -> bool:
         """One worker keeps the order, and so does a loader without workers."""
