@@ -40,8 +40,8 @@ class CompletionOrder(Rule):
     - lists in a dict, to which results are added as they finish
     - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
-    - models of gensim, fastText and implicit that several threads train, as is the default, and
-      what several threads add to an index of hnswlib: a seed does not help
+    - models of gensim, fastText and implicit that several threads train, as they do by default
+    - what several threads add to an index of hnswlib, whatever its seed
     - groups and distinct rows of a table of polars without `maintain_order=True`, that are listed,
       written or cut as they come
 
