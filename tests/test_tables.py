@@ -219,6 +219,19 @@ def test_who_reads_a_table_whose_name_ends_so(
 
 
 @pytest.mark.parametrize(
+    ("name", "found"),
+    [("'rows'", "likely"), ("'rows.csv'", "likely"), ("sys.argv[1]", "possible")],
+)
+def test_a_table_whose_name_is_seen(
+    project: Project, capsys: pytest.CaptureFixture[str], name: str, found: str
+) -> None:
+    lists = f"import sys\n{TOP}{ROWS}.to_csv({name})\n"
+    read = f"from lists import *\n\ntable = pd.read_csv({name})\ntrain_test_split(table)\n"
+    files = {"list.py": lists, "split.py": f"import pandas as pd\nimport sys\n{read}"}
+    assert [each for each, _ in told(project, capsys, files)] == [found]
+
+
+@pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("a.csv", "a.csv", True),

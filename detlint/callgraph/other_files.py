@@ -234,8 +234,11 @@ class OtherFiles:
         return bool(self._asked_for("reads", self._real(unit.source.path), kind, *names))
 
     def _reads_table(self, _home: str, kind: str, *names: str) -> bool:
-        readers = Readers(self._index, self._files(), self)
-        return not self.alone and readers.any_of(kind, names)
+        return not self.alone and self._readers.any_of(kind, names)
+
+    @cached_property
+    def _readers(self) -> Readers:
+        return Readers(self._index, self._files(), self)
 
     def fill_parameters(self, unit: Unit) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a model

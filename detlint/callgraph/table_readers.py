@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.orders.tables import may_be_same, reads
@@ -10,7 +11,7 @@ from detlint.models.model import words
 from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.index.index import Index
@@ -33,12 +34,14 @@ class Readers:
         self._index = index
         self._paths = paths
         self._others = others
+        self._tables: Callable[[str], list[tuple[str, str]]] = cache(self._read_in)
 
     def any_of(self, kind: str, names: Collection[str]) -> bool:
         """Whether one may read a table of a kind that is written under one of some names: a program
         that trains or splits, or a script or configuration that names it."""
-        return any(
-            self._reads(each, kind, names) if _is_code(each) else self._names(each, names)
+        seen = [each for each in names if _stem(each)]
+        return bool(seen) and any(
+            self._reads(each, kind, seen) if _is_code(each) else self._names(each, seen)
             for each in self._paths
         )
 
@@ -50,17 +53,27 @@ class Readers:
     def _reads(self, path: str, kind: str, names: Collection[str]) -> bool:
         if not self._index.holds(path, _READING):
             return False
-        unit = self._others.unit(path)
-        if self._others.tests(unit) or not any(_is_met(*each, kind, names) for each in reads(unit)):
+        if not any(_is_met(*each, kind, names) for each in self._tables(path)):
             return False
         return self._index.holds(path, _SPLITTING) or self._others.trains_with(path)
+
+    def _read_in(self, path: str) -> list[tuple[str, str]]:
+        """The tables that a file reads, which is no test."""
+        unit = self._others.unit(path)
+        return [] if self._others.tests(unit) else list(reads(unit))
 
 
 def _is_met(kind: str, name: str, written: str, names: Collection[str]) -> bool:
     """Whether what reads a kind of tables under a name may read what is written under others. Of a
     name of which nothing is seen, the kind says no more than that it might."""
-    seen = name.rpartition(".")[0] if kind == written else name
-    return bool(seen.strip("*.")) and any(may_be_same(name, each) for each in names)
+    seen = _stem(name) if kind == written else name.strip("*.")
+    return bool(seen) and any(may_be_same(name, each) for each in names)
+
+
+def _stem(name: str) -> str:
+    """What is seen of a file's name before its ending."""
+    stem, dot, _ = name.rpartition(".")
+    return (stem if dot else name).strip("*.")
 
 
 def _is_code(path: str) -> bool:
