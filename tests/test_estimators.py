@@ -14,6 +14,7 @@ import pytest
 
 from detlint.models.estimators import drawing, drawings, short_names
 from detlint.models.model import words
+from detlint.models.randomness import DRAWING_METHODS, GIVEN_AT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -321,6 +322,27 @@ def test_none_as_rng_asks_the_system(name: str, monkeypatch: pytest.MonkeyPatch)
     for seed, differs in ((None, True), (1, False)):
         monkeypatch.setattr(module, word, functools.partial(function, rng=seed))
         assert (len({_drawn(name, 0, 0) for _ in range(3)}) > 1) is differs
+
+
+@pytest.mark.parametrize(
+    ("call", "places"),
+    [
+        ("stats.norm(0, 1).rvs(3)", "rvs"),
+        ("stats.gaussian_kde(np.eye(3)[:2] + 1).resample(3)", "resample"),
+        ("Rotation.random(3).as_quat()", "random"),
+    ],
+)
+def test_objects_of_scipy_draw_from_numpy(call: str, places: str) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    known = {"np": np, "stats": stats, "Rotation": rotation}
+    assert places in DRAWING_METHODS or any(each.endswith(f".{places}") for each in GIVEN_AT)
+
+    def run(seed: int) -> list[object]:
+        np.random.seed(seed)
+        return list(np.ravel(eval(call, known)))  # noqa: S307 - one of those above
+
+    assert run(1) == run(1) != run(2)
 
 
 def test_rows_are_found_by_private_names_of_their_package() -> None:

@@ -959,14 +959,29 @@ def test_what_only_works_on_tables_is_numeric_too(project: Project, lint: Lint) 
         ("stats.norm.rvs(size=3, random_state=0)", False),
         ("stats.multivariate_normal(m, seed=0).rvs(3)", False),
         ("stats.norm.pdf(3)", False),
+        ("stats.gaussian_kde(x).resample(3)", True),
+        ("stats.gaussian_kde(x).resample(3, 0)", False),
+        ("mine.resample(3)", False),
+        ("Rotation.random(3)", True),
+        ("Rotation.random(3, 0)", False),
+        ("Rotation.random(rng=rng)", False),
+        ("Rotation.identity()", False),
+        ("m = Prophet(); m.fit(x); m.predict(x).to_csv('bounds')", True),
+        ("m = Prophet(uncertainty_samples=100).fit(x); m.predict(x).to_csv('bounds')", True),
+        ("m = Prophet(uncertainty_samples=0); m.fit(x); m.predict(x).to_csv('bounds')", False),
+        ("m = LinearRegression(); m.fit(x); m.predict(x).to_csv('bounds')", False),
     ],
 )
-def test_distributions_of_scipy_draw_from_numpy(
+def test_objects_of_scipy_and_prophet_draw_from_numpy(
     project: Project, lint: Lint, line: str, *, found: bool
 ) -> None:
-    project({"draw.py": "from scipy import stats\n\n" + MAIN.replace("main()", line)})
-    assert lint("--select", "DET102") == ["draw.py:4 DET102"] * found
-    seeds = f"import numpy as np\nfrom scipy import stats\n\nnp.random.seed(0)\n{MAIN}"
+    imports = (
+        "import pandas\nfrom prophet import Prophet\nfrom scipy import stats\n"
+        "from scipy.spatial.transform import Rotation\n"
+    )
+    project({"draw.py": imports + MAIN.replace("main()", line)})
+    assert lint("--select", "DET102") == ["draw.py:6 DET102"] * found
+    seeds = f"import numpy as np\n{imports}\nnp.random.seed(0)\n{MAIN}"
     project({"draw.py": seeds.replace("main()", line)})
     assert lint("--select", "DET102") == []
 

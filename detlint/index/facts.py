@@ -211,7 +211,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "draws": (
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",
-        ".rvs(",
+        *randomness.OF_OBJECTS,
         randomness.SAMPLES,
         randomness.LOADS_PIPELINE,
         *sorted(

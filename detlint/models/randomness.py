@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import NamedTuple
 
-from detlint.models.model import Model, words
+from detlint.models.model import Model, Names, words
 
 # Functions that draw from the global generator of a library, by its name in findings.
 _DRAWING = {
@@ -30,6 +31,38 @@ DRAWS = {
     f"syne_tune.optimizer.baselines.{name}": "numpy"
     for name in words("ASHA ASHABORE ASHACQR BOHB BORE CQR REA RandomSearch TPE")
 }
+_ROTATIONS = "scipy.spatial.transform.Rotation.random"
+DRAWS[_ROTATIONS] = "numpy"
+# What draws from what it is given instead, and the place of that.
+GIVEN = ("generator", "random_state", "rng")
+GIVEN_AT = {_ROTATIONS: 1}
+
+
+class DrawingMethod(NamedTuple):
+    """A method of some classes, or of what these are, that draws from NumPy's global generator.
+
+    given  what it draws from if the method is given that, and its place
+    off    what the object is made with, if it draws from a generator of its own
+    many   with how many samples it is made: with 0 it draws nothing
+    """
+
+    owners: Names
+    given: str = ""
+    place: int | None = None
+    off: str = ""
+    many: str = ""
+
+
+_OF_PROPHET = DrawingMethod(Names("{prophet,fbprophet}.**.Prophet"), many="uncertainty_samples")
+# By their names (SciPy 1.17, Prophet 1.5: what draws there is the bounds, and not the forecast).
+DRAWING_METHODS = {
+    "rvs": DrawingMethod(Names("scipy.stats.(?!qmc)**.*"), "random_state", None, "seed"),
+    "resample": DrawingMethod(Names("scipy.stats.**.gaussian_kde"), "seed", 1),
+    "predict": _OF_PROPHET,
+    "predictive_samples": _OF_PROPHET,
+}
+# How their calls, or what makes their objects, are written.
+OF_OBJECTS = (".rvs(", "gaussian_kde(", "Prophet(")
 # Where functions draw, from a global generator or one that they are given, and which there do not.
 _PLACES = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
 _KEEPING = words(
@@ -334,12 +367,6 @@ STARTING = frozenset(
         ),
     ]
 )
-
-
-def of_distributions(called: str) -> bool:
-    """Whether a function is of SciPy's distributions, which draw from NumPy's global generator
-    (SciPy 1.17)."""
-    return called.startswith("scipy.stats.") and not called.startswith("scipy.stats.qmc.")
 
 
 def seeds_no_environment(called: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
+    from detlint.models.randomness import DrawingMethod
 
 # What the text of a function that seeds holds.
 _PARTS = (
@@ -26,30 +27,41 @@ _PARTS = (
 )
 _MAKING = frozenset(("get", "make", "manual", "new", "spawn"))
 _HELD = frozenset(("call", "declared", "enter", "free", "global", "phi"))
-_MOVING = frozenset(("cpu", "cuda", "half", "to"))
+_MOVING = frozenset(("cpu", "cuda", "fit", "half", "to"))
 _MOST = 200  # operations behind a seed that are asked
 
 
 def drawn_from(op: Op) -> str:
     """The library whose global generator a call draws from; "" for none."""
-    if op.code != "call" or op.given("generator") is not None:
+    if op.code != "call":
+        return ""
+    place = next(filter(None, map(randomness.GIVEN_AT.get, op.called)), None)
+    if any(op.given(each, place) is not None for each in randomness.GIVEN):
         return ""
     found = next(filter(None, map(randomness.DRAWS.get, op.called)), "")
-    return found or _of_distribution(op) or _of_tensor(op) or _of_model(op)
+    return found or _of_method(op) or _of_tensor(op) or _of_model(op)
 
 
-def _of_distribution(call: Op) -> str:
-    """NumPy for ``stats.norm.rvs(size=n)``, also of a distribution that the function makes."""
-    if word_of(call) != "rvs" or call.args[0].code != "attr":
+def _of_method(call: Op) -> str:
+    """NumPy for ``stats.norm.rvs(size=n)`` and ``Prophet().fit(x).predict(x)``, also of what the
+    function makes before."""
+    row = randomness.DRAWING_METHODS.get(word_of(call))
+    if row is None or call.args[0].code != "attr":
         return ""
-    called, owner = call.values.called, call.args[0].args[0]
-    apart = call.given("random_state") is not None
-    if owner.code == "call":
-        apart = apart or owner.given("seed") is not None
-        names = called(owner)
-    else:
-        names = called(call)
-    return "numpy" if any(map(randomness.of_distributions, names)) and not apart else ""
+    if row.given and call.given(row.given, row.place) is not None:
+        return ""
+    if any(map(row.owners, call.called)):
+        return "numpy"
+    made = [each for each in _makers(call.args[0].args[0]) if each.code == "call"]
+    found = [each for each in made if any(map(row.owners, each.called))]
+    return "" if not found or any(_is_off(each, row) for each in found) else "numpy"
+
+
+def _is_off(made: Op, row: DrawingMethod) -> bool:
+    """Whether an object is made to draw nothing, or from a generator of its own."""
+    many = made.given(row.many) if row.many else None
+    none = many is not None and made.values.constant(many) in (0, None)
+    return none or bool(row.off and made.given(row.off))
 
 
 def _of_tensor(call: Op) -> str:
