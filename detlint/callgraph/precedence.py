@@ -133,7 +133,7 @@ class Precedence:
 
     def passes_before(self, ends: list[tuple[str, int]]) -> list[tuple[tuple[str, int], Passage]]:
         """The line of some that it gets to first, and what it passes before; where branches lead
-        there, so of each of these. None if that cannot be told."""
+        there, so of each of these. Empty if that cannot be told."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in ends]
         last = self._known((each.path, each.part) for each in lines)
         may_end = self._leading_to(frozenset(last))

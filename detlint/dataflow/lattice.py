@@ -42,6 +42,7 @@ def plain(name: str) -> Types:
 
 TEXT, BYTES, INTEGER, FLOAT = plain("str"), plain("bytes"), plain("int"), plain("float")
 BOOLEAN, NONE, PATH = plain("bool"), plain("none"), plain("path")
+_SET_OPERATORS = frozenset(("Sub", "BitAnd", "BitOr", "BitXor"))
 _NUMBERS = frozenset(("int", "float", "bool", "none", "complex"))
 _HASHED_BY_SALT = frozenset(("str", "bytes", "path", "type", "object", "instance", "function"))
 _FILLED = frozenset(("list", "set", "dict", "deque", "counter"))
@@ -65,6 +66,9 @@ def joined(*several: Types) -> Types:
     """What any of them may be."""
     found: Types = frozenset().union(*several)
     return found if len(found) <= _MOST else found | ANY if len(found) <= 2 * _MOST else ANY
+
+
+NUMBER = joined(INTEGER, FLOAT)
 
 
 # What the rounds of a loop add to a container of which it is not yet known what it was before: the
@@ -214,3 +218,71 @@ def compare(types: Types) -> bool:
     if names == {"tuple"}:
         return all(compare(each) for one in types for each in one.holds)
     return names <= {"str", "bytes", "path", "int", "float", "bool"} and bool(names)
+
+
+def filled(before: Types, new: Types, held: Types, keys: Types | None = None) -> Types:
+    """A container after something was new to it; of one that is being found out, what was."""
+    keys = new if keys is None else keys
+    if not before:
+        return frozenset((added(new, held, keys),))
+    found = []
+    for one in before:
+        if one.name == "dict":
+            known, inner = (*one.holds, ANY, ANY)[:2]
+            found.append(container("dict", joined(known, keys), joined(inner, held)))
+        elif one.name == ADDED:
+            more = zip(one.holds, (new, held, keys), strict=True)
+            found.append(frozenset((added(*(joined(*each) for each in more)),)))
+        elif one.holds and one.name == "counter":
+            found.append(container(one.name, joined(one.holds[0], keys)))
+        elif one.holds and one.name in ("list", "set", "deque", "array"):
+            found.append(container(one.name, joined(one.holds[0], new)))
+        else:
+            found.append(frozenset((one,)))
+    return joined(*found)
+
+
+def combined(operator: str, left: Types, right: Types) -> Types:
+    """What an operator makes of two values."""
+    either = joined(left, right)
+    if operator in _SET_OPERATORS and may_be(either, "set", "keys"):
+        return _of_sets(operator, left, right)
+    if may_be(left if operator == "Mod" else either, "str"):
+        return _of_text(operator)
+    if operator == "Div" and may_be(left, "path"):
+        return PATH
+    if operator in ("Add", "Mult") and may_be(left, "list"):
+        return container("list", elements(either)) if operator == "Add" else left
+    if operator == "BitOr" and may_be(left, "dict"):
+        return either
+    return _of_numbers(operator, either)
+
+
+def _of_numbers(operator: str, either: Types) -> Types:
+    if {one.name for one in either} <= {"int", "float", "bool"}:
+        return NUMBER if operator in ("Div", "Pow") else either
+    return ANY
+
+
+def _of_text(operator: str) -> Types:
+    if operator in ("Add", "Mod", "Mult"):
+        return TEXT
+    return PATH if operator == "Div" else ANY
+
+
+def common(*types: Types) -> Types:
+    """The type of what is in several sets: that of one says it for all."""
+    known = (each for each in types if each and is_known(each))
+    return next(known, None) or joined(*types)
+
+
+def _of_sets(operator: str, left: Types, right: Types) -> Types:
+    """What two sets have in common, or one of them has."""
+    of_left, of_right = elements(left), elements(right)
+    if operator == "Sub":
+        # What is taken away is of the kind of what it is taken from.
+        known = of_left if is_known(of_left) else joined(of_left, of_right - NONE)
+        return container("set", known)
+    if operator == "BitAnd":
+        return container("set", common(of_left, of_right))
+    return container("set", joined(of_left, of_right))

@@ -66,7 +66,6 @@ _MOST_STATES = 100
 _NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
-_NUMBER = joined(INTEGER, FLOAT)
 _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
 
 
@@ -491,7 +490,7 @@ class Values:
         if method.name in _STAYING and owner.code == "phi" and not self.types(owner):
             more = [self.elements(each) for name, each in call.arguments() if name is None]
             joins = method.name == "union"
-            return _filled(NOTHING, joined(*more), NOTHING) if joins else NOTHING
+            return lattice.filled(NOTHING, joined(*more), NOTHING) if joins else NOTHING
         if method.name in ("pop", "popleft"):
             return lattice.values(self.types(method.args[0]))
         kinds = self.qualified(call.args[1]) if method.name == "astype" and call.args[1:] else ()
@@ -521,7 +520,7 @@ class Values:
 
     def _of_binary(self, op: Op) -> Types:
         left, right = self.types(op.args[0]), self.types(op.args[1])
-        return _combined(str(op.name), left, right)
+        return lattice.combined(str(op.name), left, right)
 
     _of_augment = _of_binary
 
@@ -582,9 +581,9 @@ class Values:
         call = op.args[1]
         given = [value for name, value in call.arguments() if name in (None, "*")]
         if op.name in ("add", "append", "appendleft", "push"):
-            return _filled(before, joined(*map(self.types, given)), NOTHING)
+            return lattice.filled(before, joined(*map(self.types, given)), NOTHING)
         if op.name == "insert":
-            return _filled(before, joined(*map(self.types, given[1:])), NOTHING)
+            return lattice.filled(before, joined(*map(self.types, given[1:])), NOTHING)
         if op.name in ("update", "extend", "extendleft"):
             more = [self.types(each) for each in given]
             unpacked = [
@@ -594,9 +593,9 @@ class Values:
                 )
             ]
             added = joined(*map(elements, unpacked))
-            return _filled(before, added, joined(*map(lattice.values, unpacked)))
+            return lattice.filled(before, added, joined(*map(lattice.values, unpacked)))
         if op.name == "setdefault" and given:
-            return _filled(before, self.types(given[0]), joined(*map(self.types, given[1:])))
+            return lattice.filled(before, self.types(given[0]), joined(*map(self.types, given[1:])))
         return before
 
     def _of_store_item(self, op: Op) -> Types:
@@ -605,7 +604,7 @@ class Values:
     def _stored(self, op: Op, before: Types) -> Types:
         _, key, value = op.args
         held = self.types(value)
-        return _filled(before, held, held, self.types(key))
+        return lattice.filled(before, held, held, self.types(key))
 
     # What is put into the containers in a container: ``groups[key].add(x)``
 
@@ -700,13 +699,13 @@ class Values:
             name = node.value.id  # type: ignore[attr-defined]
             if name == "sum":
                 added = self._type_of(node.slice, op)
-                return added if added and lattice.is_known(added) else _NUMBER
+                return added if added and lattice.is_known(added) else lattice.NUMBER
             if name == "instance":
                 return frozenset((Type("instance", (), ast.unparse(node.slice)),))
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             given = [self._type_of(each, op) for each in inner]
             if name == "common":
-                return _common(*given)
+                return lattice.common(*given)
             if name not in ("tuple", "dict"):
                 given = [joined(*given)]
             return container(name, *given)
@@ -718,7 +717,7 @@ class Values:
         if name == "NOTHING":
             return NOTHING
         if name == "number":
-            return _NUMBER
+            return lattice.NUMBER
         own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
         if name in ("S", "E", "V"):
             types = self.types(own) if own is not None else ANY
@@ -802,73 +801,3 @@ def _is_passed(op: Op) -> bool:
     """Whether its function gets to an operation, or raises, but for rounds that there are not."""
     tested = any(each.kind in ("else", "except", "if", "try") for each in op.region.around())
     return not tested and all(op.place < each.place for each in op.function.coded("return"))
-
-
-def _filled(before: Types, added: Types, held: Types, keys: Types | None = None) -> Types:
-    """A container after something was added to it; of one that is being found out, what was."""
-    keys = added if keys is None else keys
-    if not before:
-        return frozenset((lattice.added(added, held, keys),))
-    found = []
-    for one in before:
-        if one.name == "dict":
-            before_keys, values = (*one.holds, ANY, ANY)[:2]
-            found.append(container("dict", joined(before_keys, keys), joined(values, held)))
-        elif one.name == lattice.ADDED:
-            more = zip(one.holds, (added, held, keys), strict=True)
-            found.append(frozenset((lattice.added(*(joined(*each) for each in more)),)))
-        elif one.holds and one.name == "counter":
-            found.append(container(one.name, joined(one.holds[0], keys)))
-        elif one.holds and one.name in ("list", "set", "deque", "array"):
-            found.append(container(one.name, joined(one.holds[0], added)))
-        else:
-            found.append(frozenset((one,)))
-    return joined(*found)
-
-
-_SET_OPERATORS = frozenset(("Sub", "BitAnd", "BitOr", "BitXor"))
-
-
-def _combined(operator: str, left: Types, right: Types) -> Types:
-    either = joined(left, right)
-    if operator in _SET_OPERATORS and lattice.may_be(either, "set", "keys"):
-        return _of_sets(operator, left, right)
-    if lattice.may_be(left if operator == "Mod" else either, "str"):
-        return _of_text(operator)
-    if operator == "Div" and lattice.may_be(left, "path"):
-        return lattice.PATH
-    if operator in ("Add", "Mult") and lattice.may_be(left, "list"):
-        return container("list", elements(either)) if operator == "Add" else left
-    if operator == "BitOr" and lattice.may_be(left, "dict"):
-        return either
-    return _of_numbers(operator, either)
-
-
-def _of_numbers(operator: str, either: Types) -> Types:
-    if {one.name for one in either} <= {"int", "float", "bool"}:
-        return _NUMBER if operator in ("Div", "Pow") else either
-    return ANY
-
-
-def _of_text(operator: str) -> Types:
-    if operator in ("Add", "Mod", "Mult"):
-        return TEXT
-    return lattice.PATH if operator == "Div" else ANY
-
-
-def _common(*types: Types) -> Types:
-    """The type of what is in several sets: that of one says it for all."""
-    known = (each for each in types if each and lattice.is_known(each))
-    return next(known, None) or joined(*types)
-
-
-def _of_sets(operator: str, left: Types, right: Types) -> Types:
-    """What two sets have in common, or one of them has."""
-    of_left, of_right = elements(left), elements(right)
-    if operator == "Sub":
-        # What is taken away is of the kind of what it is taken from.
-        known = of_left if lattice.is_known(of_left) else joined(of_left, of_right - lattice.NONE)
-        return container("set", known)
-    if operator == "BitAnd":
-        return container("set", _common(of_left, of_right))
-    return container("set", joined(of_left, of_right))
