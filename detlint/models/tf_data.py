@@ -18,6 +18,16 @@ ORDERS = "enable_op_determinism"
 # Methods that take `deterministic`, which counts where they run in parallel.
 PARALLEL = words("batch interleave map padded_batch")
 
+# What calls a function of Python for each element, and how it is written. Several calls at a time
+# draw from one generator in the order in which threads get to it; with deterministic operators,
+# TensorFlow 2.21 makes one call after the other.
+CALLING_PYTHON = frozenset(
+    ("tensorflow.numpy_function", "tensorflow.py_function", "tensorflow.py_func")
+)
+CALLS_PYTHON = "py_func"
+PARALLEL_CALLS = "num_parallel_calls"
+MAPPING = words("interleave map")
+
 # Parts of the names of settings that decide about the order.
 _ON_ORDER = ("determin", "sloppy", "order", "repro", "fast", "speed")
 

@@ -170,7 +170,8 @@ class MissingWorkerInitFn(Rule):
 
     def _judge(self, loader: Loader) -> None:
         origins = self._opened or Origins()
-        workers = Workers(origins, numpy=self.settings.target_torch < _SEEDS_NUMPY)
+        drawn = ("numpy",) if self.settings.target_torch < _SEEDS_NUMPY else ()
+        workers = Workers(origins, drawn)
         draw = next(self._draws(loader, workers), None)
         if draw is not None:
             self._tell(loader, draw)

@@ -10,17 +10,19 @@ from detlint.dataflow.arguments.settings import is_left_open, keeps_order, names
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import exclude
 from detlint.dataflow.numerics import pipelines
-from detlint.dataflow.origins import Origins
+from detlint.dataflow.origins import Origins, owner_of
+from detlint.dataflow.randomness.workers import Workers
 from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.dataflow.arguments.settings import Setting
     from detlint.dataflow.ir import Op
+    from detlint.dataflow.randomness.workers import Draw
     from detlint.finding import Edit, Finding
     from detlint.settings import Settings
 
@@ -41,6 +43,8 @@ class TfDataOrder(Rule):
       methods
     - `shuffle` and `list_files` of tf.data without a seed, where the program sets no global one
     - `tfds.load(…, shuffle_files=True)` without a `read_config`, whatever global seed there is
+    - `map(…, num_parallel_calls=…)` of a `tf.py_function` or `tf.numpy_function` that draws from a
+      generator which all calls share, seeded or not
     - queues of TensorFlow 1 that several threads fill: `tf.train.batch(…, num_threads=4)`
 
     Lowers the confidence:
@@ -66,6 +70,7 @@ class TfDataOrder(Rule):
         *("deterministic", "experimental_deterministic", "sloppy"),
         *_CALLS,
         "shuffle_files",
+        rows.PARALLEL_CALLS,
     )
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
@@ -121,6 +126,12 @@ class TfDataOrder(Rule):
             """,
         ),
     )
+
+    @classmethod
+    def concerns(cls, text: str, offset: int) -> bool:
+        """Of parallel calls, only those of Python count."""
+        parallel = text.startswith(rows.PARALLEL_CALLS, offset)
+        return not parallel or rows.CALLS_PYTHON in text
 
     @cached_property
     def _origins(self) -> Origins:
@@ -188,6 +199,8 @@ class TfDataOrder(Rule):
             self._check_loading(op)
         elif op.args[0].code == "attr" and op.args[0].name == "shuffle":
             self._check_shuffle(op)
+        elif op.args[0].code == "attr" and op.args[0].name in rows.MAPPING:
+            self._check_mapping(op)
 
     def _check_sloppy(self, call: Op, sloppy: rows.Sloppy) -> None:
         given = call.given(*sloppy)
@@ -214,6 +227,35 @@ class TfDataOrder(Rule):
             edits = (self.unit.replace(written, "False"),)
             advice = "pass read_config=tfds.ReadConfig(shuffle_seed=0), or shuffle after it"
             self._report_order(call, written, f"{said(call)}(shuffle_files=True)", edits, advice)
+
+    def _check_mapping(self, call: Op) -> None:
+        """``data.map(lambda i: tf.py_function(draw, [i], tf.int64), num_parallel_calls=4)``."""
+        mapped = call.given("map_func", 0)
+        if mapped is None or self._is_determined or not _runs_in_parallel(call):
+            return
+        draw = next(self._draws(mapped), None)
+        if draw is not None and pipelines.holds(call, self._origins):
+            start, _ = draw.op.function.unit.span(draw.op.node)
+            where = draw.op.function.unit.source.spoken_place(start)
+            self.report(
+                call.node,
+                f".{call.args[0].name}(…, {rows.PARALLEL_CALLS}=…) calls Python that draws "
+                f"({where}), in the order in which threads get to it",
+                advice="make a generator for each element, np.random.default_rng([seed, number]), "
+                f"or leave {rows.PARALLEL_CALLS} out",
+            )
+
+    def _draws(self, mapped: Op) -> Iterator[Draw]:
+        """What a mapped function draws in Python; what TensorFlow traces draws once."""
+        workers = Workers(self._origins, ("numpy", "random"))
+        for made in self._origins.of(mapped):
+            if made is None or made.function is None:
+                continue
+            frame = self._origins.frame(made.function, owner=owner_of(made))
+            for each in made.function.all_coded("call"):
+                run = each.given("func", 0)
+                if run is not None and not rows.CALLING_PYTHON.isdisjoint(pipelines.called(each)):
+                    yield from workers.of_callable(run, frame)
 
     def _report_order(
         self,
@@ -277,7 +319,7 @@ def _is_left_open(op: Op) -> bool:
 
 def _runs_in_parallel(call: Op) -> bool:
     """Whether a method of a dataset works on several elements at a time."""
-    calls = call.given("num_parallel_calls")
+    calls = call.given(rows.PARALLEL_CALLS)
     if call.args[0].code != "attr" or call.args[0].name not in rows.PARALLEL or calls is None:
         return False
     return call.function.unit.values.constant(calls) not in (None, 1)

@@ -201,3 +201,49 @@ def queues(rows, lengths, options):
     yield tf.train.batch([rows], 8, num_threads=1)
     yield tf1.train.batch([rows], 8, 1)
     yield rows.batch(8, num_threads=4)
+
+
+# Python that threads call
+
+
+def drawn(number):
+    return np.random.choice(10, 3)
+
+
+def drawn_by_number(number):
+    return np.random.default_rng([0, number]).choice(10, 3)
+
+
+def not_drawn(number):
+    return number + 1
+
+
+@tf.function
+def wrapped(number):
+    return tf.py_function(drawn, [number], tf.int64)
+
+
+class Rows:
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def load(self, number):
+        return self.rng.choice(10, 3)
+
+    def rows(self):
+        data = tf.data.Dataset.range(100)
+        return data.map(  # DET802
+            lambda x: tf.numpy_function(self.load, [x], tf.int64), num_parallel_calls=8
+        )
+
+
+def in_threads(n):
+    data = tf.data.Dataset.range(100)
+    a = data.map(wrapped, num_parallel_calls=tf.data.AUTOTUNE)  # DET802
+    b = data.map(lambda x: tf.py_function(drawn, [x], tf.int64), num_parallel_calls=n)  # DET802
+    c = data.map(wrapped)
+    d = data.map(wrapped, num_parallel_calls=1)
+    e = data.map(lambda x: tf.py_function(drawn_by_number, [x], tf.int64), num_parallel_calls=4)
+    f = data.map(lambda x: tf.py_function(not_drawn, [x], tf.int64), num_parallel_calls=4)
+    g = data.map(lambda x: x + np.random.choice(10), num_parallel_calls=4)  # traced once
+    return a, b, c, d, e, f, g

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.origins import owner_of
 from detlint.models import loading
+from detlint.models.randomness import DRAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Frame, Made, Origins
@@ -49,14 +50,14 @@ class Draw(NamedTuple):
 
 
 class Workers:
-    """Follows what a worker calls. ``numpy``: NumPy's global generator counts, too.
+    """Follows what a worker calls. ``drawn``: libraries whose global generators count, too.
 
     ``is_blind``: a data set was not seen.
     """
 
-    def __init__(self, origins: Origins, *, numpy: bool = False) -> None:
+    def __init__(self, origins: Origins, drawn: Collection[str] = ()) -> None:
         self._origins = origins
-        self._numpy = numpy
+        self._drawn_from = drawn
         self._running: list[Function] = []
         self._met: set[tuple[object, ...]] = set()
         self._runs = 0
@@ -162,7 +163,7 @@ class Workers:
                 yield from self._called(each, op)
 
     def _is_global(self, name: str) -> bool:
-        return loading.draws_globally(name) or (self._numpy and loading.draws_from_numpy(name))
+        return loading.draws_globally(name) or DRAWS.get(name) in self._drawn_from
 
     def _passed(self, op: Op, frame: Frame) -> Iterator[Draw]:
         """``torch.randperm(n, generator=self.rng)``."""
