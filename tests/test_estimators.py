@@ -266,6 +266,20 @@ def _called(name: str) -> object:
         "scipy.stats.sobol_indices": lambda: (
             scipy.stats.sobol_indices(func=sum, n=16, dists=[scipy.stats.uniform()] * 2).first_order
         ),
+        "networkx.connected_watts_strogatz_graph": lambda: (
+            nx.connected_watts_strogatz_graph(20, 4, 0.5).edges
+        ),
+        "networkx.newman_watts_strogatz_graph": lambda: (
+            nx.newman_watts_strogatz_graph(20, 4, 0.5).edges
+        ),
+        "networkx.planted_partition_graph": lambda: (
+            nx.planted_partition_graph(2, 9, 0.5, 0.1).edges
+        ),
+        "networkx.random_labeled_tree": lambda: nx.random_labeled_tree(20).edges,
+        "networkx.random_partition_graph": lambda: (
+            nx.random_partition_graph([9, 9], 0.5, 0.1).edges
+        ),
+        "networkx.scale_free_graph": lambda: nx.scale_free_graph(20).edges,
         "networkx.double_edge_swap": lambda: nx.double_edge_swap(graph.copy(), 9, 900).edges,
         "networkx.louvain_communities": lambda: [
             sorted(each) for each in nx.community.louvain_communities(graph)

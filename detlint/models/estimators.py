@@ -12,7 +12,7 @@ The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, b
 3.4, implicit 0.7, surprise 1.1, python-louvain 0.16 and LIME 0.2 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
-such a one as well.
+such a one as well. webdataset 1.0 makes its seed of the clock and the process (``filters.py``).
 """
 
 from __future__ import annotations
@@ -198,15 +198,21 @@ lime.lime_tabular.LimeTabularExplainer
 lime.lime_text.LimeTextExplainer
 networkx.barabasi_albert_graph by seed from random at 2
 networkx.binomial_graph by seed from random at 2
+networkx.connected_watts_strogatz_graph by seed from random at 4
 networkx.double_edge_swap by seed from random at 3
 networkx.erdos_renyi_graph by seed from random at 2
 networkx.fast_gnp_random_graph by seed from random at 2
 networkx.gnm_random_graph by seed from random at 2
 networkx.gnp_random_graph by seed from random at 2
 networkx.louvain_communities by seed from random at 5
+networkx.newman_watts_strogatz_graph by seed from random at 3
+networkx.planted_partition_graph by seed from random at 4
 networkx.powerlaw_cluster_graph by seed from random at 3
 networkx.random_geometric_graph by seed from random at 5
+networkx.random_labeled_tree 3.2 by seed from random
+networkx.random_partition_graph by seed from random at 3
 networkx.random_regular_graph by seed from random at 2
+networkx.scale_free_graph by seed from random at 6
 networkx.stochastic_block_model by seed from random at 3
 networkx.watts_strogatz_graph by seed from random at 3
 scipy.cluster.kmeans by seed|rng if k_or_guess@1=some
@@ -265,6 +271,7 @@ optuna.NSGAIISampler by seed from system
 optuna.QMCSampler by seed from system
 optuna.RandomSampler by seed from system at 0
 optuna.TPESampler by seed from system
+webdataset.shuffle by seed|rng from system
 hyperopt.fmin by rstate from system
 ray.HyperOptSearch by random_state_seed from system
 sb3_contrib.ARS by seed from system

@@ -210,6 +210,8 @@ makes_data_set = Names(
     datasets.**.{Dataset,DatasetDict,IterableDataset,IterableDatasetDict}{,.from_*}
     """
 )
+# Whether one gives a stream of webdataset.
+makes_stream = Names("webdataset.**.{WebDataset,WebPipeline,DataPipeline}")
 
 
 def names_data_set(name: str) -> bool:

@@ -78,6 +78,7 @@ class MissingRandomState(Rule):
     - `sample` of pandas without `random_state`
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
+    - `shuffle` of webdataset without `seed`, which it makes of the clock and the process
     - `ORDER BY RANDOM()` and the like in a query: the database draws
     - studies and samplers of Optuna, `fmin` of hyperopt, and the algorithms of Stable Baselines3
       without a seed, which they take from the operating system
@@ -309,6 +310,11 @@ class MissingRandomState(Rule):
             if _is_missing(call.given("random_state")) and how:
                 written = call.written("random_state")
                 self._report(call, f"sample({keyword})", "random_state", written, how)
+        elif data_sets.is_of_webdataset(call):
+            given = [call.given(each) for each in ("seed", _RNG)]
+            if all(map(_is_missing, given)):
+                written = call.written("seed")
+                self._report(call, "shuffle()", "seed", written, self._how(call, "system"))
         elif data_sets.shuffled(call, self._origins):
             self._check_data_set(call)
 

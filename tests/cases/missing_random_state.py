@@ -21,6 +21,7 @@ import tensorflow as tf
 import torch
 import trimesh
 import umap
+import webdataset as wds
 from datasets import Dataset, IterableDataset, load_dataset
 from bayes_opt import BayesianOptimization
 from imblearn.over_sampling import SMOTE
@@ -425,3 +426,19 @@ def of_scipy(x, y, matrix, n, start, seed):
     j = scipy.stats.permutation_test((x, y), np.mean)  # DET104
     k = vq.kmeans(x, 8), vq.kmeans(x, start)  # DET104
     return a, b, c, d, e, f, g, h, i, j, k
+
+
+def streamed(urls, n, seed, rng):
+    a = wds.WebDataset(urls).shuffle(1000).decode("pil")  # DET104
+    data = wds.WebDataset(urls, shardshuffle=False).decode()
+    b = data.to_tuple("jpg", "cls").shuffle(n, initial=10)  # DET104
+    c = wds.DataPipeline(wds.SimpleShardList(urls), wds.shuffle(100))  # DET104
+    d = wds.WebDataset(urls).shuffle(1000, seed=seed), wds.shuffle(100, rng=rng)
+    e = wds.WebDataset(urls).shuffle(0), wds.WebDataset(urls).decode(), wds.detshuffle(100)
+    return a, b, c, d, e
+
+
+def grown(n):
+    a = nx.planted_partition_graph(2, n, 0.5, 0.1), nx.random_labeled_tree(n)  # DET104 DET104
+    b = nx.planted_partition_graph(2, n, 0.5, 0.1, 0), nx.random_labeled_tree(n, seed=0)
+    return a, b

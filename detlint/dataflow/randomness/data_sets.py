@@ -100,6 +100,19 @@ def shuffled(call: Op, origins: Origins) -> bool:
     return keywords.isdisjoint(loading.STREAMED) and _looks_like_one(call)
 
 
+def is_of_webdataset(call: Op) -> bool:
+    """Whether a call shuffles a stream of webdataset, which takes its seed from clock and process:
+    ``WebDataset(urls).decode().shuffle(1000)``."""
+    size = call.given("size", 0)
+    if call.args[0].name != "shuffle" or size is None or size.literal == 0:
+        return False
+    return any(
+        any(map(loading.makes_stream, each.called))
+        for each in closure([call.args[0].args[0]], made_of, _MOST)
+        if each.code == "call"
+    )
+
+
 def _is_size(op: Op) -> bool:
     if op.code == "const":
         return isinstance(op.name, (int, float))
