@@ -500,3 +500,125 @@ def test_what_tasks_draw_differs(tmp_path: Path) -> None:
         for _ in range(5)
     )
     assert len(set(runs)) > 1
+
+
+KEPT = """\
+import numpy as np
+
+rng = None
+shared = np.random.default_rng(4)
+
+class Keeper:
+    rng = None
+
+    @staticmethod
+    def draw():
+        if Keeper.rng is None:
+            Keeper.rng = np.random.default_rng(3)
+        return Keeper.rng.normal()
+
+def once():
+    global rng
+    if rng is None:
+        rng = np.random.default_rng(2)
+    return rng.normal()
+
+def anew(row):
+    global rng
+    rng = np.random.default_rng(row)
+
+def drawn():
+    return shared.normal()
+
+def own(row):
+    return np.random.default_rng(row).normal()
+"""
+SHARES = """\
+import numpy as np
+from joblib import Parallel, delayed
+import kept
+
+def task(row):
+    {}
+
+def main(rows):
+    found = Parallel(n_jobs=3)(delayed(task)(row) for row in rows)
+    np.save("rows.npy", found)
+
+if __name__ == "__main__":
+    main(range(30))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ("return kept.once()", "kept.py:18"),
+        ("return kept.Keeper.draw()", "kept.py:12"),
+        ("return kept.drawn()", "kept.py:4"),
+        ("kept.anew(row); return kept.once()", ""),
+        ("return kept.own(row)", ""),
+        ("return row", ""),
+    ],
+)
+def test_tasks_that_share_a_generator_of_their_worker(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str, made: str
+) -> None:
+    project({"kept.py": KEPT, "make.py": SHARES.format(line)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["make.py:9"] * bool(made)
+    assert all(f"({made}) is drawn from in tasks" in each["message"] for each in found)
+
+
+NESTED = """\
+import numpy as np
+from joblib import Parallel, delayed
+import kept
+
+class Search:
+    def fit(self, row):
+        return kept.once()
+
+    def run(self, rows):
+        def task(row):
+            return self.fit(row)
+
+        np.save("rows.npy", Parallel(n_jobs=3)(delayed(task)(row) for row in rows))
+
+Search().run(range(30))
+"""
+
+
+def test_methods_that_a_task_within_a_method_calls_run_there(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"kept.py": KEPT, "make.py": NESTED})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert "(kept.py:18) is drawn from in tasks of" in found["message"]
+
+
+POOLED = """\
+import multiprocessing as mp
+import sys
+import kept
+
+def task(_):
+    return kept.once()
+
+if __name__ == "__main__":
+    of_each = int(sys.argv[1])
+    with mp.get_context("spawn").Pool(1, maxtasksperchild=of_each) as pool:
+        print(len(set(pool.map(task, range(2), chunksize=1))))
+"""
+
+
+@pytest.mark.parametrize(("of_each", "kinds"), [(1, "1"), (2, "2")])
+def test_what_a_worker_draws_depends_on_its_tasks_before(
+    tmp_path: Path, of_each: int, kinds: str
+) -> None:
+    (tmp_path / "kept.py").write_text(KEPT)
+    (tmp_path / "run.py").write_text(POOLED)
+    command = [sys.executable, "run.py", str(of_each)]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).strip() == kinds

@@ -31,6 +31,7 @@ UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
 MAY_BE, COMPUTES, FIRST = "~", "+", "-"
 BY_DEFAULT = "@"  # … and what a call leaves to the default of a parameter, which is told beside it
 THAWS = "+"  # the first of the names of models that get gradients again, or in some cases
+RENEWED = "="  # the first of what is said of a generator that a function always makes anew
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
 # what facts say that a file may give that.
@@ -191,6 +192,7 @@ def _given(name: str) -> tuple[str, ...]:
     return f"{name}=", f"{name} ="
 
 
+_MAKING_GENERATORS = ("default_rng(", "RandomState(", "Random(", "SeedSequence(")
 _TRAINING = _called(roles.TRAINING_CALLS)
 _TRANSFORMING = (
     *("Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix(", "ElasticTransform("),
@@ -281,7 +283,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "salts": (HASH_SEED,),
     "devices": (".to(", ".cuda(", "set_default_", *_given("device"), "device("),
     "places": ('"cuda', "'cuda", ".cuda("),
-    "generators": ("default_rng(", "RandomState(", "Random(", "SeedSequence("),
+    "generators": _MAKING_GENERATORS,
+    "kept_generators": _MAKING_GENERATORS,
     "spawns": (
         *("spawn(", "start_processes(", ".Process(", ".Process)"),
         *_called(f".{each}" for each in randomness.CALLED_IN_CONTAINER - {"spawn"}),

@@ -16,6 +16,7 @@ from detlint.index.facts import (
     IDLE,
     ON_CPU,
     ONCE,
+    RENEWED,
     TESTED,
     UNSET,
     is_of_experiment,
@@ -52,6 +53,7 @@ _OF_TASKS = {
     "torch": "torch.Generator().manual_seed(seed + number)",
     "tensorflow": "tf.random.Generator.from_seed(seed + number)",
 }
+_TASKS_OWN = f"give each task a generator of its own, as {_OF_TASKS['numpy']}"
 # Where none of these is at work, a random port or file name is all that a program draws, unless
 # it writes data and picks of that.
 _NUMERIC = (
@@ -155,7 +157,7 @@ class UnseededGlobalRng(Rule):
     - a draw that the program certainly gets to before it seeds, also one of a file that it imports;
       not one that nothing uses
     - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
-      program that seeds or trains
+      program that seeds or trains. So do those that share a generator which their file keeps
     - another program that writes something, such as a file, if its own file draws
     - the same if that calls what draws in another file, or names a data set or model of another
       file that draws for each sample
@@ -251,6 +253,7 @@ class UnseededGlobalRng(Rule):
                 yield from cls._unseeded(program, library, settings, draws, trains=trains)
             if task is not None:
                 yield cls._told_of_task(program, library, task, sure)
+        yield from cls._kept_for_tasks(program, sure)
         yield from cls._unseeded_environment(program, sure, trains=trains)
 
     @staticmethod
@@ -385,6 +388,28 @@ class UnseededGlobalRng(Rule):
                     if task.fact.doubt < IDLE:
                         return found
         return found
+
+    @classmethod
+    def _kept_for_tasks(cls, program: Program, sure: Confidence) -> Iterator[Finding]:
+        """A generator that a file keeps, and that tasks draw from one after the other."""
+        if not program.has("kept_generators"):
+            return
+        made = [(each, *_drawing(each)) for each in program.facts("kept_generators")]
+        for kind, told in _IN_TASKS.items():
+            for task, parts in islice(program.processes(kind), _MANY):
+                renewed = {x.path for x, anew, _ in made if anew and _is_of_task(program, parts, x)}
+                for each, _, drawing in made:
+                    drawn = any(map(parts.get(each.path, ()).__contains__, drawing))
+                    if drawn and each.path not in renewed:
+                        yield program.finding(
+                            cls,
+                            task,
+                            f"{program.shown(each)} is drawn from in "
+                            f"{told.format(program.shown(task))}; {_TASKS_OWN}",
+                            _TASKS_OWN,
+                            confidence=sure if task.fact.doubt < IDLE else Confidence.POSSIBLE,
+                        )
+                        return
 
     @classmethod
     def _told_of_task(
@@ -609,6 +634,12 @@ class UnseededGlobalRng(Rule):
             else:
                 yield each
         yield from (each for *_, each in sorted(later, key=itemgetter(0, 1)))
+
+
+def _drawing(made: Located) -> tuple[bool, set[str]]:
+    """Of a generator that a file keeps, whether its function makes it anew, and what draws."""
+    told = made.fact.what
+    return told.startswith(RENEWED), set(told.removeprefix(RENEWED).split())
 
 
 def _is_of_task(program: Program, parts: Mapping[str, Container[str]], located: Located) -> bool:

@@ -192,17 +192,28 @@ class ProcessFacts:
         """The functions that a value may be, or the classes of which it is an object."""
         if given.code == "function":
             calls = given.name.coded("call")
-            return [name for each in calls for name in self._values.called(each)]
+            return [
+                name
+                for each in calls
+                for name in self._values.called(each) or self._of_own(each.args[0])
+            ]
         if given.code == "call":
             called = self._values.called(given)
             partial = "functools.partial" in called and given.args[1:]
             return self._meant(given.args[1]) if partial else called
-        if given.code == "attr" and given.args[0].is_self and given.function.class_name:
-            return [f".{given.function.class_name}.{given.name}"]
+        if own := self._of_own(given):
+            return own
         actors = self._made_by_ray(given.args[0]) if given.code == "attr" else ()
         if of_actors := [f"{each}.{given.name}" for each in actors]:
             return of_actors
         return self._values.qualified(given)
+
+    @staticmethod
+    def _of_own(method: Op) -> list[str]:
+        """``self.fit``, also in a function that a method makes."""
+        owner = method.function.class_name
+        own = owner and method.code == "attr" and method.args[0].is_self
+        return [f".{owner}.{method.name}"] if own else []
 
 
 def starts_workers(function: Function) -> bool:

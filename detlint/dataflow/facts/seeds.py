@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import path_of, word_of
+from detlint.dataflow.control import is_certain
 from detlint.dataflow.facts.found import Found, whole
 from detlint.dataflow.facts.processes import starts_workers
 from detlint.dataflow.randomness import experiments
-from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
+from detlint.dataflow.randomness.generators import (
+    STATE,
+    Generators,
+    is_seeded,
+    is_shared,
+    only_names,
+)
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import has_seed, is_guard
-from detlint.index.facts import EVERY, OF_EXPERIMENT
+from detlint.index.facts import EVERY, OF_EXPERIMENT, RENEWED
 from detlint.models import names, randomness
 from detlint.models import training as trainers
 
@@ -123,6 +131,20 @@ class SeedFacts:
         apart = is_seeded(fate) or is_shared(fate) or only_names(call, fate)
         return "" if is_used and not apart else None
 
+    def of_kept_generators(self, call: Op) -> str | None:
+        """Seeded generators that the file keeps for all of its functions, each with those that draw
+        from it, after a mark where the one around makes it anew whenever it runs."""
+        seed = seed_of(call)
+        if seed is None or seed.is_none or not _is_for_all(call):
+            return None
+        fate = self._generators.fate(call)
+        draws = [each for name, each in fate.methods if name not in STATE and each.calls]
+        draws += [each for each, _ in fate.given]
+        drawing = {each.function.outermost.name for each in draws} - {""}
+        renewed = call.function.is_defined and is_certain(call)
+        found = f"{RENEWED if renewed else ''}{' '.join(sorted(drawing))}"
+        return None if is_seeded(fate) else found or None
+
     def of_worker_seeds(self, call: Op) -> str | None:
         """Of ``seed_everything(0)``, whether workers are "given" or "left out": Fabric gives."""
         seeds = word_of(call) == "seed_everything"
@@ -147,6 +169,16 @@ def _seeds_by_name(called: str) -> bool:
     library, _, word = called.rpartition(".")
     own = library.partition(".")[0] in ("random", "numpy", "builtins")
     return not own and names.means_seeding(word) and word not in _OF_GENERATORS
+
+
+def _is_for_all(value: Op) -> bool:
+    """Whether a variable of the module or an attribute of a class keeps a value."""
+    owners = (use.args[0] for use in value.uses if use.code == "store_attr")
+    return (
+        isinstance(value.function.node, ast.ClassDef)
+        or any(use.code == "store_global" for use in value.uses)
+        or any(owner.word == "cls" or owner.code == "global" for owner in owners)
+    )
 
 
 def seed_of(call: Op) -> Op | None:

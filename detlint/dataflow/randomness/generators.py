@@ -24,7 +24,7 @@ _MOST = 60  # what is made of one number
 _SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
 _LOOKING = frozenset(("compare", "drop", "format", "not", "param", "test"))
 _BITS = frozenset(("getrandbits", "randbytes"))
-_STATE = frozenset(("getstate", "seed", "setstate"))
+STATE = frozenset(("getstate", "seed", "setstate"))
 _BY_LOOKING = frozenset(
     f"builtins.{name}" for name in ("bool", "hasattr", "id", "isinstance", "print", "repr", "type")
 )
@@ -132,7 +132,7 @@ class Generators:
         """Whether all that draws is run for the time that it takes, and nothing keeps a number;
         ``clocks``: what lies between two looks at a clock is, too."""
         timed = _lies_between_clocks if clocks else _is_repeated
-        draws = [each for name, each in fate.methods if name not in _STATE]
+        draws = [each for name, each in fate.methods if name not in STATE]
         draws += [call for call, _ in fate.given]
         told = {self._is_timed(each, timed, _DEEPEST) for each in draws}
         return not fate.escapes and True in told and False not in told
@@ -203,7 +203,7 @@ def _lies_between_clocks(op: Op) -> bool:
 
 def only_names(made: Op, fate: Fate) -> bool:
     """Whether all that is drawn only names or identifies something: a run, a file, a port."""
-    draws = [(name, each) for name, each in fate.methods if name not in _STATE]
+    draws = [(name, each) for name, each in fate.methods if name not in STATE]
     if fate.escapes or not draws:
         return False
     at_once = len(draws) == 1 and made.uses == [draws[0][1]] and not made.function.names_of(made)
