@@ -329,3 +329,44 @@ def test_a_trainer_of_lightning_that_goes_on_draws_as_at_the_start(
 def test_one_that_draws_nothing_goes_on_as_it_would_have(lint: Lint) -> None:
     text = LIGHTNING.replace("GIVEN", ", ckpt_path='last'").replace("MORE", "")
     assert lint(text.replace(", shuffle=True", "")) == []
+
+
+WEIGHTS = """
+    import sys
+    import torch
+
+    RESUMES = bool(sys.argv[1:])
+    FIRST_EPOCH = 2
+
+    def main():
+        torch.manual_seed(0)
+        {}
+        net = torch.nn.Linear(4, 2)
+        if RESUMES:
+            net.load_state_dict(torch.load(f"{}.pt"))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for epoch in range({}, 9):
+            {}
+            optimizer.step()
+            torch.save(net.state_dict(), f"net_{{epoch + 1}}.pt")
+
+    main()
+"""
+FIRST = "FIRST_EPOCH if RESUMES else 0"
+STEP = "net(torch.randn(3, 4)).sum().backward()"
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "first", "step", "found"),
+    [
+        ("pass", "net_{FIRST_EPOCH}", FIRST, STEP, ["train.py:13 likely"]),
+        ("pass", "net", FIRST, STEP, []),  # weights to begin with, as far as that is seen
+        ("pass", "net_{FIRST_EPOCH}", "0", STEP, []),
+        ("x = torch.randn(3, 4)", "net_{FIRST_EPOCH}", FIRST, "net(x).sum().backward()", []),
+        ("pass", "net_{FIRST_EPOCH}", FIRST, f"torch.manual_seed(epoch); {STEP}", []),
+    ],
+)
+def test_a_checkpoint_of_weights_alone_that_an_epoch_names(  # noqa: PLR0913 - parts of a program
+    lint: Lint, before: str, name: str, first: str, step: str, *, found: list[str]
+) -> None:
+    assert lint(WEIGHTS.format(before, name, first, step), trainer="") == found

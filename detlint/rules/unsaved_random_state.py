@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.learning.checkpoints import ANY, ASKED, TRAINER
+from detlint.dataflow.learning.checkpoints import ALONE, ANY, ASKED, TRAINER
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of
@@ -45,6 +45,7 @@ class UnsavedRandomState(Rule):
     - its loop goes on from there, or counts more rounds, and something in it draws: a loader that
       shuffles, a transform, dropout, a data set
     - the same if the `forward` of a model draws, or a function that the loop calls
+    - the same of weights alone, if the epoch names their file: `load(f"net_{first_epoch}.pt")`
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
 
@@ -132,15 +133,12 @@ class UnsavedRandomState(Rule):
         fitted = next(
             (x for x in program.facts("resumes") if x.fact.what in (TRAINER, ASKED)), None
         )
-        saved = fitted or program.first("saves")
-        resumed = fitted or (next(_resumed(program), None) if saved is not None else None)
-        if (
-            saved is None
-            or resumed is None
-            or _seeds_by_place(program)
-            or not program.purpose.learns
-        ):
+        resumed = fitted or next(_resumed(program), None)
+        if resumed is None or _seeds_by_place(program) or not program.purpose.learns:
             return
+        saved = fitted or program.first("saves")
+        if saved is None and ALONE not in resumed.fact.what.split():
+            return  # what another program saves
         drawn = _drawn(program)
         if drawn is None:
             return
@@ -148,12 +146,13 @@ class UnsavedRandomState(Rule):
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
         sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED
-        own = saved.path == program.path or resumed.path != program.path
+        own = saved is not None and (saved.path == program.path or resumed.path != program.path)
+        lacks = "generators" if saved is not None else "generators or of an optimizer"
         yield program.finding(
             cls,
-            saved if own else resumed,
+            saved if own and saved is not None else resumed,
             f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
-            f"states of generators: {program.shown(drawn)} then draws other numbers than in a run "
+            f"states of {lacks}: {program.shown(drawn)} then draws other numbers than in a run "
             "that was not interrupted",
             _OWN_ADVICE if program.has_own_guard else advice,
             confidence=cls.confidence if sure else Confidence.POSSIBLE,
@@ -198,8 +197,24 @@ def _drawn(program: Program) -> Located | None:
         return first
     drawn = (each for library in _LIBRARIES for each in program.facts("draws", library))
     sure = (each for each in drawn if each.fact.doubt <= TESTED)
-    called = (word for each in program.facts("continues") for word in each.fact.text.split())
+    loops = list(program.facts("continues"))
+    called = (word for each in loops for word in each.fact.text.split())
     often = {*PER_BATCH, *called}
-    first = next((x for x in sure if program.is_in_workers(x) or x.fact.method in often), None)
+    first = next(
+        (
+            each
+            for each in sure
+            if program.is_in_workers(each)
+            or each.fact.method in often
+            or any(_stands_below(each, loop) for loop in loops)
+        ),
+        None,
+    )
     # Dropout of which one does not see how much it drops.
     return first or program.first("perturbs", UNSEEN)
+
+
+def _stands_below(drawn: Located, loop: Located) -> bool:
+    """Whether something is drawn in the function of a loop once that has begun."""
+    same = (drawn.path, drawn.fact.place) == (loop.path, loop.fact.place)
+    return same and drawn.fact.row > loop.fact.row

@@ -23,8 +23,10 @@ _SAVING = frozenset(("torch.save",))
 _READING = frozenset(("get", "pop"))
 _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
+_NAMED = frozenset(("attr", "free", "global", "import", "param"))
 _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
+ALONE = "="  # beside the names of weights without the state of an optimizer
 TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
 _RANGES = frozenset(("range", "trange"))
 _MOST = 200
@@ -42,9 +44,13 @@ def saving(call: Op) -> Op | None:
 
 def resumed(call: Op) -> set[str] | None:
     """The names that the place in training gets, of a call that gives an optimizer the state that
-    a checkpoint holds beside it; ANY of a place that is returned; None of any other call."""
-    if word_of(call) != "load_state_dict" or not rows.is_optimizer(owner_written(call)):
+    a checkpoint holds beside it; ANY of a place that is returned; of one that gives a model weights
+    those by which their file is called, and ALONE. None of any other call."""
+    if word_of(call) != "load_state_dict":
         return None
+    if not rows.is_optimizer(owner_written(call)):
+        places = set(_places_read(call))
+        return {ALONE, *places} if places else None
     checkpoints = {each for value in call.args[1:2] for each in _held_in(value)}
     found = [
         _names_given(op)
@@ -193,6 +199,14 @@ def _owner(read: Op) -> Op | None:
         return read.args[0]
     method = read.args[0] if word_of(read) in _READING else read
     return method.args[0] if method is not read and method.code == "attr" else None
+
+
+def _places_read(load: Op) -> Iterator[str]:
+    """The places in training that a file is called by: ``load(f"net_{first_epoch}.pt")``."""
+    for each in behind(*load.args[1:2], most=_MOST):
+        name = each.word if each.code in _NAMED else ""
+        if name and not rows.PLACES.isdisjoint(words_of(name)):
+            yield name
 
 
 def _is_place(read: Op) -> bool:
