@@ -220,3 +220,24 @@ def test_a_score_that_draws_is_told_where_scikit_learn_is_given_it(
     seeded = f"pass functools.partial({function}, random_state=seed)"
     messages = [f"{function}() has no random_state: {GLOBAL}; {seeded}"] if function else []
     assert [(each.row, each.message) for each in told] == [(3, each) for each in messages]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            "eigsh(x, k=8)",
+            f"eigsh() has no rng: {SYSTEM} (since scipy 1.17); pass rng=seed",
+        ),
+        ("svds(x, 8)", f"svds() has no random_state: {SYSTEM}; pass random_state=seed"),
+        ("svds(x, 8, rng=None)", f"svds() gets None as its rng: {SYSTEM}; pass rng=seed"),
+        ("random(9, 9)", f"random() has no random_state: {GLOBAL}; pass random_state=seed"),
+        ("random(9, 9, rng=None)", f"random() gets None as its rng: {SYSTEM}; pass rng=seed"),
+    ],
+)
+def test_scipy_makes_a_generator_of_entropy_or_draws_from_numpys(
+    findings: Callable[..., list[Finding]], line: str, says: str
+) -> None:
+    imports = "from scipy.sparse import random\nfrom scipy.sparse.linalg import eigsh, svds\n"
+    (found,) = findings(f"{imports}y = {line}\n", "DET104")
+    assert found.message == says

@@ -237,7 +237,8 @@ class MissingRandomState(Rule):
         # None as `rng` asks NumPy for a generator (SPEC 7), where a seed that is left out need not.
         how = self._how(call, "system" if call.given(_RNG) else row.source)
         if row.source == "system" and row.since:
-            how += f" (since {row.since})"
+            library = self.unit.values.called(call)[0].partition(".")[0]
+            how += f" (since {library} {row.since})"
         if not how or (made and self._estimators.seeds(call)):
             return
         if keyword in _OWN:
