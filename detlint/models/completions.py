@@ -224,6 +224,10 @@ BESIDE = (
     *("Thread", "Timer(", "submit(", "run_in_executor(", "apply_async(", "map("),
     *("Process(", "spawn(", "start_new_thread("),
 )
+# What is called when an object goes, how that is written, and which argument is called then.
+FINALIZER = "__del__"
+GOING = ("finalize(", "ref(", "WeakMethod(", "proxy(")
+ON_GOING = {"finalize": 2, "ref": 2, "WeakMethod": 2, "proxy": 2}
 SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
 _IN_THREADS = words("Timer apply_async run_in_executor submit")
 _IN_PROCESSES = words("spawn start_new_thread")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from guard.dependencies import loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from types import FrameType, TracebackType
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -212,14 +212,16 @@ def own() -> Place | None:
     return installed
 
 
-def asking() -> Place | None:
+def asking(beside: Container[str] = ()) -> Place | None:
     """The line of the user's own files that calls what is Python's own; None where a library
-    does."""
+    does, or by functions of Python's that have these names."""
     for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
         name = frame.f_code.co_filename
         is_pythons = name.startswith((_STANDARD, "<frozen")) and not is_of_package(name)
         if not is_pythons and not name.startswith(_OWN):
             return calling(frame) if is_own(name) else None
+        if frame.f_code.co_name in beside:
+            return None
     return None
 
 

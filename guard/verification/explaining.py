@@ -27,6 +27,7 @@ from guard.diff.sources import (
     of_arguments,
     parts_of,
     source_of,
+    takes_any,
     told_by,
     varies,
     writes_file,
@@ -54,9 +55,11 @@ from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
+    ANY_RANK,
     FROM_A_THREAD,
     OF_CIRCUMSTANCES,
     SAVED,
+    TOGETHER,
     meaning,
 )
 from guard.verification.texts import last_name
@@ -98,6 +101,7 @@ class Origin(NamedTuple):
     what: str
     line: int = 0  # of that part, where it is known
     is_sure: bool = True  # whether that was seen, and not only what else it might be
+    fits: str = ""  # how, where what to do hangs on that
 
 
 def line_of(node: Node, traits: Traits) -> int:
@@ -118,7 +122,7 @@ def suspect(node: Node, traits: Traits) -> Suspect:
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
     found = origin_of(node, traits)
     does = "was decided otherwise" if node.branches else "gave something else"
-    message, fits = f"`{shown}` {does} in each run", found.source.value
+    message, fits = f"`{shown}` {does} in each run", found.fits or found.source.value
     if found.source is Source.NOT_SHOWN:
         return Suspect("", message, node.file, statement.line, RAN)
     if found.source is Source.THREAD_ORDER and draws(node, traits):
@@ -164,7 +168,7 @@ def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.COLLECTION, what, is_sure=False)
     if traits.read & IN_MEMORY:
         what = f"{shown} reads memory that other processes may write meanwhile"
-        yield Origin(Source.THREAD_ORDER, what, is_sure=False)
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
 
 
 def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
@@ -234,7 +238,8 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
     raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
     if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
-        yield Origin(Source.THREAD_ORDER, f"{shown} fails where others have come first")
+        what = f"{shown} fails where others have come first"
+        yield Origin(Source.THREAD_ORDER, what, fits=TOGETHER)
     waits = statement.kind in ("AsyncFor", "AsyncWith")
     if waits or any(isinstance(each, ast.Await) for each in parts_of(statement.text)):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
@@ -246,11 +251,11 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
     if node.is_beside_others and writes_file(statement):
         what = f"{shown} writes what others write as well"
-        yield Origin(Source.THREAD_ORDER, what, is_sure=False)
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
     drawn = draws(node, traits)
     if node.is_in_thread and (drawn or _grows(node)):
-        does = "draws" if drawn else "runs"
-        yield Origin(Source.THREAD_ORDER, f"{shown} {does} in a thread, beside others")
+        what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
+        yield Origin(Source.THREAD_ORDER, what, fits="" if hands_over(node) else TOGETHER)
 
 
 def draws(node: Node, traits: Traits) -> bool:
@@ -275,7 +280,10 @@ def _of_the_system(statement: Statement) -> Iterator[Origin]:
         elif isinstance(each, ast.Call):
             by_arguments = of_arguments(each, alone=each in alone)
             if by_arguments is not None:
-                yield Origin(*by_arguments, _line(statement, [last_name(each.func)]))
+                line, fits = _line(statement, [last_name(each.func)]), ""
+                if takes_any(each, ast.unparse(each.func)):
+                    fits = ANY_RANK
+                yield Origin(*by_arguments, line, fits=fits)
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
@@ -364,9 +372,9 @@ def _last_names(node: Node) -> set[str]:
     return {each.rpartition(".")[2] for each in node.statement.calls}
 
 
-_OF_REASONS = {
+OF_REASONS = {
     **{each.value: each for each in Source},
-    FROM_A_THREAD: Source.THREAD_ORDER,
+    **dict.fromkeys((FROM_A_THREAD, TOGETHER, ANY_RANK), Source.THREAD_ORDER),
     LOST: Source.STATE,
     SAVED: Source.STATE,
 }
@@ -486,8 +494,14 @@ def _of_statements(known: Known) -> Explanation | None:
         return other._replace(slice=shown.slice, what=shown.what or other.what)
     other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
-    sure = shown.is_whole and shown.is_sure and agrees
+    # A finalizer may have drawn before, unseen.
+    is_drawn = shown.source is Source.GENERATOR and any(map(_is_collected, known.suspects))
+    sure = shown.is_whole and shown.is_sure and agrees and not is_drawn
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
+
+
+def _is_collected(each: Suspect) -> bool:
+    return each.fits == Source.COLLECTION.value
 
 
 def _of_left(known: Known) -> Explanation | None:
@@ -569,7 +583,7 @@ def _of_text(known: Known) -> Explanation | None:
 
 def _meant(known: Known, each: Suspect) -> Source | None:
     """What is another in each run, by what the linter or the text says of a line."""
-    source = _OF_REASONS.get(each.fits) or meaning(each.code)[0]
+    source = OF_REASONS.get(each.fits) or meaning(each.code)[0]
     if known.circumstance == NONE:
         return _IN_EQUAL_CIRCUMSTANCES.get(source, source)
     return source

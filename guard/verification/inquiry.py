@@ -23,6 +23,7 @@ from guard.verification.attribution import (
 )
 from guard.verification.explaining import (
     FREE,
+    OF_REASONS,
     Known,
     Shown,
     circumstance_of,
@@ -47,7 +48,6 @@ from guard.verification.statements import (
 )
 from guard.verification.suspects import (
     ADVICE,
-    FROM_A_THREAD,
     OF_CIRCUMSTANCES,
     REMEDIES,
     Asked,
@@ -427,8 +427,8 @@ def with_findings(
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
         fits = lines[0].fits if lines else ""
-        is_drawn = fits == FROM_A_THREAD and cause.source is Source.THREAD_ORDER
-        refined = replace(refined, advice=ADVICE[fits if is_drawn else cause.source.value])
+        is_of_it = fits in ADVICE and OF_REASONS.get(fits) is cause.source
+        refined = replace(refined, advice=ADVICE[fits] if is_of_it else REMEDIES[cause.source])
     if cause.source is Source.GENERATOR and found.unseeded:
         refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}

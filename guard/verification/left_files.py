@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 _MOST = 10_000  # files that a process notes
 _TOLD = 3  # files that are told
 _CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".dylib")
-_READ, _WROTE, _LISTED, _MADE = "r", "w", "l", "m"
+_READ, _WROTE, _LISTED, _MADE, _ASKED = "r", "w", "l", "m", "a"
 _ENTRIES = 10_000  # of a folder, of which the names are noted
 _CACHES = "__pycache__"
 _NAME = "journal"
 _FIRST = "the first run had not found it"
+_MAKING = {"makedirs", "mkdir"}  # they ask for a folder only to make it
 _FOUND = (
     "possibly a run that finds {} computes something else: these runs, each in a copy of the "
     "folder, looked for it ({}), did not find it and wrote it. --no-isolate shows what the next "
@@ -60,6 +61,7 @@ class Journal:
         self._missed: dict[str, places.Place] = {}
         self._seen: set[tuple[str, object]] = set()
         self._given: set[object] = set()
+        self._asked: set[str] = set()
 
     def reading(self, path: Any) -> str:  # noqa: ANN401 - a path, or a number
         """The whole path of a file that is opened for the first time to be read, and is no code;
@@ -82,15 +84,27 @@ class Journal:
         if place is not None and full.startswith(self._copy) and len(self._missed) < _MOST:
             self._missed.setdefault(full, place)
 
+    def found(self, path: Any) -> str:  # noqa: ANN401 - a path, or a number
+        """The whole path of what a line of the program asks for the first time, and is there; or
+        ""."""
+        if not isinstance(path, (str, bytes, os.PathLike)) or len(self._asked) >= _MOST:
+            return ""
+        given = os.fsdecode(path)
+        if given in self._asked or given.endswith(_CODE) or places.asking(_MAKING) is None:
+            return ""
+        self._asked.add(given)
+        full = os.path.realpath(given)
+        return "" if is_library(full) else full
+
     def made(self, full: str) -> None:
         """A file of the copy is written: note it, if the program has looked for it before."""
         place = self._missed.pop(full, None)
         if place is not None:
             self._tell(_MADE, full, place, full.removeprefix(self._copy))
 
-    def note(self, full: str, *, writes: bool) -> None:
-        """Note it, if that is not done."""
-        key = (_WROTE if writes else _READ, full)
+    def note(self, full: str, *, writes: bool, asks: bool = False) -> None:
+        """Note it, if that is not done; ``asks``: it is only asked whether it is there."""
+        key = (_WROTE if writes else _ASKED if asks else _READ, full)
         if key in self._seen or len(self._seen) >= _MOST:
             return
         self._seen.add(key)
@@ -118,6 +132,7 @@ class Left(NamedTuple):
     """A file, which run wrote it, and which read it then, from 0; and the line that did.
 
     folder  one that is listed, where the file is but found in it: of the run ``by`` it is not
+    asked   whether it was only asked whether the file is there
     """
 
     path: str
@@ -126,6 +141,7 @@ class Left(NamedTuple):
     file: str
     line: int
     folder: str = ""
+    asked: bool = False
 
     @property
     def name(self) -> str:
@@ -138,26 +154,30 @@ class Left(NamedTuple):
         if self.folder:
             found = f"run {self.to + 1} found {self.name} in a folder that it lists"
             return f"{found}, and run {self.by + 1} did not"
-        return f"run {self.by + 1} had written {self.name}, and run {self.to + 1} read it: {_FIRST}"
+        does = "found it there" if self.asked else "read it"
+        return f"run {self.by + 1} had written {self.name}, and run {self.to + 1} {does}: {_FIRST}"
 
     @property
     def suspect(self) -> Suspect:
         """The line, as one that is to blame."""
-        does = "found" if self.folder else "read"
+        does = "found" if self.folder or self.asked else "read"
         what = f"{self.name} is {does} here, which an earlier run had written"
         return Suspect("", what, self.file, self.line, Source.LEFT.value)
 
 
 def left_to(process: Process, others: Iterable[Process]) -> dict[str, Left]:
-    """The files that a run read as another one had left them, by path."""
-    read, wrote = _first(process, _READ), _first(process, _WROTE)
+    """The files that a run read, or found, as another one had left them, by path."""
+    asked, opened = _first(process, _ASKED), _first(process, _READ)
+    read, wrote = asked | opened, _first(process, _WROTE)
     found: dict[str, Left] = {}
     for each in others:
         left = _first(each, _WROTE) if each is not process else {}
         for path in read.keys() & left.keys():
             when, file, line = read[path]
             if left[path][0] < when and (path not in wrote or when < wrote[path][0]):
-                found.setdefault(path, Left(path, each.number, process.number, file, line))
+                is_asked = path not in opened
+                left_by = Left(path, each.number, process.number, file, line, asked=is_asked)
+                found.setdefault(path, left_by)
     return found
 
 

@@ -53,8 +53,7 @@ def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str, copy: 
     libraries write in C++ or Rust.
     """
     gate = _Gate(turn, waiting, own, Journal(journal, copy))
-    if copy:
-        _note_missing(gate.journal)
+    _note_asking(gate)
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
@@ -86,6 +85,18 @@ class _Gate:
             self._tell_of(full, writes=False)
         elif not self._asking:
             self.journal.missed(path)
+
+    def asked(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
+        """Note what the program has found there that is not one's own."""
+        if self._asking:
+            return
+        self._asking = True  # what follows asks itself
+        try:
+            full = self.journal.found(path)
+            if full and not self._is_free(full):
+                self.journal.note(full, writes=False, asks=True)
+        finally:
+            self._asking = False
 
     def listing(self, path: Any) -> None:  # noqa: ANN401 - a path, a number, or nothing
         """Note what a folder holds that is not one's own."""
@@ -156,17 +167,19 @@ class _Gate:
             return opener(name_or_buffer)
 
 
-def _note_missing(journal: Journal) -> None:
+def _note_asking(gate: _Gate) -> None:
     """Note the files that are asked for by ``os.stat``, as by ``os.path`` and ``pathlib``."""
     original = os.stat
 
     @around(ExitStack(), os, "stat")
     def stat(ask: Callable[..., Any], path: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401
         try:
-            return ask(path, *more, **named)
+            found = ask(path, *more, **named)
         except FileNotFoundError:
-            journal.missed(path)
+            gate.journal.missed(path)
             raise
+        gate.asked(path)
+        return found
 
     for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
         able.update({stat} if original in able else ())

@@ -32,9 +32,22 @@ if TYPE_CHECKING:
     from guard.verification.texts import Text
 
 FROM_A_THREAD = "a generator that is drawn from at any time"
+TOGETHER = "what threads or processes write beside each other"
+ANY_RANK = "messages that are taken from any rank"
 SET = "the program sets it itself"
 SAVED = "what becomes of the state that was lost"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
+_RESULTS = (
+    "Take results in the order in which the work was given out: map in the place of "
+    'imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for a '
+    "DataLoader. Of a queue or a list that several fill, sort what comes by a number that is put "
+    "with it."
+)
+_PARTS = (
+    "Let each thread or process keep its own part, or a copy or a file of its own, and add or join "
+    "the parts afterwards in a fixed order, as with pool.map: sums of floats hang on the order of "
+    "their parts, and where two read, change and write back, one of the changes is lost."
+)
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
     "epochs in the place of seconds; of a file, from what it holds.",
@@ -55,12 +68,7 @@ REMEDIES = {
     "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not. "
     "In the place of the sets that wait() gives, go through the list of tasks that it was given.",
     Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
-    Source.THREAD_ORDER: "Take results in the order in which the work was given out: map in the "
-    'place of imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for '
-    "a DataLoader. Let each thread keep its own part, and add or join the parts afterwards in a "
-    "fixed order, as with pool.map: "
-    "sums of floats hang on the order of their parts, what threads hand over on which is first. "
-    "Between ranks, name the one to receive from: dist.recv(tensor, src=rank).",
+    Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
     "a timeout, and work.wait() after async_op=True, in the place of asking whether it is done by "
     "then. What processes count together, as in a multiprocessing.Value, is a race: compute it "
@@ -84,6 +92,9 @@ ADVICE = {
     FROM_A_THREAD: "Give each thread, or what draws there, a generator of its own: "
     "random.Random(seed), np.random.default_rng([seed, number]) or "
     "torch.Generator().manual_seed(seed). Which thread draws first differs.",
+    Source.THREAD_ORDER.value: _RESULTS,
+    TOGETHER: _PARTS,
+    ANY_RANK: "Name the rank to receive from: dist.recv(tensor, src=rank).",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }
@@ -185,6 +196,8 @@ _KEEPS = {
     "writes": ("{}(): the checkpoint is written here", 3),
     "reads": ("{}(): the checkpoint is read here", 5),
 }
+_CHANGED = "{} is changed here as an object is collected"
+_COLLECTED = "{}() draws from the generator of the whole process as an object is collected"
 _DRAWS = "{}() draws from the generator of the whole process, in a thread"
 
 
@@ -376,17 +389,17 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
 
     codes  of what the linter found, but for what it says of a whole program
     """
-    threads, cause, order = asked.text.threads, asked.difference.cause, Source.THREAD_ORDER.value
+    threads, cause = asked.text.threads, asked.difference.cause
     yield from _sure(asked)
     if asked.circumstance in _SAYS:
         return
     if cause in _DATA:
         yield from _handed(threads, cause, codes)
     if cause in _COMPUTED:
-        yield from _told(() if asked.is_known else threads.added_up(), _GROWS, order)
+        yield from _told(() if asked.is_known else threads.added_up(), _GROWS, TOGETHER)
         yield from _told(threads.begun(), _BEGUN, Source.READINESS.value)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
-        yield from _told(threads.changed_together(), _TOGETHER, order)
+        yield from _told(threads.changed_together(), _TOGETHER, TOGETHER)
     if cause is not Cause.STATE:
         yield from _timed(asked.text, cause)
 
@@ -405,6 +418,8 @@ def _sure(asked: Asked) -> Iterator[Line]:
                 yield from _told([found], words, SAVED, rank)
     if difference.cause in (Cause.GENERATOR, *_DATA):
         yield from _drawn(text.threads, difference.generators)
+    if difference.cause is not Cause.STATE:
+        yield from _collected(text.threads, difference)
 
 
 def _told(found: Iterable[Named], words: str, fits: str, rank: int = 0) -> Iterator[Line]:
@@ -413,13 +428,24 @@ def _told(found: Iterable[Named], words: str, fits: str, rank: int = 0) -> Itera
 
 def _drawn(threads: Threads, generators: Sequence[str]) -> Iterator[Line]:
     """Draws of threads from one of some generators, as a trace names them; none: from any."""
+    return _told(_of_generators(threads.draws(), generators), _DRAWS, FROM_A_THREAD)
+
+
+def _of_generators(
+    draws: Iterable[tuple[Named, str]], generators: Sequence[str]
+) -> Iterator[Named]:
     owners = {each.partition(".")[0] for each in generators}
-    found = (
-        each
-        for each, library in threads.draws()
-        if not owners or {"random": "python"}.get(library, library) in owners
-    )
-    return _told(found, _DRAWS, FROM_A_THREAD)
+    for each, library in draws:
+        if not owners or {"random": "python"}.get(library, library) in owners:
+            yield each
+
+
+def _collected(threads: Threads, difference: Difference) -> Iterator[Line]:
+    """What finalizers draw and change: when they are called, the collector decides."""
+    fits, drawn = Source.COLLECTION.value, threads.draws_as_collected()
+    yield from _told(_of_generators(drawn, difference.generators), _COLLECTED, fits)
+    if difference.cause is not Cause.GENERATOR:
+        yield from _told(threads.changed_as_collected(), _CHANGED, fits, _SURE)
 
 
 def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Line]:
@@ -429,7 +455,7 @@ def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Li
     yield from _told(threads.handed_over(), _PUTS, order, rank)
     yield from _told(threads.taken(), _TAKES, order, rank + 1)
     if cause is Cause.BATCH_CONTENT:
-        yield from _told(threads.written(), _WRITES, order, _SURE)
+        yield from _told(threads.written(), _WRITES, TOGETHER, _SURE)
 
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:

@@ -54,7 +54,7 @@ from guard.verification.explaining import (
     suspect,
 )
 from guard.verification.operators import Culprit
-from guard.verification.suspects import FROM_A_THREAD
+from guard.verification.suspects import ADVICE, ANY_RANK, FROM_A_THREAD, TOGETHER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -281,8 +281,27 @@ def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
 
     node = next(each for each in found.nodes if each.statement.line == 5)
     assert origin_of(node, found.traits(node)) == Origin(
-        Source.THREAD_ORDER, "`total = total * 0.5 + n` runs in a thread, beside others"
+        Source.THREAD_ORDER,
+        "`total = total * 0.5 + n` runs in a thread, beside others",
+        fits=TOGETHER,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "says"),
+    [
+        ("a = [*pool.imap_unordered(f, [1])]", Source.THREAD_ORDER.value, "imap_unordered"),
+        ("a = dist.recv(held)", ANY_RANK, "src=rank"),
+        ("a = held.mean()", TOGETHER, "keep its own part"),
+    ],
+)
+def test_what_to_do_follows_how_it_comes_about(text: str, fits: str, says: str) -> None:
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statements(text)[1], Calling(call, call, "main", None), 0)
+    assert suspect(node, Traits(read=IN_MEMORY if fits == TOGETHER else 0)).fits == fits
+    others = {"imap_unordered", "src=rank", "keep its own part"} - {says}
+    assert says in ADVICE[fits]
+    assert not any(each in ADVICE[fits] for each in others)
 
 
 def test_what_is_found_in_a_folder_is_told_where_it_is_gone_through(tmp_path: Path) -> None:
@@ -307,7 +326,7 @@ def test_what_is_found_in_a_folder_is_told_where_it_is_gone_through(tmp_path: Pa
     [
         ("random.Random(5)", FROM_A_THREAD),
         ("numpy.random.default_rng(5)", FROM_A_THREAD),
-        ("Random()", Source.THREAD_ORDER.value),  # of the program's own, whatever its name
+        ("Random()", TOGETHER),  # of the program's own, whatever its name
     ],
 )
 def test_what_threads_draw_from_one_generator_is_told(made: str, fits: str, tmp_path: Path) -> None:

@@ -72,6 +72,14 @@ def number(folder):
     (folder / f"version_{found}").mkdir()
     return found
 """
+ASKED = """\
+def number(folder):
+    found = 0
+    while (folder / f"version_{found}").exists():
+        found += 1
+    (folder / f"version_{found}").mkdir()
+    return found
+"""
 IN_ORDER = """\
 def number(folder):
     found = [each.stem for each in folder.glob("*.txt")]
@@ -141,6 +149,33 @@ def test_code_and_what_is_not_there_are_no_data(tmp_path: Path) -> None:
     assert journal.reading(str(data)) == ""  # once
 
 
+def test_what_a_run_finds_when_it_asks_is_told_unless_it_reads_it(tmp_path: Path) -> None:
+    first, second = runs = [Run(tmp_path, number) for number in (0, 1)]
+    for name in ("asked", "opened"):
+        first.journal.note(name, writes=True)
+        second.journal.note(name, writes=False, asks=True)
+    second.journal.note("opened", writes=False)
+    found = left(second, runs)
+    words = {
+        name: each.note.partition("run 2 ")[2].partition(":")[0] for name, each in found.items()
+    }
+    assert words == {"asked": "found it there", "opened": "read it"}
+
+
+def test_what_is_asked_to_be_made_is_not_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "turn").touch()
+    outside = tmp_path.parent / f"{tmp_path.name} beside"
+    (outside / "kept").mkdir(parents=True)
+    names = [f"{outside}/{each}" for each in ("kept/a", "kept/b", "kept")]
+    text = "os.makedirs({!r}, exist_ok=True)\npathlib.Path({!r}).mkdir()\nos.path.isdir({!r})"
+    script = write(tmp_path / "looks.py", LOOKED_FOR.format(text.format(*names)))
+    done = python(script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(each)[:2] for each in (tmp_path / "journal").read_text().splitlines()]
+    assert [full for kind, full in told if kind == "a"] == [names[2]]
+
+
 LOOKED_FOR = """\
 import os, pathlib
 from guard.verification.left_files import Journal
@@ -208,7 +243,8 @@ def test_a_cache_that_rounds_is_named_with_the_line_that_reads_it(
 
 
 @pytest.mark.parametrize(
-    ("code", "source", "line"), [(COUNTED, "LEFT", 4), (IN_ORDER, "LISTING", 2)]
+    ("code", "source", "line"),
+    [(COUNTED, "LEFT", 4), (ASKED, "LEFT", 3), (IN_ORDER, "LISTING", 2)],
 )
 def test_what_a_folder_holds_is_told_from_the_order_of_its_listing(
     code: str, source: str, line: int, tmp_path: Path
@@ -224,7 +260,9 @@ def test_what_a_folder_holds_is_told_from_the_order_of_its_listing(
     found = json.loads(done.stdout)
     assert (found["cause"]["source"], found["cause"]["confidence"]) == (source, "certain")
     assert found["cause"]["slice"][0]["line"] == line
-    assert any("run 2 found kept" in each for each in found["verify"]["notes"])
+    notes = "; ".join(found["verify"]["notes"])
+    asked = "run 1 had written kept/version_0, and run 2 found it there" in notes
+    assert asked if code == ASKED else "run 2 found kept" in notes
     assert (found["verify"]["circumstance"] == "listings") == (source == "LISTING")
     assert ("Sort what is listed" in found["difference"]["advice"]) == (source == "LISTING")
 

@@ -167,6 +167,43 @@ x = random.random()
 """
 
 
+GOING = """\
+import random, weakref; import numpy as np; from torch import rand
+class Held:
+    def __del__(self):
+        SEEN.append(random.random())
+    def close(self):
+        SEEN[0] = random.random()
+def gone(reference):
+    np.random.rand()
+def done():
+    return [rand(1)]
+kept = weakref.ref(held, gone)
+weakref.finalize(held, done)
+def other():
+    random.random()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "generators", "lines"),
+    [
+        (Cause.GENERATOR, (), [4, 8, 10]),
+        (Cause.GENERATOR, ("torch.cpu",), [10]),
+        (Cause.OUTSIDE, ("numpy",), [8, 4]),  # the second is changed
+        (Cause.STATE, (), []),
+    ],
+)
+def test_what_is_done_as_objects_are_collected_is_told(
+    cause: Cause, generators: tuple[str, ...], lines: list[int], tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", GOING))
+    found = lines_of((), cause, "none", [path], generators=generators)
+    assert [each.line for each in found] == lines
+    assert all("as an object is collected" in each.message for each in found)
+    assert {each.fits for each in found} == ({Source.COLLECTION.value} if lines else set())
+
+
 @pytest.mark.parametrize(
     ("text", "cause", "told", "lines"),
     [
@@ -202,7 +239,7 @@ def test_advice_fits_the_first_suspect(tmp_path: Path) -> None:
     path = str(write(tmp_path / "train.py", HANDED))
     found = lines_of((), Cause.BATCH_ORDER, "none", [path])
     difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "", advice="Look.")
-    assert "Let each thread keep its own part" in advised(difference, "none", found)
+    assert "Of a queue or a list that several fill, sort" in advised(difference, "none", found)
     assert advised(difference, "hashes", found) == "Look."
     assert advised(difference, "none", ()) == "Look."
 

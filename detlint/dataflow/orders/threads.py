@@ -48,15 +48,23 @@ class Threads:
         return self._named(self._handed(models.starts_beside))
 
     @cached_property
+    def finalizing(self) -> list[Function]:
+        """The functions that are called when an object goes, which the collector decides."""
+        given = {
+            _function_in(each)
+            for call in self._holding(models.GOING)
+            if word_of(call) in models.ON_GOING
+            for each in call.args[models.ON_GOING[word_of(call)] :][:1]
+        }
+        return self._named(given - {""} | {models.FINALIZER})
+
+    @cached_property
     def _in_threads(self) -> set[str]:
         return self._handed(models.starts_thread)
 
     def handed_over(self) -> Iterator[Named]:
         """Calls by which they put what they have made where others take it from."""
-        for call in _all(self.working, "call"):
-            owner = call.args[0].args[0] if call.args[0].code == "attr" else None
-            if word_of(call) in _PUTS and owner is not None and _is_shared(owner):
-                yield Named(call, spoken(call.args[0]))
+        yield from _puts(self.working)
 
     def taken(self) -> Iterator[Named]:
         """Calls that take what came first."""
@@ -108,9 +116,18 @@ class Threads:
 
     def draws(self) -> Iterator[tuple[Named, str]]:
         """Draws of threads from a generator of the whole process, and the library of that."""
-        for call in _all(self.threaded, "call"):
-            if library := drawn_from(call):
-                yield Named(call, spoken(call.args[0])), library
+        yield from _draws(self.threaded)
+
+    def draws_as_collected(self) -> Iterator[tuple[Named, str]]:
+        """The same, of what is called when an object goes."""
+        yield from _draws(self.finalizing)
+
+    def changed_as_collected(self) -> Iterator[Named]:
+        """What others have as well, and such a function changes."""
+        for op in _all(self.finalizing, "store_item", "augment"):
+            if _is_shared(op.args[0]) and (op.code == "augment" or op.args[2].code != "augment"):
+                yield Named(op, _spoken(op.args[0]))
+        yield from _puts(self.finalizing)
 
     # Which functions
 
@@ -148,7 +165,7 @@ class Threads:
             if any(map(starts, unit.bases(owner)))
         }
         found = {
-            value.name.word if value.code == "function" else last_word(value)
+            _function_in(value)
             for call in self._holding(models.BESIDE)
             if starts(word_of(call)) or self._maps(call)
             for value in call.args[1:]
@@ -170,6 +187,24 @@ def _all(functions: Sequence[Function], *codes: str) -> Iterator[Op]:
     for function in functions:
         for code in codes:
             yield from function.coded(code)
+
+
+def _draws(functions: Sequence[Function]) -> Iterator[tuple[Named, str]]:
+    for call in _all(functions, "call"):
+        if library := drawn_from(call):
+            yield Named(call, spoken(call.args[0])), library
+
+
+def _puts(functions: Sequence[Function]) -> Iterator[Named]:
+    for call in _all(functions, "call"):
+        owner = call.args[0].args[0] if call.args[0].code == "attr" else None
+        if word_of(call) in _PUTS and owner is not None and _is_shared(owner):
+            yield Named(call, spoken(call.args[0]))
+
+
+def _function_in(value: Op) -> str:
+    """The name of a function that is handed over."""
+    return str(value.name.word) if value.code == "function" else last_word(value)
 
 
 def _is_shared(held: Op) -> bool:
