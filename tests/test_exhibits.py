@@ -543,3 +543,71 @@ def test_what_a_library_is_only_asked_for_is_no_model(  # noqa: PLR0913, PLR0917
     said = capsys.readouterr().out
     assert told in said
     assert ("not seen here" in said) is (told != "[possible]")
+
+
+_CHOSEN = """
+import torch
+import torchvision
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, backbone=None, kind="plain"):
+        super().__init__()
+        if backbone:
+            self.backbone = backbone
+        else:
+            self.backbone = {plain}
+        if kind == "deep":
+            self.head = nn.Conv1d(4, 4, 3)
+        elif kind == "wide":
+            self.head = nn.Conv3d(4, 4, 3)
+        self.out = {out}
+
+    def forward(self, x):
+        return self.out(self.backbone(x))
+
+def main(kind):
+    net = Net({given})
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in torch.load("rows.pt"):
+        net(x.cuda()).sum().backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    main(input())
+"""
+_MADE = "torchvision.models.resnet18()"
+_RESNET = "`torchvision.models.resnet18` at run.py:12"
+
+
+@pytest.mark.parametrize(
+    ("given", "plain", "out", "named"),
+    [
+        ("", _MADE, "nn.Linear(4, 2)", f"{_RESNET}, and neither"),
+        # What is made under no test comes first, and is told alone if it comes first anyway.
+        (
+            "torchvision.models.segmentation.fcn_resnet50().backbone",
+            _MADE,
+            "nn.Linear(4, 2)",
+            f"here: `torchvision.models.segmentation.fcn_resnet50` at run.py:23 or {_RESNET}, and",
+        ),
+        ("", _MADE, "nn.Conv2d(3, 2, 3)", "GPU: `nn.Conv2d` at run.py:17, and neither"),
+        (
+            "None, kind",
+            "nn.Linear(4, 4)",
+            "nn.Linear(4, 2)",
+            "GPU: `nn.Conv1d` at run.py:14 or `nn.Conv3d` at run.py:16, and neither",
+        ),
+    ],
+)
+def test_what_is_made_under_a_test_is_not_named_alone(  # noqa: PLR0913, PLR0917
+    given: str,
+    plain: str,
+    out: str,
+    named: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _CHOSEN.format(given=given, plain=plain, out=out)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert named in capsys.readouterr().out

@@ -119,7 +119,9 @@ class TrainedParts:
             for each in self._project.lineage(symbol):
                 told = self._index.made(each.path, f"{each.part}#{word}", sure=sure)
                 yield from ((each.path, one) for _, names in told for one in names)
-        if not classes and not self._is_foreign(path, plain):
+        if kind_of([plain]):  # a part of a model of a library
+            yield path, plain if sure else f"{MAY_BE}{plain}"
+        elif not classes and not self._is_foreign(path, plain):
             given = self._behind(path, owner if sure else f"{MAY_BE}{owner}")
             for home, one in given:
                 if one != UNSEEN_NAMES:

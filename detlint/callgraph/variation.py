@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from detlint.callgraph.fact_base import FactBase
     from detlint.index.facts import Fact
 
+_MOST = 3  # exhibits that a message names
+
 
 class Varying(NamedTuple):
     """What may differ of what a program trains.
@@ -36,11 +38,13 @@ class Varying(NamedTuple):
     at          the layer, operator or model; None where none is seen
     foreign     the model of a library of which nothing is known
     is_trained  it is of what is trained, and not of whatever the program makes
+    others      more of that, where what was named first is made under a test
     """
 
     at: Located | None
     foreign: str
     is_trained: bool
+    others: tuple[Located, ...] = ()
 
 
 class Variation:
@@ -57,18 +61,20 @@ class Variation:
         """What may differ from run to run on a GPU: rather of what it trains and what computes a
         loss with that; else, where that is not seen, of what it runs."""
         trained = self._trained
-        found = _surest(self._of_trained())
+        found, *others = _surest(self._of_trained()) or [None]
         if found is not None and found.fact.what != BY_SIZE:
-            return Varying(found, "", is_trained=True)
+            return Varying(found, "", is_trained=True, others=tuple(others))
         foreign = trained.foreign or self._unlocated()
         if trained.is_seen and not foreign:
             foreign = trained.brought
             if foreign or found is not None or not trained.hides():
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
-            found = _surest(self._of_all())
+            found, *others = _surest(self._of_all()) or [None]
             foreign = trained.brought if found is None else ""
-        return Varying(None if foreign else found, foreign, is_trained=bool(foreign))
+        if foreign:
+            return Varying(None, foreign, is_trained=True)
+        return Varying(found, "", is_trained=False, others=tuple(others))
 
     def _unlocated(self) -> str:
         """A model of a library that it trains and of which no fact tells where."""
@@ -200,14 +206,26 @@ class Variation:
         return any(map(partial(self._is_foreign, path), used))
 
 
-def _surest(found: Iterator[Located]) -> Located | None:
-    """The first of some that needs no option which the program leaves off, or else the first."""
-    first = None
+def _surest(found: Iterator[Located]) -> list[Located]:
+    """The first of some that needs no option which the program leaves off, or else the first. Where
+    that is made under a test, some others like it are told beside it, those under none first."""
+    chosen: list[Located] = []
+    unset: list[Located] = []
     for each in found:
-        if each.fact.doubt != UNSET:
-            return each
-        first = first or each
-    return first
+        if each.fact.doubt == UNSET:
+            unset = unset or [each]
+        elif not chosen or _is_like(chosen[0].fact, each.fact):
+            if each.fact.text not in (one.fact.text for one in chosen):
+                chosen.append(each)
+        else:
+            break
+        if chosen and (not each.fact.needs or len(chosen) == _MOST):
+            break
+    return sorted(chosen, key=lambda each: bool(each.fact.needs)) or unset
+
+
+def _is_like(first: Fact, other: Fact) -> bool:
+    return first.what == other.what or (is_model(first.what) and is_model(other.what))
 
 
 def _names_cudnn(text: str) -> bool:

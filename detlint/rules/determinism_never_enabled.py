@@ -185,7 +185,8 @@ def _with(program: Program, varying: Varying) -> str:
         if varying.foreign:
             return f", with a model that is not seen here: `{varying.foreign}`"
         return "" if varying.is_trained else ", with a model that is not seen here"
-    what = f"`{at.fact.text}` at {program.place_of(at)}"
+    named = [f"`{each.fact.text}` at {program.place_of(each)}" for each in (at, *varying.others)]
+    what = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     if is_model(at.fact.what):
         return f", with a model that is not seen here: {what}"
     if varying.is_trained:

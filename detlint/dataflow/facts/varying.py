@@ -108,7 +108,8 @@ class VaryingFacts:
                 sizes = [each.args[1].constant for each in op.calls if each.args[1:]]
                 kind = varying.sized(varying.kind_of(names_), sizes)
                 if varying.is_model(kind):
-                    yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
+                    if not all(each.code == "attr" for each in op.uses):  # of a module
+                        yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
                 elif kind and not (
                     _only_compares(op) or _is_aside(op) or self._is_unused(op, kind)
                 ):
