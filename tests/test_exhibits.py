@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -611,3 +615,58 @@ def test_what_is_made_under_a_test_is_not_named_alone(  # noqa: PLR0913, PLR0917
     project({"run.py": _CHOSEN.format(given=given, plain=plain, out=out)})
     main(["--no-cache", "--select", "DET304", "."])
     assert named in capsys.readouterr().out
+
+
+_TUNED = """
+from transformers import AutoModel, Trainer, {imported}
+
+def main(rows):
+    model = AutoModel.from_pretrained("bert-base-uncased")
+    trainer = Trainer(model=model, args={arguments}, train_dataset=rows)
+    trainer.train()
+
+if __name__ == "__main__":
+    main(open("rows.txt").readlines())
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "arguments", "is_said"),
+    [
+        ("TrainingArguments", "TrainingArguments('out')", True),
+        ("Seq2SeqTrainingArguments", "Seq2SeqTrainingArguments('out')", True),
+        ("set_seed", "None", False),
+    ],
+)
+def test_of_a_trainer_of_transformers_its_own_switch_is_said(
+    imported: str,
+    arguments: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_said: bool,
+) -> None:
+    run = _TUNED.format(imported=imported, arguments=arguments)
+    project({"run.py": run})
+    options = ["--no-cache", "--select", "DET304", "--output-format", "json", "."]
+    main(options)
+    (found,) = json.loads(capsys.readouterr().out)
+    said = "or set full_determinism=True in TrainingArguments"
+    assert (said in found["help"]) is is_said
+    project({"run.py": run.replace("'out')", "'out', full_determinism=True)")})
+    main(options)
+    assert bool(json.loads(capsys.readouterr().out)) is not is_said
+
+
+def test_the_switch_of_a_trainer_of_transformers_turns_determinism_on() -> None:
+    if find_spec("transformers") is None or find_spec("torch") is None:
+        pytest.skip("no transformers here")
+    program = """
+import os, torch
+from transformers import enable_full_determinism
+enable_full_determinism(3)
+print(torch.are_deterministic_algorithms_enabled(), os.environ["CUDA_LAUNCH_BLOCKING"])
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "1"]

@@ -29,6 +29,7 @@ _TRAINED = "trained here"
 _UNNAMED = "?"  # the device that no text names
 _ON_CPU = "; no text of its files moves it to a GPU, and on the CPU little differs"
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
+_ARGUMENTS = "TrainingArguments"  # of Transformers' Trainer, and of what derives from it
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
 
 
@@ -43,7 +44,7 @@ class DeterminismNeverEnabled(Rule):
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - the same for a model with layers that it gives to a `train(…)` of a module that is not there
     - one finding for each program, in the program's own file: it names a layer, an operator or a
-      library's model that may differ
+      library's model that may differ, or up to three, where the first stands under a test
     - that takes part in the training: it is of what optimizers and trainers are given, also in
       other files, or computes the loss. What runs under `no_grad` or is frozen is not named
     - where one does not see which model it trains, the message says so, and names what the program
@@ -74,7 +75,8 @@ class DeterminismNeverEnabled(Rule):
       or that names such a configuration
 
     What to do: Call `guard.enable(seed=0)` at the start of the program, or
-    `torch.use_deterministic_algorithms(True)`.
+    `torch.use_deterministic_algorithms(True)`. The Trainer of Transformers does so with
+    `TrainingArguments(full_determinism=True)`, and sets `CUDA_LAUNCH_BLOCKING=1`, which is slower.
 
     Fix safety: unsafe. `guard.enable(seed=0)` seeds every generator as well. Operators without a
     deterministic implementation raise, and others may take longer.
@@ -147,7 +149,7 @@ class DeterminismNeverEnabled(Rule):
             f"{program.title} trains with torch ({program.shown(first)}){_with(program, varying)}, "
             "and neither it nor what it imports turns deterministic algorithms on"
             f"{_ON_CPU if unmoved else ''}",
-            advice(program, "torch.use_deterministic_algorithms(True)"),
+            _advice(program),
             enabling(program),
             confidence=sure,
             way=_way(program, varying.at, first),
@@ -160,6 +162,13 @@ class DeterminismNeverEnabled(Rule):
             if step.text == _TRAINED:
                 return finding.file_of(step), step.row, step.column
         return finding.path, finding.row, finding.column
+
+
+def _advice(program: Program) -> str:
+    told = advice(program, "torch.use_deterministic_algorithms(True)")
+    if program.imports("transformers") and any(program.holding(_ARGUMENTS)):
+        return f"{told}, or set full_determinism=True in {_ARGUMENTS}"
+    return told
 
 
 def _training(program: Program, *, apart: bool = False) -> Located | None:
