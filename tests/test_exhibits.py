@@ -670,3 +670,40 @@ print(torch.are_deterministic_algorithms_enabled(), os.environ["CUDA_LAUNCH_BLOC
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "1"]
+
+
+_LAYERED = """
+import torch
+from timm.layers import {layer}
+from torch import nn
+
+{switch}
+net = nn.Sequential(nn.Linear(4, 4), {layer}(4)).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.load("rows.pt"):
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "switch", "told"),
+    [
+        ("Mlp", "", "and neither it nor what it imports"),
+        ("SqueezeExcite", "torch.backends.cudnn.deterministic = True", "and neither it nor what"),
+        ("SqueezeExcite", "", "may differ from run to run on a GPU: `SqueezeExcite` at run.py:7"),
+        ("Attention", "", "with a model that is not seen here: `timm.layers.Attention`"),
+    ],
+)
+def test_small_layers_of_timm_are_known(
+    layer: str,
+    switch: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _LAYERED.format(layer=layer, switch=switch)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    said = capsys.readouterr().out
+    assert told in said
+    assert ("[possible]" in said) is told.startswith("and neither")

@@ -21,7 +21,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.models.layers import is_no_module, may_have_weights
 from detlint.models.training import ASIDE
-from detlint.models.varying import brings, kind_of, may_be_layer, only_tells
+from detlint.models.varying import brings, kind_of, may_be_layer, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -172,7 +172,7 @@ class TrainedParts:
         library = name.partition(".")[0]
         if not library or self._project.holds(path, library):
             self.is_seen &= not sure
-        elif only_tells(name):
+        elif repeats(name):
             return
         elif kind_of([name]):
             self.libraries.append((path, name))
@@ -226,7 +226,7 @@ class TrainedParts:
     def _is_foreign_layer(self, path: str, name: str) -> bool:
         library = name.partition(".")[0]
         told = bool(library) and brings(name) and not self._project.holds(path, library)
-        return told and not (only_tells(name) or kind_of([name]))
+        return told and not (repeats(name) or kind_of([name]))
 
     def hides(self) -> bool:
         """Whether a part of it computes with something of a library, or calls by a name that the

@@ -17,8 +17,8 @@ from detlint.models.varying import (
     brings,
     is_model,
     kind_of,
-    only_tells,
     ranked,
+    repeats,
 )
 from detlint.syntax.layout import layout_of
 
@@ -193,7 +193,7 @@ class Variation:
         if not library or not brings(name) or self._project.holds(path, library):
             return False
         kind = kind_of([name])
-        return not only_tells(name) and (not kind or ("layers", kind) in self._kinds)
+        return not repeats(name) and (not kind or ("layers", kind) in self._kinds)
 
     def _brings_models(self, path: str) -> bool:
         """Whether a file uses something of a library that may bring models. What it only imports,

@@ -25,6 +25,7 @@ WORDS = (
     *("dot_product_attention", "AdaptiveLogSoftmaxWithLoss", "LocalResponseNorm"),
     *("cumprod(", "logcumsumexp(", "spmm(", "torch.sparse", "sparse_coo_tensor("),
     *("from_pretrained(", "from_config(", "hub.load(", "jit.load(", "create_model(", "models."),
+    *("SEModule", "SqueezeExcite", "EcaModule", "ConvMlp"),
 )
 # … and by which qualified names they are known, the surest first: "seen" differed on a GPU, a
 # "model" is one that is not seen. `cudnn.deterministic = True` has what is of convolutions repeat.
@@ -42,7 +43,9 @@ KINDS = {
         torch.nn.attention.**.flex_attention
         """
     ),
-    f"deep {_OF_CONVOLUTIONS}": Names(""),
+    f"deep {_OF_CONVOLUTIONS}": Names(
+        "timm.**.{SEModule,SqueezeExcite,EffectiveSEModule,EcaModule,ConvMlp}"
+    ),
     f"model {_OF_CONVOLUTIONS}": Names(
         """
         torchvision.models.{resnet,resnext,wide_resnet,densenet,mobilenet,efficientnet,mnasnet}*
@@ -113,6 +116,18 @@ PLAIN = sys.stdlib_module_names | words(
     vizdoom wandb wfdb xarray xgboost xlrd yacs yaml yapf yfinance zarr zstandard
     """
 )
+# What other libraries have that repeats: made of linear layers, norms and arithmetic alone.
+_REPEATING = Names(
+    """
+    timm.{data,loss,optim,scheduler,utils}.**.*
+    timm.**.{DropPath,drop_path,calculate_drop_path_rates,Mlp,GluMlp,SwiGLU,LayerScale,LayerScale2d}
+    timm.**.{GroupNorm,GroupNorm1,LayerNorm,LayerNorm2d,LayerNormFp32,RmsNorm,RmsNorm2d,SimpleNorm}
+    timm.**.{trunc_normal_,trunc_normal_tf_,lecun_normal_,variance_scaling_,make_divisible}
+    timm.**.{to_1tuple,to_2tuple,to_3tuple,to_4tuple,to_ntuple}
+    torchvision.ops.**.{MLP,Permute,FrozenBatchNorm2d,StochasticDepth,stochastic_depth}
+    torchvision.ops.**.{sigmoid_focal_loss,box_area,box_convert,box_iou,generalized_box_iou}
+    """
+)
 # Parts of libraries that bring none that do.
 BRINGING = ("torchvision.models", "torchvision.ops", "torchvision.prototype")
 QUOTED = tuple(f"{quote}{each}" for quote in "\"'" for each in BRINGING)  # by a configuration
@@ -130,9 +145,9 @@ def may_be_layer(name: str) -> bool:
     return word[:1].isupper() and not _OF_LAYERS.isdisjoint(module.split("."))
 
 
-def only_tells(name: str) -> bool:
-    """Whether something only tells of trained weights."""
-    return name.endswith("_Weights") or "_Weights." in name
+def repeats(name: str) -> bool:
+    """Whether what a library has is known to repeat, or only tells of trained weights."""
+    return name.endswith("_Weights") or "_Weights." in name or _REPEATING(name)
 
 
 def kind_of(names: Iterable[str]) -> str:

@@ -113,9 +113,7 @@ class VaryingFacts:
                 elif kind and not (
                     _only_compares(op) or _is_aside(op) or self._is_unused(op, kind)
                 ):
-                    # A name that is imported here says where it is used.
-                    node = op.node if op.code != "import" else op.uses[0].node
-                    yield Found(_used(op), kind, node=node)
+                    yield Found(_used(op), kind, node=_named(op))
 
     def _bases(self, function: Function) -> tuple[list[ast.expr], list[str]]:
         """The bases of a class, and their qualified names."""
@@ -218,6 +216,14 @@ def _as_of_torch(named: Op) -> list[str]:
     """``nn.Embedding`` where a function is handed ``nn``."""
     handed = named.code == "attr" and named.args[0].code in ("param", "free", "unpack")
     return [f"torch.nn.{named.name}"] if handed else []
+
+
+def _named(op: Op) -> ast.AST:
+    """Where something is named: what is imported, where it is used."""
+    use = op.uses[0]
+    if op.code != "import":
+        return op.node
+    return use.call_node.func if use.code == "call" and use.args[0] is op else use.node
 
 
 def _used(named: Op) -> Op:
