@@ -44,7 +44,7 @@ class DeterminismNeverEnabled(Rule):
     - the same for `fit(x, y)` or `train(x, y)` of a library's class that it gives an optimizer
     - the same for a model with layers that it gives to a `train(…)` of a module that is not there
     - one finding for each program, in the program's own file: it names a layer, an operator or a
-      library's model that may differ, or up to three, where the first stands under a test
+      library's model that may differ. It names up to three where the first stands under a test
     - that takes part in the training: it is of what optimizers and trainers are given, also in
       other files, or computes the loss. What runs under `no_grad` or is frozen is not named
     - where one does not see which model it trains, the message says so, and names what the program
