@@ -71,6 +71,9 @@ class Variation:
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
             found, *others = _surest(self._of_all()) or [None]
+            if trained.is_seen and found is not None and found.fact.doubt:
+                # What calls by hidden names may call, but is not shown to make, says little.
+                return Varying(None, "", is_trained=True)
             foreign = trained.brought if found is None else ""
         if foreign:
             return Varying(None, foreign, is_trained=True)

@@ -196,12 +196,12 @@ def _with(program: Program, varying: Varying) -> str:
         return "" if varying.is_trained else ", with a model that is not seen here"
     named = [f"`{each.fact.text}` at {program.place_of(each)}" for each in (at, *varying.others)]
     what = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    if not varying.is_trained:
+        differs = f"{what} may differ from run to run on a GPU"
+        return f", with a model that is not seen here; of what it makes, {differs}"
     if is_model(at.fact.what):
         return f", with a model that is not seen here: {what}"
-    if varying.is_trained:
-        return f", with what may differ from run to run on a GPU: {what}"
-    differs = f"{what} may differ from run to run on a GPU"
-    return f", with a model that is not seen here; of what it makes, {differs}"
+    return f", with what may differ from run to run on a GPU: {what}"
 
 
 def _place(program: Program) -> str:
