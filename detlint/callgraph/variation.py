@@ -61,23 +61,23 @@ class Variation:
         """What may differ from run to run on a GPU: rather of what it trains and what computes a
         loss with that; else, where that is not seen, of what it runs."""
         trained = self._trained
-        found, *others = _surest(self._of_trained()) or [None]
+        found, others = _surest(self._of_trained())
         if found is not None and found.fact.what != BY_SIZE:
-            return Varying(found, "", is_trained=True, others=tuple(others))
+            return Varying(found, "", is_trained=True, others=others)
         foreign = trained.foreign or self._unlocated()
         if trained.is_seen and not foreign:
             foreign = trained.brought
             if foreign or found is not None or not trained.hides():
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
-            found, *others = _surest(self._of_all()) or [None]
+            found, others = _surest(self._of_all())
             if trained.is_seen and found is not None and found.fact.doubt:
                 # What calls by hidden names may call, but is not shown to make, says little.
                 return Varying(None, "", is_trained=True)
             foreign = trained.brought if found is None else ""
         if foreign:
             return Varying(None, foreign, is_trained=True)
-        return Varying(found, "", is_trained=False, others=tuple(others))
+        return Varying(found, "", is_trained=False, others=others)
 
     def _unlocated(self) -> str:
         """A model of a library that it trains and of which no fact tells where."""
@@ -209,9 +209,9 @@ class Variation:
         return any(map(partial(self._is_foreign, path), used))
 
 
-def _surest(found: Iterator[Located]) -> list[Located]:
-    """The first of some that needs no option which the program leaves off, or else the first. Where
-    that is made under a test, some others like it are told beside it, those under none first."""
+def _surest(found: Iterator[Located]) -> tuple[Located | None, tuple[Located, ...]]:
+    """The first of some that needs no option which the program leaves off, or else the first, and
+    where that is made under a test, some others like it: those under none go before it."""
     chosen: list[Located] = []
     unset: list[Located] = []
     for each in found:
@@ -224,7 +224,8 @@ def _surest(found: Iterator[Located]) -> list[Located]:
             break
         if chosen and (not each.fact.needs or len(chosen) == _MOST):
             break
-    return sorted(chosen, key=lambda each: bool(each.fact.needs)) or unset
+    ordered = sorted(chosen, key=lambda each: bool(each.fact.needs)) or unset
+    return (ordered[0], tuple(ordered[1:])) if ordered else (None, ())
 
 
 def _is_like(first: Fact, other: Fact) -> bool:
