@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-from functools import cache
+import re
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import declared, lattice
@@ -66,6 +67,10 @@ _MOST_STATES = 100
 _NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
+_KEEPING = re.compile(
+    r"\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=[ \t]*[A-Za-z_][\w.]*[ \t]*(?:#|;|$)", re.MULTILINE
+)
+_HOLDING_FUNCTIONS = frozenset(("attr", "free", "item", "iter", "param"))
 _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
 
 
@@ -174,8 +179,60 @@ class Values:
         if op.code != "call":
             return []
         if op not in self._called:
-            self._called[op] = self.qualified(op.args[0])
+            function = op.args[0]
+            found = self.qualified(function)
+            if not found and function.code in _HOLDING_FUNCTIONS:
+                held = (name for each in self._held(function) for name in self.qualified(each))
+                found = [name for name in dict.fromkeys(held) if not name.startswith(".")]
+            self._called[op] = found
         return self._called[op]
+
+    def default_called(self, call: Op) -> Op | None:
+        """The parameter whose default a call calls, where nobody passes another function: it is
+        called itself, or kept by its object."""
+        function = call.args[0]
+        kept = self._kept(function) if function.code == "attr" else [function, *function.args]
+        return next((each for each in kept if each.code == "param" and each.args), None)
+
+    def _held(self, op: Op) -> list[Op]:
+        """What a value may be that is called: the default of a parameter, also where its object
+        keeps it, or what a table of functions holds."""
+        if op.code == "param":
+            return op.args if not op.name[0] else []
+        if op.code == "free":
+            return [held for each in op.args for held in self._held(each)]
+        if op.code == "attr":
+            kept = self._kept(op)
+            return [held for e in kept for held in ([e] if _is_path(e) else self._held(e))]
+        return self._in_table(op)
+
+    def _kept(self, op: Op) -> list[Op]:
+        """What the class of an object gives one of its attributes, which is no method."""
+        owner, name = self._self_class(op.args[0]), str(op.name)
+        if not owner or name not in self._keeping or self.unit.method(owner, name) is not None:
+            return []
+        return [e for e in self.unit.held(owner, name) if e.code != "attr" or _is_path(e)]
+
+    @cached_property
+    def _keeping(self) -> set[str]:
+        """Attributes to which the text gives what has a name: few, and found without a tree."""
+        return set(_KEEPING.findall(self.unit.text))
+
+    def _in_table(self, op: Op) -> list[Op]:
+        """Of an item of a dict, or a round's of a list, what may stand there."""
+        held = op.args[0] if op.args else op
+        if held.code == "call" and op.code == "iter" and held.args[0].code == "attr":
+            held = held.args[0].args[0] if held.args[0].name == "values" else held
+            return [each.args[1] for each in self.bound_to(held).args if each.code == "entry"]
+        table = self.bound_to(held)
+        if table.code in ("list", "tuple"):
+            return table.args
+        if table.code != "dict":
+            return []
+        key = op.args[1].literal if op.code == "item" else ...
+        entries = [each for each in table.args if each.code == "entry"]
+        found = [each.args[1] for each in entries if key is not ... and each.args[0].literal == key]
+        return found or [each.args[1] for each in entries if op.code == "item"]
 
     def callee(self, call: Op) -> Function | None:
         """The function or method of the file that a call calls."""

@@ -23,6 +23,7 @@ UNSET = 5  # … about one that an option turns on which the program does not ha
 ONCE = 6  # … about a seed that runs only where a file is not there yet
 NEVER = 7  # … that it takes place at all
 ON_CPU = 8  # … about a seed beside which another branch seeds the generators of GPUs alone
+CHOSEN = 9  # … about a call of one of several functions that seed, out of a table
 EVERY = "*"  # all libraries
 REPAIRED = "repaired"  # operators of torch that guard replaces: the text says which
 UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
@@ -75,7 +76,7 @@ class Fact(NamedTuple):
     text   how the source says it; for a variable, the value ("" if it is not a literal)
     needs  arguments and options, as ``Need`` dumps them, without each of which it does not
            happen, one a line
-    doubt  why it may not count, from ``TRAINS`` to ``ON_CPU``; 0 where nothing speaks against it
+    doubt  why it may not count, from ``TRAINS`` to ``CHOSEN``; 0 where nothing speaks against it
     place  the function or method that it stands in: ``Class.method``
     """
 
@@ -202,8 +203,8 @@ _TRANSFORMING = (
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
     "seeds": (
-        *("seed", "Seed", "determinism(", "guard.", "rng_state(", "setstate(", "set_state("),
-        *("Trainer(", "Trainer)", "set_deterministic", "Runner("),
+        *("seed", "Seed", "](seed", "determinism(", "guard.", "rng_state(", "setstate("),
+        *("set_state(", "Trainer(", "Trainer)", "set_deterministic", "Runner("),
         *("reproducibility(", "randomness(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
         *(f".{each}\n" for each in sorted(experiments.RUNS)),
     ),

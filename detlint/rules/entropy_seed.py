@@ -11,7 +11,7 @@ from detlint.dataflow.arguments.settings import names_tested
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness import entropy
-from detlint.dataflow.randomness.fallbacks import fallback
+from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seed_places import (
@@ -50,7 +50,7 @@ class EntropySeed(Rule):
 
     Reported:
     - a seed taken from the clock, also from a time as text, a process id, `os.urandom`, `secrets`
-      or `uuid`
+      or `uuid`, also by the default of a parameter that is called: `clock=time.time`
     - a seed drawn from a global generator that nothing has seeded, also for a function of another
       file that seeds with it
     - what a function takes from the clock, the process or the system, where another file seeds with
@@ -85,6 +85,8 @@ class EntropySeed(Rule):
     triggers = (
         "time()",
         "time as",
+        "=time.time",
+        "= time.time",
         "time_ns",
         "perf_counter",
         "monotonic",
@@ -221,7 +223,7 @@ class EntropySeed(Rule):
         report_setting(self, node)
 
     def examine(self, offsets: Sequence[int]) -> None:
-        here = self.unit.functions_at(offsets)
+        here = list(with_kept(self.unit.functions_at(offsets)))
         outer = dict.fromkeys([*here, *self._where_read(_kept_by(here, self._origins))])
         functions = [function for each in outer for function in each.everything()]
         self._told = Told(self.unit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.roles import keeps
 from detlint.dataflow.arguments.options import is_none_by_default, option_of
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.randomness.fallbacks import fallback
+from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
 from detlint.finding import Edit
@@ -50,6 +50,8 @@ class UnseededGenerator(Rule):
     - `random.Random()`, and `random.SystemRandom()`, which cannot be seeded
     - `torch.Generator()` that is not seeded before it is used
     - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
+    - the same as the default of a parameter that is called without a seed: `draw=random.Random`.
+      Where all calls of a project pass another function: *possible*
     - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
       which is None by default: *likely*
@@ -80,6 +82,7 @@ class UnseededGenerator(Rule):
         "default_rng",
         "RandomState(",
         "RandomState)",
+        "RandomState,",
         "RandomState as",
         "SeedSequence",
         "PCG64",
@@ -90,6 +93,7 @@ class UnseededGenerator(Rule):
         "MRG32k3a",
         "Random(",
         "Random)",
+        "Random,",
         "Random as",
         "SystemRandom",
         "from_non_deterministic_state",
@@ -180,10 +184,11 @@ class UnseededGenerator(Rule):
             )
 
     def examine(self, offsets: Sequence[int]) -> None:
-        for op in self.unit.ops_at(offsets):
-            for name in self.unit.values.called(op):
-                self._check(op, name)
-            self._check_factory(op)
+        for function in with_kept(self.unit.functions_at(offsets)):
+            for op in function.all_coded("call"):
+                for name in self.unit.values.called(op):
+                    self._check(op, name)
+                self._check_factory(op)
 
     def _check(self, call: Op, name: str) -> None:
         if name == "torch.Generator":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
 from detlint.index.facts import (
+    CHOSEN,
     EVERY,
     HANDLES,
     IDLE,
@@ -100,7 +101,7 @@ _OF_ENVIRONMENTS = (
 _MODE = (".train()",)
 _OF_OWN = "draws from the generator of the environment"
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
-_PARTIAL = (UNSET, ONCE, ON_CPU)  # doubts about seeds
+_PARTIAL = (UNSET, ONCE, ON_CPU, CHOSEN)  # doubts about seeds
 # What is shared out, by the kind of fact, and how a message says why what it draws varies.
 _IN_TASKS = {
     "tasks": ("tasks of {}: which worker runs a task, and so what that draws, depends on time"),
@@ -170,7 +171,8 @@ class UnseededGlobalRng(Rule):
       draws pictures of it
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`. Or
-      configurations alone turn the seed off: `flag: false`
+      configurations alone turn the seed off: `flag: false`. Or a name picks what is seeded from a
+      table of functions: `SEEDERS[name](seed)`
 
     Not reported:
     - programs without a numeric library that write no rows, or only pick numbers. Draws that no
@@ -298,7 +300,8 @@ class UnseededGlobalRng(Rule):
         if found is None:
             return
         unset = program.facts("seeds", library) if trains else ()
-        if program.lacks(_MAY_SEED) or any(map(program.is_left_to_files, unset)):
+        chosen = any(each.fact.doubt == CHOSEN for each in seeds)
+        if chosen or program.lacks(_MAY_SEED) or any(map(program.is_left_to_files, unset)):
             sure = Confidence.POSSIBLE
         if sure == Confidence.POSSIBLE and not all_asked:
             return
@@ -656,6 +659,8 @@ def _only(program: Program, seed: Located) -> str:
             f"{program.shown(seed)} seeds it only where the other branch does not run, which seeds "
             "the generator of GPUs alone"
         )
+    if seed.fact.doubt == CHOSEN:
+        return f"{program.shown(seed)} seeds it only where it is picked from a table for that"
     if seed.fact.doubt == ONCE:
         return f"{program.shown(seed)} seeds it only where a file is not there yet"
     option = program.option_unset(seed)

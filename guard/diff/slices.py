@@ -169,16 +169,21 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
 
 
 def compare(
-    first: str, second: str, step: int | None = None, rank: int | None = None
+    first: str,
+    second: str,
+    step: int | None = None,
+    rank: int | None = None,
+    files: Files | None = None,
 ) -> tuple[Flows, list[str]]:
     """What flows where, of the recordings in two folders; and what a person should know.
 
-    step  the last that counts: what came after it says nothing of it
-    rank  whose processes are compared, where a run has several; None for all
+    step   the last that counts: what came after it says nothing of it
+    rank   whose processes are compared, where a run has several; None for all
+    files  the statements of the program
     """
     ones, others = recording(first, rank), recording(second, rank)
     ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
-    pairing = Pairing(ones, others, Files().statement)
+    pairing = Pairing(ones, others, (files or Files()).statement)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
     traits = {

@@ -335,6 +335,10 @@ class Digests:
         if type(value).__name__ == "RandomState":
             state = value.get_state(legacy=False)["state"]
             return short(repr((state["pos"], state["key"][:8])).encode())
+        # What streams are made of: a seed that the system gave differs where it was taken.
+        random = sys.modules.get("numpy.random")
+        if random is not None and isinstance(value, (random.SeedSequence, random.BitGenerator)):
+            return short(repr(value.state).encode())
         return self.identity(value)
 
     def _attributes(self, value: Any, depth: int) -> int:  # noqa: ANN401

@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from guard.trace.statements import Call
 
@@ -272,9 +272,13 @@ def _add(found: dict[int, Statement], each: Statement) -> None:
 
 
 class Files:
-    """The statements of files, by their lines; none of a file that cannot be read."""
+    """The statements of files, by their lines; none of a file that cannot be read.
 
-    def __init__(self) -> None:
+    called  by file, the names of functions that are called under others, by the line and that name
+    """
+
+    def __init__(self, called: Mapping[str, Mapping[tuple[int, str], str]] | None = None) -> None:
+        self._called = called or {}
         self._known: dict[str, dict[int, Statement]] = {}
         self._lambdas: dict[str, dict[tuple[int, tuple[str, ...]], Statement]] = {}
 
@@ -285,6 +289,9 @@ class Files:
             with suppress(OSError, SyntaxError, ValueError), open(file, "rb") as opened:
                 tree = ast.parse(opened.read())
                 self._known[file], self._lambdas[file] = _statements(tree), _lambdas(tree)
+            if called := self._called.get(file):
+                pairs = self._known[file].items()
+                self._known[file] = {line: _calling(each, called) for line, each in pairs}
         return self._known[file]
 
     def of_lambda(self, file: str, line: int, given: tuple[str, ...]) -> dict[int, Statement]:
@@ -299,6 +306,14 @@ class Files:
         if call.is_lambda:
             return self.of_lambda(call.file, call.first_line, call.names).get(line)
         return self.of(call.file).get(line)
+
+
+def _calling(statement: Statement, called: Mapping[tuple[int, str], str]) -> Statement:
+    """A statement with the names of the functions that it calls under others."""
+    pairs = list(zip(statement.lines, statement.calls, strict=True))
+    if called.keys().isdisjoint(pairs):
+        return statement
+    return replace(statement, calls=tuple(called.get(each, each[1]) for each in pairs))
 
 
 def _of_heads(

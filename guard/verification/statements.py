@@ -10,6 +10,7 @@ from guard.diff import Cause, Link, Source, examine
 from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values, slice_of
 from guard.diff.sources import is_begun, is_clock, varies
 from guard.observe.places import Place
+from guard.observe.statements import Files
 from guard.verification.attribution import NONE
 from guard.verification.explaining import (
     RAN,
@@ -139,7 +140,7 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
     """What the recordings of both runs' statements tell."""
     folders = (ran[0].traces_folder, ran[1].traces_folder)
     rank = seen.rank if session.plan.ranks > 1 else None
-    flows, notes = compare(*folders, seen.step, rank)
+    flows, notes = compare(*folders, seen.step, rank, Files(session.text.called))
     flows.left = [Place(each.file, each.line, "") for each in session.left_to(ran[1], ran[0])]
     if rank is not None:
         notes.append(_OF_RANK.format(rank))

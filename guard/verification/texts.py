@@ -114,6 +114,23 @@ class Text:
         ]
 
     @cached_property
+    def called(self) -> dict[str, dict[tuple[int, str], str]]:
+        """By file, the functions of libraries that are called without arguments under other names,
+        by the line and the name as the text has it: ``self.now()``, by default a clock."""
+        found: dict[str, dict[tuple[int, str], str]] = {}
+        for path, unit in self.units.items():
+            functions = unit.functions_at(each.start for each in unit.pieces)
+            calls = (op for each in functions for op in each.all_coded("call"))
+            for op in calls:
+                node = op.call_node.func
+                if not op.args[1:] and isinstance(node, (ast.Name, ast.Attribute)):
+                    names = () if unit.values.qualified(op.args[0]) else op.called
+                    line = node.end_lineno or node.lineno
+                    held = found.setdefault(path, {}) if names else {}
+                    held.update(((line, ast.unparse(node)), _plain(e)) for e in names)
+        return found
+
+    @cached_property
     def _sources(self) -> set[Source | None]:
         """What is called, of what gives something else in each run."""
         return set(map(source_of, self._called))
@@ -257,6 +274,11 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
     for node in _all(tree, ast.Call):
         if isinstance(node.func, (ast.Name, ast.Attribute)):
             yield node, ast.unparse(node.func)
+
+
+def _plain(name: str) -> str:
+    """A qualified name as statements have it: ``hash``, and no ``builtins.hash``."""
+    return name.removeprefix("builtins.")
 
 
 def last_name(node: ast.AST) -> str:

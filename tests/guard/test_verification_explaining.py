@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 PREPARED = """\
 import gc, os, random, subprocess, tempfile, threading, time, uuid, weakref
 from datetime import datetime
+import numpy as np
 import torch
 class Sample:
     def __init__(self, number): self.number = number
@@ -75,6 +76,21 @@ PROGRAMS = {
     "a UUID": ("a = uuid.uuid4().hex", "b = int(a[:6], 16)", Source.ENTROPY),
     "entropy": ("a = os.urandom(8)", "b = int.from_bytes(a, 'big')", Source.ENTROPY),
     "an unseeded generator": ("a = random.Random(None)", "b = a.random()", Source.ENTROPY),
+    "a seed of several streams": (
+        "a = np.random.SeedSequence(None)",
+        "b = np.random.Generator(np.random.PCG64(a)).random()",
+        Source.ENTROPY,
+    ),
+    "streams": (
+        "a = dict(enumerate(np.random.SeedSequence().spawn(2)))",
+        "b = np.random.default_rng(a[1]).random()",
+        Source.ENTROPY,
+    ),
+    "what draws bits": (
+        "a = np.random.PCG64(time.time_ns())",
+        "b = np.random.Generator(a).random()",
+        Source.CLOCK,
+    ),
     "a folder": (
         "a = tempfile.mkdtemp()",
         "b = int.from_bytes(a[-8:].encode(), 'big')",

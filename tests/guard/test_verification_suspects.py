@@ -10,6 +10,7 @@ from programs import write
 
 from guard.diff import Cause, Difference, Link, Source
 from guard.observe.places import Place
+from guard.observe.statements import Files
 from guard.trace import Event, Header, Step
 from guard.verification import program_files, suspects
 from guard.verification.operators import Bisection, culprit, row_of
@@ -29,6 +30,7 @@ def at(place: Place, generators: tuple[str, ...] = ()) -> Difference:
     return Difference(0, 0, "training", None, None, cause, "", place=place, generators=generators)
 
 
+MONOTONIC = "time.monotonic"
 CODES = ("DET204", "DET10")
 
 
@@ -344,3 +346,31 @@ def test_what_begins_alike_in_each_run_is_no_finding_by_which_runs_part(tmp_path
     text += "print(torch.rand(3, generator=alike), other.random())\n"
     path = str(write(tmp_path / "train.py", text))
     assert [each["location"]["row"] for each in suspects.findings([path], ["DET101"])] == [3]
+
+
+BY_DEFAULT = """\
+import random, time
+class Memo:
+    def __init__(self, room, now=time.monotonic, make=random.Random):
+        self.now = now
+        self.source = make()
+        self.made = make(room)
+        self.rows = list
+    def old(self, born, keep=len):
+        a = self.now() - born
+        return a, keep(self.rows()), self.source.random()
+"""
+
+
+def test_a_function_that_is_called_by_default_is_known_by_its_own_name(tmp_path: Path) -> None:
+    """Not where it is given something: of a generator that may be its seed."""
+    program = tmp_path / "memo.py"
+    program.write_text(BY_DEFAULT, encoding="utf-8")
+    text = Text([str(program)])
+    kept = {(9, "self.now"): MONOTONIC, (10, "self.rows"): "list"}
+    assert text.called == {str(program): {(5, "make"): "random.Random", **kept}}
+    calls = {line: each.calls for line, each in Files(text.called).of(str(program)).items()}
+    assert calls[5] == ("random.Random",)
+    assert calls[6] == ("make",)
+    assert calls[9] == (MONOTONIC,)
+    assert Files().of(str(program))[9].calls == ("self.now",)

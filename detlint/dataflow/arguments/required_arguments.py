@@ -59,8 +59,10 @@ class Needs:
         return [*self.of(op), *(each for each in found if each is not None)]
 
     def of_place(self, op: Op) -> list[Need]:
-        """The same; of the default of a parameter, that a call leaves it out."""
+        """The same; of the default of a parameter, or what calls that, that a call leaves it
+        out."""
         taken = next((each for each in op.uses if each.code == "param" and op in each.args), None)
+        taken = taken or op.values.default_called(op)
         left = need_of(taken, ((), False, ("None",)), unset=False) if taken is not None else None
         return [left] if left is not None else self.with_options(op)
 

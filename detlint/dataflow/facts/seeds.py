@@ -79,7 +79,8 @@ class SeedFacts:
         if op.code != "call":
             return
         called, word = self._training.called(op) or list(_as_written(op)), word_of(op)
-        row = next((row for each in called if (row := randomness.BY_NAME.get(each))), ())
+        rows = (each for name in called for each in randomness.BY_NAME.get(name, ()))
+        row = tuple(dict.fromkeys(rows))
         if row:
             if has_seed(op) and not self._states.is_put_back(op):
                 yield from (each for each in row if not self._says_nothing(op, each))

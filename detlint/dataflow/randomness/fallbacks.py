@@ -11,9 +11,9 @@ from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Op, Region
+    from detlint.dataflow.ir import Function, Op, Region
 
 _WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
@@ -48,6 +48,19 @@ def fallback(op: Op) -> Fallback | None:
     return None
 
 
+def with_kept(functions: Iterable[Function]) -> dict[Function, None]:
+    """Functions, and the methods that name what some of them keep of a parameter with a default:
+    they may call that."""
+    found = dict.fromkeys(functions)
+    for function in list(found):
+        for store in function.all_coded("store_attr"):
+            owner, given = store.args
+            if owner.is_self and given.code == "param" and given.args:
+                naming = function.unit.methods_naming(function.class_name, str(store.name))
+                found |= dict.fromkeys(naming)
+    return found
+
+
 def _is_left_out(subject: ast.expr, op: Op) -> bool:
     """Whether callers get there who leave a parameter out, by what it is then."""
     param = op.function.params.get(subject.id) if isinstance(subject, ast.Name) else None
@@ -58,8 +71,9 @@ def _is_left_out(subject: ast.expr, op: Op) -> bool:
 
 
 def _with_default(op: Op) -> Op | None:
-    """The parameter of which a value is the default."""
-    return next((each for each in op.uses if each.code == "param" and op in each.args), None)
+    """The parameter of which a value is the default, or whose default a call calls."""
+    found = next((each for each in op.uses if each.code == "param" and op in each.args), None)
+    return found or (op.values.default_called(op) if op.code == "call" else None)
 
 
 def _missing(region: Region) -> ast.expr | None:

@@ -11,7 +11,7 @@ from detlint.dataflow.ends import is_only_shown
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind
-from detlint.index.facts import HANDLES, IDLE, ON_CPU, TESTED, TRAINS
+from detlint.index.facts import CHOSEN, HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
 from detlint.models.roles import TRAINING_STEPS
@@ -35,6 +35,8 @@ def doubt(op: Op) -> int:
         return IDLE
     if _seeds_beside_gpu(op):
         return ON_CPU
+    if _picks_seed(op):
+        return CHOSEN
     regions = _conditional(op)
     kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
     if kinds:
@@ -52,6 +54,17 @@ def _seeds_beside_gpu(op: Op) -> bool:
     return not randomness.SEEDING_GPU.isdisjoint(called) and not any(
         "torch" in randomness.BY_NAME.get(name, ()) for name in called
     )
+
+
+def _picks_seed(op: Op) -> bool:
+    """Whether a call is of one of several functions that seed other libraries each:
+    ``SEEDERS[name](seed)``, but for a loop over the whole table."""
+    if op.code != "call" or op.args[0].code != "item":
+        return False
+    table, key = op.args[0].args
+    keys = op.values.bound_to(key.args[0]) if key.code == "iter" else None
+    seeded = {randomness.BY_NAME.get(each) for each in op.called} - {None}
+    return len(seeded) > 1 and keys is not op.values.bound_to(table)
 
 
 def _is_for_training(op: Op) -> bool:
