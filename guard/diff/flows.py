@@ -41,7 +41,7 @@ from guard.diff.sources import (
 )
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import ASKED, DRAWN, LEFT, SHARED, STRINGS, TURNS, Traits
+from guard.digests.traits import ASKED, DRAWN, DRAWS, LEFT, SHARED, STRINGS, TURNS, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Flows:
         self._any = (Written(), Written())  # all, by run
         # results that went to a library, and what a thread wrote into what it was given
         self.escapes: list[tuple[int, str, Origins]] = []
-        self._states = StateOrigins(nodes)
+        self._states = StateOrigins(nodes, self._drawing)
         self.moves = self._states.moves  # statements after which a state differs
         self._writers = [
             each for each in nodes if writes_file(each.statement) or variable_names(each.statement)
@@ -213,6 +213,21 @@ class Flows:
             nodes = (node, *self.makers(node))
             also |= LEFT * any(each.stands_at(place) for each in nodes for place in self.left)
         return found._replace(read=found.read | also)
+
+    def _drawing(self, node: Node) -> set[Path]:
+        """The generators of which it calls a method."""
+        found = self._traits.get((node.file, node.statement.line))
+        if found is None or not found.read & DRAWS:
+            return set()
+        pairs = zip(node.statement.reads, found.paths, strict=False)
+        return {path for path, bits in pairs if bits & DRAWS} & {*node.statement.touches}
+
+    def _is_in_turn(self, node: Node) -> bool:
+        """Whether all that differs of what it reads is the generator of the process that was given
+        the task."""
+        drawing = self._drawing(node) if node.process != "main" else set()
+        differing = {path for path, _ in self._differing(node)} if drawing else set()
+        return bool(differing) and differing <= drawing and self._states.is_of_others(node)
 
     def _asks_others(self, node: Node) -> bool:
         """Whether it asks for a file that other processes may have written."""
@@ -345,7 +360,7 @@ class Flows:
     def _of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
         clocked = is_clock(node.statement) and not is_begun(node.statement)
-        if clocked or measures(node.statement):
+        if clocked or measures(node.statement) or self._is_in_turn(node):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
         # what it calls may have been given by it what differs: that tells nothing

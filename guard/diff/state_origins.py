@@ -21,9 +21,10 @@ from guard.diff.statements import NEVER, NOTHING, differ, family
 from guard.digests.generators import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from guard.diff.statements import Node, Origins
+    from guard.observe.statements import Path
     from guard.trace.statements import Ran
 
 _NEARLY = 0.9
@@ -74,25 +75,34 @@ class _Drawn:
 
 
 class StateOrigins:
-    """Of the statements of two runs, given in the order in which they ran."""
+    """Of the statements of two runs, given in the order in which they ran.
 
-    def __init__(self, nodes: list[Node]) -> None:
+    drawing  the generators that a statement asks for something, by their paths
+    """
+
+    def __init__(
+        self, nodes: list[Node], drawing: Callable[[Node], Collection[Path]] = lambda _: ()
+    ) -> None:
+        self._drawing = drawing
         # statements after which a state differs, by its name
         self.moves: dict[str, list[Node]] = {}
         self._drawers: tuple[dict[object, _Drawn], dict[object, _Drawn]] = ({}, {})
         self._agreed: dict[object, list[tuple[int, int]]] = {}
         self._times = Counter[tuple[str, int]]()
         self._seen = Counter[tuple[str, int, int]]()  # moving a state, by its number
-        # those that processes beside the first drew from, of each run: (number, kind of process)
-        self._met = defaultdict[tuple[int, str], tuple[set[int], set[int]]](lambda: (set(), set()))
-        self._common: dict[tuple[int, str], bool] = {}
+        # those that processes beside the first drew from, of each run, by the number of a state or
+        # the path of a generator, and the kind of process
+        self._met = defaultdict[tuple[object, str], tuple[set[int], set[int]]](
+            lambda: (set(), set())
+        )
+        self._common: dict[tuple[object, str], bool] = {}
         for node in nodes:
             for run in (0, 1):
                 if node.ran_in(run) is not None:
                     self._times[node.key] += 1
                     self._seen.update((*node.key, at) for at in _moved(node, run))
                     process = node.process
-                    for at, state in _drawn_from(node, run) if process != "main" else ():
+                    for at, state in self._drawn_from(node, run) if process != "main" else ():
                         self._met[at, family(process)][run].add(state)
         threads = {each.within.role for each in nodes if ":" in each.within.role}
         self._shared = {each.partition(":")[0] for each in threads}
@@ -135,10 +145,19 @@ class StateOrigins:
         if first is None or second is None or node.process == "main":
             return False
         kind = family(node.process)
-        return any(self._is_common(at, kind) for at, _ in _drawn_from(node, 0))
+        return any(self._is_common(at, kind) for at, _ in self._drawn_from(node, 0))
 
-    def _is_common(self, at: int, kind: str) -> bool:
-        """Whether both runs have met some state of that number in such processes."""
+    def _drawn_from(self, node: Node, run: int) -> Iterator[tuple[object, int]]:
+        """The states that it draws from, with their numbers, and those of generators, with their
+        paths."""
+        yield from _drawn_from(node, run)
+        ran, drawing = node.ran_in(run), self._drawing(node)
+        if ran is not None and drawing:
+            pairs = zip(node.statement.reads, ran.reads, strict=False)
+            yield from ((path, state) for path, state in pairs if path in drawing and state)
+
+    def _is_common(self, at: object, kind: str) -> bool:
+        """Whether both runs have met some state of that number or path in such processes."""
         if (at, kind) not in self._common:
             one, other = self._met[at, kind]
             self._common[at, kind] = not one.isdisjoint(other)

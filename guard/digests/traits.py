@@ -264,6 +264,8 @@ def _item(value: Any, key: str) -> Any:  # noqa: ANN401
 
 def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
     """An attribute that lies in the object or its class; no property is asked."""
+    if issubclass(type(value), type):
+        return _of_bases(value, name)
     held = attributes(value)
     if held is not None:
         if name in held:
@@ -273,6 +275,13 @@ def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
             parts = (held.get(part) or {} for part in _PARTS)
             return next((part[name] for part in parts if name in part), MISSING)
     return _of_class(value, name)
+
+
+def _of_bases(kind: type, name: str) -> Any:  # noqa: ANN401
+    """What a class holds: not its methods, nor what is computed."""
+    held = next((held for e in _classes_of(kind) if name in (held := _held_by(e))), {name: MISSING})
+    asked = any("__get__" in _held_by(each) for each in _classes_of(type(held[name])))
+    return MISSING if asked else held[name]
 
 
 def _of_class(value: Any, name: str) -> Any:  # noqa: ANN401

@@ -57,6 +57,7 @@ from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstan
 from guard.verification.suspects import (
     ANY_RANK,
     FROM_A_THREAD,
+    IN_A_TASK,
     OF_CIRCUMSTANCES,
     SAVED,
     TOGETHER,
@@ -126,7 +127,7 @@ def suspect(node: Node, traits: Traits) -> Suspect:
     if found.source is Source.NOT_SHOWN:
         return Suspect("", message, node.file, statement.line, RAN)
     if found.source is Source.THREAD_ORDER and draws(node, traits):
-        fits = FROM_A_THREAD
+        fits = IN_A_TASK if traits.read & TURNS else FROM_A_THREAD
     what = found.what.replace(f"`{text}`", "it")
     return Suspect("", f"{message}: {what}", node.file, found.line or statement.line, fits)
 
@@ -374,7 +375,7 @@ def _last_names(node: Node) -> set[str]:
 
 OF_REASONS = {
     **{each.value: each for each in Source},
-    **dict.fromkeys((FROM_A_THREAD, TOGETHER, ANY_RANK), Source.THREAD_ORDER),
+    **dict.fromkeys((FROM_A_THREAD, IN_A_TASK, TOGETHER, ANY_RANK), Source.THREAD_ORDER),
     LOST: Source.STATE,
     SAVED: Source.STATE,
 }

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FROM_A_THREAD = "a generator that is drawn from at any time"
 TOGETHER = "what threads or processes write beside each other"
 ANY_RANK = "messages that are taken from any rank"
+IN_A_TASK = "a generator of whichever process is given the task"
 SET = "the program sets it itself"
 SAVED = "what becomes of the state that was lost"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
@@ -95,6 +96,9 @@ ADVICE = {
     Source.THREAD_ORDER.value: _RESULTS,
     TOGETHER: _PARTS,
     ANY_RANK: "Name the rank to receive from: dist.recv(tensor, src=rank).",
+    IN_A_TASK: "Let each task make its generator from its own number, as in "
+    "np.random.default_rng([seed, task]), and not each process: which process is given which task "
+    "differs.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }

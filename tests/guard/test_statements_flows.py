@@ -1391,6 +1391,41 @@ del __main__.work
     assert any(found.traits(each).read & TURNS for each in drawn) == (seed == "7")
 
 
+@pytest.mark.parametrize("seed", ["[7, number]", "None"])
+@pytest.mark.parametrize("kept", ["Own.stream", "own['stream']"])
+def test_a_draw_of_a_task_from_a_generator_of_its_process(
+    seed: str, kept: str, tmp_path: Path
+) -> None:
+    """Where each process seeds it by its own number; not where the system does."""
+    text = f"""
+import __main__, multiprocessing, numpy
+class Own:
+    stream = None
+own = {{}}
+def prepare(number):
+    {kept} = numpy.random.default_rng({seed})
+def work(task):
+    found = {kept}.random()
+    return found + task
+__main__.work = work
+fork = multiprocessing.get_context("fork")
+pools = [fork.Pool(1, prepare, (number,)) for number in range(2)]
+for pool, task in order:
+    pools[pool].apply(work, (task,))
+for pool in pools:
+    pool.close()
+    pool.join()
+del __main__.work
+"""
+    order = ([(0, 5), (1, 6), (1, 7), (1, 8)], [(0, 5), (1, 6), (0, 7), (1, 8)])
+    found = flows(tmp_path, text, order=order)
+    drawn = [each for each in found.tainted if each.statement.line == 9]
+    assert drawn
+    assert any(found.traits(each).read & TURNS for each in drawn) == (seed != "None")
+    lines = {each.statement.line for node in drawn for each in node.origins}
+    assert lines == ({9} if seed != "None" else {7})
+
+
 def test_a_clock_is_told_where_it_is_read_before_where_it_was_begun(tmp_path: Path) -> None:
     text = """
 import time
