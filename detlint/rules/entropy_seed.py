@@ -49,8 +49,8 @@ class EntropySeed(Rule):
     `hash()` of strings anew in each process, and an object's address differs as well.
 
     Reported:
-    - a seed taken from the clock, also from a time as text, a process id, `os.urandom`, `secrets`
-      or `uuid`, also by the default of a parameter that is called: `clock=time.time`
+    - a seed taken from the clock, also from a time as text or by a default (`clock=time.time`), a
+      process id, `os.urandom`, `secrets` or `uuid`
     - a seed drawn from a global generator that nothing has seeded, also for a function of another
       file that seeds with it
     - what a function takes from the clock, the process or the system, where another file seeds with

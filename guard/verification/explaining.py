@@ -116,12 +116,12 @@ def origin_of(node: Node, traits: Traits, circumstance: str = "") -> Origin:
     return next(_origins(node, traits, circumstance), unknown)
 
 
-def suspect(node: Node, traits: Traits) -> Suspect:
+def suspect(node: Node, traits: Traits, circumstance: str = "") -> Suspect:
     """A statement as a line that is to blame, and why by what it reads."""
     statement = node.statement
     text = statement.text
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    found = origin_of(node, traits)
+    found = origin_of(node, traits, circumstance)
     does = "was decided otherwise" if node.branches else "gave something else"
     message, fits = f"`{shown}` {does} in each run", found.fits or found.source.value
     if found.source is Source.NOT_SHOWN:
@@ -246,10 +246,10 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
     if traits.read & TURNS:
         yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
-    if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
-        yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     if traits.read & HANDED and not _STATES.isdisjoint(_last_names(node)):
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
+    if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
+        yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     if node.is_beside_others and writes_file(statement):
         what = f"{shown} writes what others write as well"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)

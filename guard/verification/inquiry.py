@@ -417,7 +417,10 @@ def with_findings(
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))
-    lines = (*(each.suspect for each in found.left if found.is_left), *led_by(found, others, text))
+    lines = (
+        *(each.suspect for each in found.left if found.is_left),
+        *led_by(found, others, text, verdict.circumstance),
+    )
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     left = tuple(each.name for each in found.left)
     known = Known(

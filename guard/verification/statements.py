@@ -24,6 +24,7 @@ from guard.verification.missed_seeds import missed
 from guard.verification.operators import READ, Culprit, unwritten
 from guard.verification.plan import MEMORY, recording
 from guard.verification.runs import rerun
+from guard.verification.suspects import SAYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,18 +224,30 @@ def _lines(node: Node) -> tuple[str, range]:
     return os.path.realpath(node.file), range(node.statement.line, node.statement.last + 1)
 
 
-def led_by(entry: Entry, others: Sequence[Suspect], text: Text) -> tuple[Suspect, ...]:
+def led_by(
+    entry: Entry, others: Sequence[Suspect], text: Text, circumstance: str = ""
+) -> tuple[Suspect, ...]:
     """The lines found by running first, in the words of the linter where it has some for them.
 
     Where it has none for the first, but for what made what that uses (a loader with in_order=False
-    is gone through), it is told before. So is what sends a signal, where the line reads nothing
-    that is known to differ: the signal may have come just then.
+    is gone through), it is told before. So is, where the line reads nothing that is known to
+    differ, what sends a signal, which may have come just then, and what the linter says of the
+    circumstance that makes the difference.
     """
     known = {_at(each): each for each in reversed(others)}
-    first = [_worded(each, known.get(_at(each))) for each in entry.lines]
+    shown = list(entry.lines)
+    if entry.origin is not None:
+        shown[:1] = [suspect(entry.origin.node, entry.origin.traits, circumstance)]
+    first = [_worded(each, known.get(_at(each))) for each in shown]
     if first and first[0].fits == RAN:
         timers = {each[:2] for each in text.timers}
-        first = [each for each in others if (each.file, each.line) in timers] + first
+        codes = SAYS.get(circumstance, ())
+        fitting = [each for each in others if each.code and each.code.startswith(codes)]
+        first = [
+            *(each for each in others if (each.file, each.line) in timers),
+            *(fitting[:1] if codes else ()),
+            *first,
+        ]
     if first and _at(first[0]) not in known:
         made = [each for each in others if each.code and _is_of(each, entry.makers)]
         first = made[:1] + first
@@ -247,6 +260,8 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
         return shown
+    if not known.code and shown.fits not in ("", RAN, known.fits):
+        return shown  # what was seen there is surer than what the text may mean
     return known if known.code or known.fits else replace(known, fits=shown.fits)
 
 

@@ -174,7 +174,7 @@ _CODES = {
 
 
 # What the linter says of these circumstances: where it says it, nothing is to be added.
-_SAYS = {
+SAYS = {
     HASHES.name: ("DET204", "DET105"),
     LISTINGS.name: ("DET203",),
     MEMORY.name: ("DET40", "DET305"),
@@ -355,7 +355,7 @@ class Asked:
 def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Suspect, ...]:
     """The linter's suspects; lines that are surely of the cause come before them, others only if
     none of the linter's fits the circumstance."""
-    fitting = _SAYS.get(asked.circumstance, ("DET",))
+    fitting = SAYS.get(asked.circumstance, ("DET",))
     special = [each.code for each in suspects if not each.code.startswith(_GENERAL)]
     fits = any(each.startswith(fitting) for each in special)
     here, near = _at(asked.difference)
@@ -383,7 +383,7 @@ def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspec
     fits = suspects[0].fits if suspects else ""
     if difference.cause is Cause.STATE and fits == SAVED:
         return difference.advice + WHOLE
-    if circumstance in _SAYS and difference.cause not in _CONDITIONS:
+    if circumstance in SAYS and difference.cause not in _CONDITIONS:
         return difference.advice
     return ADVICE.get(fits, difference.advice)
 
@@ -395,7 +395,7 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
     """
     threads, cause = asked.text.threads, asked.difference.cause
     yield from _sure(asked)
-    if asked.circumstance in _SAYS:
+    if asked.circumstance in SAYS:
         return
     if cause in _DATA:
         yield from _handed(threads, cause, codes)

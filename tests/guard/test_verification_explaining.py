@@ -669,6 +669,36 @@ def test_what_others_put_into_a_queue(tmp_path: Path) -> None:
     assert origin_of(taken, found.traits(taken)).source is Source.THREAD_ORDER
 
 
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("a = 3 if ready.empty() else ready.get()", Source.READINESS),
+        ("a = ready.get()", Source.THREAD_ORDER),
+    ],
+)
+def test_whether_anything_is_there_decides_before_who_put_it_there(
+    line: str, source: Source, tmp_path: Path
+) -> None:
+    text = f"import queue\nready = queue.Queue()\nready.put(ORDER)\n{line}\n"
+    found = flows(tmp_path, text, ORDER=(2000, 3000))
+    taken = found.nodes[-1]
+    assert origin_of(taken, found.traits(taken)).source is source
+
+
+@pytest.mark.parametrize(
+    ("circumstance", "source"), [("hashes", Source.STRING_HASH), ("", Source.OBJECT_ADDRESS)]
+)
+def test_a_line_is_told_by_the_circumstance_that_makes_the_difference(
+    circumstance: str, source: Source, tmp_path: Path
+) -> None:
+    text = "a = [(x, y) for x, y in {(name, object()) for name in names}]\n"
+    found = flows(tmp_path, text, names=(["abcde", "fghij"], ["fghij", "klmno"]))
+    node = found.nodes[-1]
+    traits = found.traits(node)
+    told = suspect(node, traits, circumstance)
+    assert told.fits == origin_of(node, traits, circumstance).source.value == source.value
+
+
 OTHERS = {
     "an attribute id": "a = Sample(time.time_ns() % 99999)\na.id = a.number\nb = a.id + 1000",
     "a text in braces": "c = 3\na = f'{c}' + str(len(os.urandom(3000 + os.urandom(1)[0])))",

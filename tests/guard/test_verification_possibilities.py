@@ -14,6 +14,7 @@ from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
 from guard.verification.explaining import RAN
+from guard.verification.plan import HASHES, LISTINGS
 from guard.verification.statements import Entry, led_by
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
@@ -289,6 +290,27 @@ def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most
     assert led_by(Entry((shown,)), (plain, other), Text(())) == (telling, other)
     assert led_by(Entry((shown,)), (telling, other), Text(())) == (telling, other)
     assert led_by(Entry((shown,)), (linted, other), Text(())) == (linted, other)
+    elsewise = Suspect("", "reads the clock", "/a.py", 3, "another")
+    assert led_by(Entry((shown,)), (elsewise, other), Text(())) == (shown, other)
+
+
+@pytest.mark.parametrize(
+    ("fits", "circumstance", "is_first"),
+    [
+        (RAN, LISTINGS.name, True),
+        (RAN, HASHES.name, False),
+        (RAN, "none", False),
+        (Source.LISTING.value, LISTINGS.name, False),
+    ],
+)
+def test_what_the_linter_says_of_a_circumstance_comes_before_a_line_that_reads_nothing(
+    fits: str, circumstance: str, *, is_first: bool
+) -> None:
+    shown = Suspect("", "differs", "/a.py", 3, fits)
+    listing, other = Suspect("DET203", "m", "/b.py", 8, "o"), Suspect("DET101", "m", "/b.py", 9)
+    told = led_by(Entry((shown,)), (other, listing), Text(()), circumstance)
+    first = (listing, shown, other) if is_first else (shown, other, listing)
+    assert told == first
 
 
 @pytest.mark.parametrize("fits", [RAN, Source.CLOCK.value])
