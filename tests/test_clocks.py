@@ -115,3 +115,34 @@ def test_what_is_chosen_by_the_clock_and_counts(body: str, sets: bool) -> None:
     """
     (told,) = timed_conditions("train.py", dedent(code))
     assert (told.line, told.text, told.ends, told.sets) == (9, "spent < fast", False, sets)
+
+
+@pytest.mark.parametrize(
+    ("kept", "sets"),
+    [
+        ("self.value = torch.randn(8)", True),
+        ("self.values[0] = torch.randn(8) * 2", True),
+        ("self.value = 3", False),
+        ("self.lines.append(step)", False),
+    ],
+)
+@pytest.mark.parametrize("clock", ["time.monotonic()", "self.now()"])
+def test_what_is_drawn_and_kept_when_the_clock_says_so_counts(
+    clock: str, kept: str, *, sets: bool
+) -> None:
+    """The part of the condition that asks for nothing but None is not decided by it."""
+    code = f"""\
+        import time
+        import torch
+        class Memo:
+            def __init__(self, now=time.monotonic):
+                self.now = now
+                self.born = None
+            def get(self, step):
+                if self.born is None or {clock} - self.born > 0.01:
+                    {kept}
+                    self.born = {clock}
+                return self.value
+    """
+    (told,) = timed_conditions("train.py", dedent(code))
+    assert (told.line, told.text, told.sets) == (8, f"{clock} - self.born > 0.01", sets)

@@ -260,7 +260,7 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
         return shown
-    if not known.code and shown.fits not in ("", RAN, known.fits):
+    if not known.code and known.fits and shown.fits not in (RAN, known.fits):
         return shown  # what was seen there is surer than what the text may mean
     return known if known.code or known.fits else replace(known, fits=shown.fits)
 

@@ -13,7 +13,8 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.entropy import Entropies, Entropy
-from detlint.dataflow.slices import ahead
+from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import ahead, behind
 from detlint.dataflow.unit import Unit
 from detlint.models.randomness import ENTROPY
 from detlint.sources.source import Source
@@ -34,6 +35,8 @@ _SIZED = frozenset(("builtins.range", "itertools.islice", "itertools.batched"))
 _SPLITTING = frozenset(("split", "chunk", "array_split", "tensor_split"))
 _SIZES = ("size", "steps", "workers", "chunks", "limit")
 _COUNTING = ("Add", "Sub")
+_FEW = 100  # operations behind what is kept
+_IDENTITY = frozenset(("Is", "IsNot"))
 _Place = tuple[int, int]
 Span = tuple[int, int, int, int]
 
@@ -116,6 +119,8 @@ def _compared(
     function: Function, entropies: Entropies, tests: dict[_Place, bool]
 ) -> Iterator[tuple[Timed, Entropy]]:
     for compare in function.all_coded("compare"):
+        if not _IDENTITY.isdisjoint(compare.name):  # ``born is None`` compares no times
+            continue
         uses = [use for op in ahead([compare], _JOINS) for use in op.uses]
         kept = any(each.code in ("return", *_STORES) for each in uses)
         places = {_place(each.node) for each in uses if each.code == "test"} & tests.keys()
@@ -128,13 +133,18 @@ def _compared(
 
 def _choosing(function: Function, entropies: Entropies) -> Iterator[_Place]:
     """Conditions that decide what a variable holds, but for times, for counts that begin anew, as
-    of what is logged now and then, and for what is only shown."""
+    of what is logged now and then, and for what is only shown; or what is drawn and kept in an
+    object."""
     for each in function.all_coded("phi"):
         counts = any(arg.code == "augment" and arg.name in _COUNTING for arg in each.args)
         if isinstance(each.node, ast.If) and not counts and ends_of(each, picks=True) is End.ELSE:
             found = entropies.of(each)
             if found is None or found.what not in (_CLOCK, _MEASURED):
                 yield _place(each.node.test)
+    for each in (*function.all_coded("store_attr"), *function.all_coded("store_item")):
+        if any(map(drawn_from, behind(each.args[-1], most=_FEW))):
+            around = (region for region in each.region.around() if region.kind in ("if", "else"))
+            yield from (_place(e.node.test) for e in around if isinstance(e.node, ast.If))
 
 
 def _given(function: Function) -> Iterator[Timed]:
