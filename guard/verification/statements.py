@@ -13,6 +13,7 @@ from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.verification.attribution import NONE
 from guard.verification.explaining import (
+    OF_REASONS,
     RAN,
     drawn_from,
     hands_over,
@@ -260,9 +261,14 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
         return shown
-    if not known.code and known.fits and shown.fits not in (RAN, known.fits):
+    if not known.code and shown.fits != RAN and _is_other(known, shown):
         return shown  # what was seen there is surer than what the text may mean
     return known if known.code or known.fits else replace(known, fits=shown.fits)
+
+
+def _is_other(known: Suspect, shown: Suspect) -> bool:
+    """Whether the text says that a line reads something else than was seen."""
+    return bool(known.fits) and OF_REASONS.get(known.fits) is not OF_REASONS.get(shown.fits)
 
 
 def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:

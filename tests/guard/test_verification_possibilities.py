@@ -290,7 +290,7 @@ def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most
     assert led_by(Entry((shown,)), (plain, other), Text(())) == (telling, other)
     assert led_by(Entry((shown,)), (telling, other), Text(())) == (telling, other)
     assert led_by(Entry((shown,)), (linted, other), Text(())) == (linted, other)
-    elsewise = Suspect("", "reads the clock", "/a.py", 3, "another")
+    elsewise = Suspect("", "reads the clock", "/a.py", 3, Source.CLOCK.value)
     assert led_by(Entry((shown,)), (elsewise, other), Text(())) == (shown, other)
 
 
