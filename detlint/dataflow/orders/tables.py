@@ -73,7 +73,7 @@ def named_by(values: Values, file: Op) -> Op:
 def reads(unit: Unit) -> Iterator[tuple[str, str]]:
     """The tables that the functions of a file read: of which kind, and by which pattern of a
     name."""
-    asked = {name.rpartition(".")[2] for name in files.READERS}
+    asked = sorted({name.rpartition(".")[2] for name in files.READERS})
     functions = dict.fromkeys(each for word in asked for each in unit.all_naming(word))
     values = unit.across
     for function in functions:
