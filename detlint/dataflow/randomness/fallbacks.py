@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WITH_DEFAULT = frozenset(("get", "getattr", "pop", "setdefault"))
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _CONVERTING = frozenset(("binary", "call", "unary"))
+_NAMED = frozenset(("attr", "global", "import"))  # what may be a function
 _MOST = 60  # conversions around a value
 
 
@@ -55,7 +56,8 @@ def with_kept(functions: Iterable[Function]) -> dict[Function, None]:
     for function in list(found):
         for store in function.all_coded("store_attr"):
             owner, given = store.args
-            if owner.is_self and given.code == "param" and given.args:
+            default = given.args[0] if given.code == "param" and given.args else None
+            if owner.is_self and default is not None and default.code in _NAMED:
                 naming = function.unit.methods_naming(function.class_name, str(store.name))
                 found |= dict.fromkeys(naming)
     return found
