@@ -151,7 +151,8 @@ def test_rows_that_are_cut_or_numbered_or_name_no_file_are_likely(
     [
         ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv('sizes.csv').values\n", 1),
         ("import pandas as pd\n\ndef read(name):\n    return pd.read_csv(name).values\n", 0),
-        ("import csv\n\ndef read(n):\n    return csv.reader(open(f'size{n}.csv'))\n", 1),
+        ("import csv\n\ndef read(n):\n    return csv.reader(open(f'{n}sizes.csv'))\n", 1),
+        ("import csv\n\ndef read(n):\n    return csv.reader(open(f'size{n}.csv'))\n", 0),
         ("import csv\n\ndef read(name):\n    return csv.reader(open(name))\n", 0),
         ("import os\n\ndef read(d):\n    return open(os.path.join(d, 'sizes.csv'))\n", 1),
         ("import os\n\ndef read(d):\n    return open(os.path.join(d, d + '.csv'))\n", 0),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 _READING = tuple(sorted({f"{name.rpartition('.')[2]}(" for name in files.READERS}))
+_SHORT = 3  # letters of a name, of which less are found anywhere
 # What takes rows by their places.
 _SPLITTING = tuple(
     f"{each}("
@@ -39,10 +40,11 @@ class Readers:
     def any_of(self, kind: str, names: Collection[str]) -> bool:
         """Whether one may read a table of a kind that is written under one of some names: a program
         that trains or splits, or a script or configuration that names it."""
-        seen = [each for each in names if _stem(each)]
-        return bool(seen) and any(
-            self._reads(each, kind, seen) if _is_code(each) else self._names(each, seen)
+        parts = [part for name in names for part in _stem(name).split("*") if len(part) >= _SHORT]
+        return any(
+            self._reads(each, kind, names) if _is_code(each) else self._names(each, names)
             for each in self._paths
+            if parts and self._index.holds(each, parts)
         )
 
     def _names(self, path: str, names: Collection[str]) -> bool:
