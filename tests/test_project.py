@@ -651,6 +651,33 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path) -> None:
     assert found(Import("torch", 0, ())) == []
 
 
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (["kit/setup.py", "kit/net/a.py"], "kit/net/a.py"),
+        (["kit/pyproject.toml", "kit/src/net/a.py"], "kit/src/net/a.py"),
+        (["net/setup.py", "net/net/a.py"], "net/net/a.py"),
+        (["net/setup.py", "net/net/__init__.py", "net/net/a.py"], "net/net/a.py"),
+        (["net/setup.py", "net/a.py"], "net/a.py"),  # it only has the name of the package
+        (["net/__init__.py", "net/setup.py", "net/a.py", "net/net/a.py"], "net/a.py"),
+        (["kit/net/a.py"], None),  # nothing installs it
+        (["scripts/net/a.py", "kit/setup.py", "kit/net/a.py"], "scripts/net/a.py"),
+    ],
+)
+def test_a_package_may_be_installed_from_a_folder_beside(
+    tmp_path: Path, files: list[str], found: str | None
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "scripts").mkdir(exist_ok=True)
+    finder = Modules(str(tmp_path), Folders())
+    told = finder.files(str(tmp_path / "scripts" / "train.py"), Import("net.a", 0, ("fit",)))
+    assert [each for each in told if each.endswith("a.py")] == (
+        [] if found is None else [str(tmp_path / found)]
+    )
+
+
 @pytest.mark.parametrize("repository", ["repo", "self-critical.pytorch"])
 @pytest.mark.parametrize("start", [".", "repository", "outside"])
 def test_where_detlint_starts_changes_nothing(  # noqa: PLR0913, PLR0917

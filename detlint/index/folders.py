@@ -8,6 +8,7 @@ import os
 FILE, OTHER = "", "/"
 REQUIREMENTS = "requirements"
 _PACKAGING = frozenset({"pyproject.toml", "setup.cfg"})
+_INSTALLING = _PACKAGING | {"setup.py"}
 _COMPILED = "__pycache__"  # comes and goes
 # What pip leaves beside a package, and the folders that it takes if nobody says another.
 _INSTALLS = ".dist-info"
@@ -29,6 +30,11 @@ class Folders:
     def is_package(self, folder: str) -> bool:
         """Whether a folder says that it is a package."""
         return not self.entries(folder).get("__init__.py", OTHER).endswith(OTHER)
+
+    def is_distribution(self, folder: str) -> bool:
+        """Whether a folder is installed as a whole, as `pip install -e` does, and no package."""
+        told = not _INSTALLING.isdisjoint(self.entries(folder))
+        return told and not self.is_package(folder)
 
     def is_installed(self, folder: str) -> bool:
         """Whether packages are installed in a folder, which have nothing to do with each other."""

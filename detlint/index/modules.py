@@ -122,6 +122,13 @@ class Modules:
         its own name is another one."""
         for root in self._roots_of(folder):
             listed = self._listed(root)
+            inner = os.path.join(root, top)
+            if (
+                top in listed
+                and self._folders.is_distribution(inner)
+                and top in self._listed(inner)
+            ):
+                continue  # the package lies within, in a folder of its name
             is_module = not (holds or (own and root == folder)) and f"{top}.py" in listed
             if top in listed or is_module:
                 # Other packages that are installed beside the file's own are not the project's.
@@ -153,16 +160,31 @@ class Modules:
         return package or self._file(folder, f"{name}.py")
 
     def _roots(self, folder: str) -> Iterator[str]:
-        """Where absolute imports may start: the script's folder and those above, and what
-        scripts add to ``sys.path`` by convention."""
+        """Where absolute imports may start: the script's folder and those above, what scripts add
+        to ``sys.path`` by convention, and what is installed from a folder beside these."""
         while True:
             yield folder
             if os.path.basename(folder) not in _ROOTS:
                 for each in _ROOTS:
                     yield os.path.join(folder, each)
+            yield from self._installed_in(folder)
             if folder == self._bound or not folder.startswith(self._bound):
                 return
             folder = os.path.dirname(folder)
+
+    def _holds_own(self, folder: str) -> bool:
+        """Whether a folder that is installed holds a package of its own name."""
+        own = os.path.basename(folder) in self._listed(folder)
+        return own and self._folders.is_distribution(folder)
+
+    def _installed_in(self, folder: str) -> Iterator[str]:
+        """The folders in one that `pip install -e` takes, where there are not too many."""
+        below = [name for name, sort in self._listed(folder).items() if sort == OTHER]
+        for name in below if len(below) <= _MOST else ():
+            inner = os.path.join(folder, name)
+            if name not in _ROOTS and self._folders.is_distribution(inner):
+                yield inner
+                yield os.path.join(inner, _ROOTS[0])
 
     def _file(self, folder: str, name: str) -> str | None:
         sort = self._listed(folder).get(name, OTHER)
