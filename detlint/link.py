@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from detlint import journal
 from detlint.callgraph.launches import Launches
@@ -49,6 +49,8 @@ _MANY = 5_000
 _SHOWN = 3  # programs that a finding names beside its own
 _SAME = "the same holds for"
 
+T = TypeVar("T")
+
 
 class Linker:
     """Judges the programs of a context by a set of rules."""
@@ -70,6 +72,7 @@ class Linker:
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._others = self._opened()
         self._begun: tuple[set[str], list[Program]] | None = None
+        self.failures: dict[str, str] = {}  # tracebacks of errors of ours, by the file at hand
         self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
         self._launches = Launches(context, self.index, self.kept)
 
@@ -161,8 +164,10 @@ class Linker:
         programs = self._known(starts, None if asked else names)
         for finding in findings:
             rule = self._cleared_by(finding)
-            with journal.asking(finding.path, finding.code):
-                kept = self._weighed(finding, rule, programs) if rule else finding
+            kept: Finding | None = finding
+            if rule is not None:
+                weigh = partial(self._weighed, finding, rule, programs)
+                kept = self._answer(finding.path, finding.code, weigh, kept)
             if kept is not None:
                 yield from self._shown(kept)
         told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
@@ -225,7 +230,10 @@ class Linker:
             rule = self._crossing.get(finding.code)
             if rule is not None and rests_on_others(rule, finding):
                 asked.setdefault((finding.path, finding.code), []).append(finding)
-        seen = {key: self._seen_once(*key, several) for key, several in asked.items()}
+        seen = {
+            key: self._answer(*key, partial(self._seen_once, *key, several), None)
+            for key, several in asked.items()
+        }
         for finding in findings:
             again = seen.get((finding.path, finding.code))
             if again is None or not rests_on_others(self._crossing[finding.code], finding):
@@ -268,8 +276,7 @@ class Linker:
         starts = unit.source.line_starts
         places = sorted({starts[each.row - 1] + each.column - 1 for each in findings})
         try:
-            with journal.asking(path, code):
-                in_deep_stack(lambda: active.examine(places))
+            in_deep_stack(lambda: active.examine(places))
         except UnparsedError:
             return None
         return {each[1:5]: each for each in reversed(active.findings)}
@@ -302,13 +309,24 @@ class Linker:
 
     def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
         def judged() -> list[Any]:
-            with journal.asking(program.path, judge.code):
-                found = list(judge.judge(program, self._settings))
+            found = list(judge.judge(program, self._settings))
             program.forget()
             return [[each.path, dump([each])] for each in found]
 
-        told = program.known(f"judges {judge.code}", judged)
+        ask = partial(program.known, f"judges {judge.code}", judged)
+        told: list[Any] = self._answer(program.path, judge.code, ask, [])
         return [each for path, dumped in told for each in load(path, dumped)]
+
+    def _answer(self, path: str, code: str, ask: Callable[[], T], otherwise: T) -> T:
+        """What a rule says of a file or a program; an error of ours loses no more than that."""
+        with journal.asking(path, code):
+            try:
+                return ask()
+            except Exception:  # noqa: BLE001 - what else is found must not be lost with it
+                import traceback
+
+                self.failures.setdefault(path, traceback.format_exc())
+                return otherwise
 
     def _known(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
         """``_programs``, of which some may be judged already."""

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from test_cli import LEAK, detlint
 
+from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source
 from detlint.syntax import parsing
 
@@ -277,8 +279,9 @@ def test_a_file_at_which_a_rule_fails_is_named_and_the_rest_is_linted(
     for _ in range(2):  # nothing of it is kept
         done = _lint_and_fail(tree, "1 / 0", "--cache-dir", "kept", "--jobs", jobs)
         assert done.returncode == 2
-        assert "detlint: internal error at fatal.py, which is not linted: ZeroDivisionError" in (
-            done.stderr
+        assert (
+            "detlint: internal error at fatal.py, of which findings may be missing: Zero"
+            in done.stderr
         )
         assert "Traceback" in done.stderr
         assert "fatal.py" not in done.stdout
@@ -345,7 +348,41 @@ def test_a_rule_that_recurses_without_end_is_an_error_of_ours(tree: Path) -> Non
     assert done.returncode == 2
     assert "DET000" not in done.stdout
     assert "plain.py:3:19: DET103" in done.stdout
-    assert "internal error at good.py, which is not linted: RecursionError" in done.stderr
+    told = "internal error at good.py, of which findings may be missing: RecursionError"
+    assert told in done.stderr
+    assert len(done.stderr) < 20_000  # a recursion makes a thousand lines
+
+
+def test_an_error_of_ours_about_programs_loses_no_other_finding(tree: Path) -> None:
+    code = (
+        "import sys; from detlint import cli\n"
+        "from detlint.rules.determinism_never_enabled import DeterminismNeverEnabled\n"
+        "from detlint.rules.cudnn_benchmark import CudnnBenchmark\n"
+        "def fail(*_): 1 / 0\n"
+        "DeterminismNeverEnabled.judge = CudnnBenchmark.cleared = classmethod(fail)\n"
+        "sys.exit(cli.main(['.', '--cache-dir', 'kept']))"
+    )
+    (tree / "train.py").write_text(
+        "import random, torch\n\ntorch.backends.cudnn.benchmark = True\n"
+        "net(x).backward(); o.step()\nsave(random.random())\n"
+    )
+    command = [sys.executable, "-c", code]
+    for _ in range(2):  # nothing of it is kept
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "train.py:5:6: DET102" in done.stdout
+        assert "train.py:3:1: DET301" in done.stdout
+        assert "internal error at train.py, of which findings may be missing: Zero" in done.stderr
+
+
+def test_a_return_that_asks_a_function_within_its_own_ends() -> None:
+    text = (
+        "def fit(rows):\n    def loss(t):\n        return 1e9\n"
+        "    if loss(rows) >= loss(1.0):\n        return {}\n    return rows\n"
+    )
+    function = Unit(Source("a.py", text)).defined("fit")
+    assert function is not None
+    assert any(map(Paths(function).may_run, function.coded("return")))
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python knows the statement")

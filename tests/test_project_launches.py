@@ -193,6 +193,7 @@ def test_the_cache_knows_of_a_script_that_changed(project: Project, lint: Lint) 
 
 def test_a_fix_leaves_alone_what_a_script_settles(project: Project) -> None:
     timed = TRAIN.replace("model = ", "torch.backends.cudnn.benchmark = True\n        model = ")
+    timed = timed.replace("Linear(2, 2)", "Conv2d(2, 2, 1)")
     root = project({"train.py": timed, "run.sh": SET + "python train.py"})
     main(["--no-cache", "--fix", "--select", "DET301,DET306", "."])
     fixed = textwrap.dedent(timed).replace("benchmark = True", "benchmark = False")

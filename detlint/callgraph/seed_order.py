@@ -48,8 +48,9 @@ class SeedOrder:
         count: such a draw, its kind, and the first seed. Of branches, one is enough."""
         seeds = self._seeds_of(library)
         places = [(each.path, each.fact.row) for each in seeds]
-        some = None if among is None else list(among)
-        for end, passage in self._precedence.passes_before(places) if places else ():
+        ways = self._precedence.passes_before(places) if places else ()
+        some = None if among is None or not ways else list(among)  # which may take long to find
+        for end, passage in ways:
             found = self._drawn_in(passage, library, kinds, some)
             if found is not None:
                 told = (each for each in seeds if (each.path, each.fact.row) == end)

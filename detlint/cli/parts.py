@@ -205,8 +205,10 @@ class Part:
                 progress,
                 lambda share: linker().begin(share),
             )
-        findings = self._linked(linted, context, results, linker)
-        return linted._replace(findings=not_ignored(findings, settings))
+        findings, failures = self._linked(linted, context, results, linker)
+        return linted._replace(
+            findings=not_ignored(findings, settings), failures={**linted.failures, **failures}
+        )
 
     def _linker(self, context: Context, results: Cache) -> Linker:
         from detlint.link import Linker
@@ -215,29 +217,31 @@ class Part:
 
     def _linked(
         self, linted: Linted, context: Context, results: Cache, linker: Callable[[], Linker]
-    ) -> list[Finding]:
-        """With what programs show: their own findings, and without those that they clear."""
+    ) -> tuple[list[Finding], dict[str, str]]:
+        """With what programs show: their own findings, and without those that they clear; and
+        where that failed."""
         if results.keeps:
             from detlint.unchanged import recall, remember
 
             # First: to import what tells whether there may be programs takes longer.
             known = recall(results, context)
             if known is not None:
-                return known
+                return known, {}
         from detlint.callgraph.scripts import may_differ, together
         from detlint.index.entrypoints import are_flat
 
         scripted = may_differ(context.paths)
         waits = linted.entrypoints or scripted or linted.findings or context.may_start()
         if not (waits or are_flat(context.names)):
-            return linted.findings
+            return linted.findings, {}
         findings = linted.findings
         if scripted:
             findings = together(findings, context, self.engine, linker())
         findings = linker().link(findings, linted.entrypoints)
-        if results.keeps:
+        failures = linker().failures
+        if results.keeps and not failures:
             remember(results, context, linker().looked_at(), findings)
-        return findings
+        return findings, failures
 
     def again(self) -> Callable[[Source], list[Finding]]:
         """What fixes re-lint a source by: they leave alone what ``per-file-ignores`` silences."""

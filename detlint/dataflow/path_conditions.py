@@ -58,7 +58,7 @@ class Paths:
         """Whether the function around one may define it."""
         outer = self._function.outer
         made = [x for x in outer.coded("function") if x.name is self._function] if outer else []
-        return not made or any(map(Paths(made[0].function).may_run, made))
+        return not made or any(map(Paths(made[0].function, calls=self._calls).may_run, made))
 
     def _is_reached(self, op: Op) -> bool:
         passes = True  # what comes after `return` does not run, but for `finally`

@@ -33,7 +33,8 @@ def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = SimpleNamespace(difference=difference)
     monkeypatch.setattr(statements, "examine", lambda *_: seen)
     monkeypatch.setattr(statements, "compare", _raising(RecursionError("too deep")))
-    session: Any = SimpleNamespace(plan=SimpleNamespace(ranks=1))
+    text = SimpleNamespace(called=lambda *_: [])
+    session: Any = SimpleNamespace(plan=SimpleNamespace(ranks=1), text=text)
 
     found = statements.entry(session, difference, 1, Bisection(), 8)
 

@@ -319,10 +319,13 @@ class GivenOrders:
             yield use._replace(assumed=settled or not seems)
 
     def _is_only_told(self, call: Op) -> bool:
-        """Whether nothing but messages has what a call gives: ``print(disk_usage(paths))``."""
-        return (
-            not call.is_dropped and bool(call.uses) and all(map(self._effects.is_quiet, call.uses))
-        )
+        """Whether nothing but messages has what a function gives: ``print(disk_usage(paths))``."""
+        function = call.args[0]
+        while function.code == "attr":
+            function = function.args[0]
+        given = call.uses if function.code in ("free", "global", "import") else ()
+        told = bool(given) and all(map(self._effects.is_quiet, given))
+        return told and not call.is_dropped
 
     def _finds_rows(self, call: Op) -> bool:
         """``db.executemany("REPLACE INTO rows …", rows)``: each row has its place by its key."""
