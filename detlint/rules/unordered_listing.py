@@ -240,8 +240,7 @@ class UnorderedListing(Rule):
     def _way(self, op: Op, use: Use) -> Sequence[tuple[ast.AST, str]]:
         """Where it is listed, and where the order shows, if that is elsewhere in the file."""
         near = use.op.node is op.node or use.op.function.unit is not self.unit
-        shown = (use.op.node, f"here its order shows: {use.how}")
-        return () if near else ((op.node, "listed here"), shown)
+        return () if near else ((op.node, "listed here"), use.step)
 
     def _fix(self, found: Found) -> tuple[Edit, ...]:
         key, op = found.listing.key, found.op

@@ -324,8 +324,7 @@ class GivenOrders:
         while function.code == "attr":
             function = function.args[0]
         given = call.uses if function.code in ("free", "global", "import") else ()
-        told = bool(given) and all(map(self._effects.is_quiet, given))
-        return told and not call.is_dropped
+        return bool(given) and all(map(self._effects.is_quiet, given))
 
     def _finds_rows(self, call: Op) -> bool:
         """``db.executemany("REPLACE INTO rows …", rows)``: each row has its place by its key."""

@@ -98,8 +98,7 @@ class Reading(NamedTuple):
 
     def way_on(self) -> list[tuple[ast.AST, str]]:
         """Where it is gone through, and its order shows, in this file."""
-        shown = (self.use.op.node, f"here its order shows: {self.how}")
-        return [(self.node, "gone through here"), shown]
+        return [(self.node, "gone through here"), self.use.step]
 
     @property
     def how(self) -> str:

@@ -45,6 +45,11 @@ class Use(NamedTuple):
         return _TELLING.fullmatch(self.how) is not None
 
     @property
+    def step(self) -> tuple[ast.AST, str]:
+        """The last one of the way, as reports take it."""
+        return self.op.node, f"here its order shows: {self.how}"
+
+    @property
     def is_of_rows(self) -> bool:
         """Whether it is the order of rows that each name their file, which others may look up."""
         return OF_ROWS in self.how
