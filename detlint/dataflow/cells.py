@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from contextlib import closing
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
@@ -60,19 +61,19 @@ class _Cells:
 
     def depend(self) -> bool:
         """Whether one depends on another. Raises UnparsedError."""
-        ops = self._seen()
+        ops = self._seen
         if ops is None:
             return True
         computing = {self._cell(each) for each in ops if self._computes(each)}
-        return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared(ops))
+        return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared)
 
     def ascend_but_for_shows(self) -> bool:
         """Whether no cell ran before one above it but where both only show something. Raises
         UnparsedError."""
-        ops = self._seen()
+        ops = self._seen
         if ops is None:
             return False
-        busy = {maker for _, maker in self._shared(ops)}
+        busy = {maker for _, maker in self._shared}
         busy |= {self._cell(each) for each in ops if not self._only_shows(each)}
         latest = {True: 0, False: 0}  # of those that only show something, and of the others
         for number, (cell, _, _) in enumerate(self._notebook.cells, start=1):
@@ -95,6 +96,7 @@ class _Cells:
             return False
         return op.args[0].code == "attr" and (bool(called) or not op.is_dropped)
 
+    @cached_property
     def _seen(self) -> list[Op] | None:
         """All operations; None where a function may have been cut, or `%run train.py` binds names
         of its own."""
@@ -118,14 +120,17 @@ class _Cells:
         row = getattr(function.node, "lineno", 1)
         return self._at(self._unit.source.line_starts[row - 1])
 
-    def _shared(self, ops: list[Op]) -> Iterator[tuple[int, int]]:
-        """A cell, and another one that made what it reads."""
-        for op in ops:
+    @cached_property
+    def _shared(self) -> set[tuple[int, int]]:
+        """Each cell, and each other one that made what it reads."""
+        found = set()
+        for op in self._seen or ():
             here = self._cell(op)
             makers = {self._cell(each) for each in op.args if each.code != "import"}
             if op.code in _NAMED:
                 makers |= self._makers(str(op.name))
-            yield from ((here, each) for each in makers if each != here)
+            found |= {(here, each) for each in makers if each != here}
+        return found
 
     def _makers(self, name: str) -> set[int]:
         """The cells that bind a name, but for imports."""
