@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.lowering import LOOPS
+from detlint.dataflow.changes import LOOPS
 from detlint.models.training import SETTING
 from detlint.syntax.mentions import holds
 from detlint.syntax.parsing import REFUSALS, parsed

@@ -6,9 +6,9 @@ import ast
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from detlint.dataflow.changes import change_by, changed_in, path_of
 from detlint.dataflow.ir import DECORATORS, Function, Op, Region
 from detlint.journal import ended
-from detlint.models.containers import CHANGING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 BUDGET = 60_000
 _FEW = 64  # names, of which others than the one that is changed may stand for the same object
 _DEEPEST = 16  # operands of a condition that are known to depend on all before them
-_LONGEST_PATH = 20  # attributes of a chain whose value is followed by its written path
 
 _Env = dict[str, Op]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 class _OverBudget(Exception):  # noqa: N818 - control flow within this module
@@ -211,7 +209,7 @@ class _Lowering:
             owner = self._expr(target.value)
             made = self._op("store_attr", [owner, value], target.attr, node)
             self.function.stores.setdefault(target.attr, []).append(made)
-            path = _path(target)
+            path = path_of(target)
             if path and self.env is not None:
                 self._followed.add(target.attr)
                 self.env[path] = value
@@ -239,7 +237,7 @@ class _Lowering:
         """Let all names of an object that is changed stand for its next state."""
         if self.env is None:
             return
-        path = place.id if isinstance(place, ast.Name) else _path(place)
+        path = place.id if isinstance(place, ast.Name) else path_of(place)
         if path:
             self._followed.add(path.rpartition(".")[2])
             self.env[path] = new
@@ -293,7 +291,7 @@ class _Lowering:
         """The joints of all that a loop changes, of what held before and after a round."""
         env = self.env if self.env is not None else {}
         joints: _Env = {}
-        for name in sorted(_changed(node, self._changes)):
+        for name in sorted(changed_in(node, self._changes)):
             if name in env:
                 joints[name] = self._op("phi", [env[name]], name, node, region)
                 self.function.bindings.setdefault(name, []).append(joints[name])
@@ -476,7 +474,7 @@ class _Lowering:
 
     def _attribute(self, node: ast.Attribute) -> Op:
         if node.attr in self._followed:
-            path = _path(node)
+            path = path_of(node)
             if path and self.env is not None and path in self.env:
                 return self.env[path]
         return self._op("attr", [self._expr(node.value)], node.attr, node)
@@ -507,7 +505,7 @@ class _Lowering:
             args.append(self._expr(keyword.value))
             names.append(keyword.arg or "**")
         made = self._op("call", args, tuple(names), node)
-        change = _change(node)
+        change = change_by(node)
         if change and isinstance(node.func, ast.Attribute) and function.code == "attr":
             owner = function.args[0]
             if not (self._is_module_name(owner) or self._is_own_method(function)):
@@ -638,19 +636,6 @@ class _Lowering:
         return self._function(node, "<lambda>", [])
 
 
-def _path(node: ast.expr) -> str:
-    """``self.x.y`` for a short chain of attributes of a name, else ""."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        if len(parts) == _LONGEST_PATH:
-            return ""  # each part of a long chain asks again
-        parts.append(node.attr)
-        node = node.value
-    if not parts or not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
-
-
 def _is_for_types(test: ast.expr) -> bool:
     name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
     return name == "TYPE_CHECKING"
@@ -667,67 +652,6 @@ def _settle(function: Function) -> None:
             read.args = [each for each in owner.bindings[name] if each is not read]
             for each in read.args:
                 each.uses.append(read)
-
-
-def _changed(loop: ast.stmt, known: dict[ast.stmt, set[str]]) -> set[str]:
-    """The names and attribute paths that a loop assigns to or changes; ``known`` has them of
-    loops, and gets those of the ones within."""
-    if loop in known:
-        return known[loop]
-    found = known[loop] = set()
-    pending: list[ast.AST] = [loop]
-    while pending:
-        each = pending.pop()
-        kind = type(each)
-        if kind is ast.Constant or (kind is ast.Name and type(each.ctx) is ast.Load):  # type: ignore[attr-defined]
-            continue  # half of all nodes
-        if kind in LOOPS and each is not loop:
-            found |= _changed(each, known)  # type: ignore[arg-type]
-            continue
-        if isinstance(each, _FUNCTIONS):
-            found.add(each.name)
-        else:
-            place = _changed_by(each)
-            path = place.id if isinstance(place, ast.Name) else place and _path(place)
-            if path:
-                found.add(path)
-        pending += _children(each)
-    return found
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """``ast.iter_child_nodes``, in half of its time."""
-    found: list[ast.AST] = []
-    for value in vars(node).values():
-        if isinstance(value, ast.AST):
-            if value._fields:  # more than `Load()`
-                found.append(value)
-        elif type(value) is list:
-            found += [each for each in value if isinstance(each, ast.AST)]
-    return found
-
-
-def _changed_by(node: ast.AST) -> ast.expr | None:
-    """What an expression assigns to or changes."""
-    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-        if isinstance(node.ctx, ast.Load):
-            return None
-        return node.value if isinstance(node, ast.Subscript) else node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.value if _change(node) else None
-    return None
-
-
-def _change(call: ast.Call) -> str:
-    """How a method changes its object: "append"; "" of one that does not."""
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if word in ("sort_values", "sort_index"):  # of pandas
-        within = any(
-            each.arg == "inplace" and getattr(each.value, "value", None) is True
-            for each in call.keywords
-        )
-        return "sort" if within else ""
-    return word if word in CHANGING else ""
 
 
 _COMPREHENSIONS = {

@@ -5,7 +5,6 @@ Asked backwards, from a value to what it is made of, and only as far as somebody
 
 from __future__ import annotations
 
-import ast
 import builtins
 import math
 import re
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import declared, lattice
 from detlint.dataflow.folding import folded
 from detlint.dataflow.imported_types import ImportedTypes, is_property
+from detlint.dataflow.instantiation import instantiated
 from detlint.dataflow.lattice import (
     ANY,
     BOOLEAN,
@@ -400,7 +400,7 @@ class Values:
         for each in names:
             row = tables.ATTRIBUTES.get(each)
             if row is not None:
-                return self._instantiated(row, op)
+                return instantiated(row, op, self)
         if name in self.unit.imported:
             return self._of_imported(names)
         if self.unit.defines(name):
@@ -421,14 +421,14 @@ class Values:
 
     def _of_import(self, op: Op) -> Types:
         row = tables.ATTRIBUTES.get(str(op.name))
-        return self._instantiated(row, op) if row is not None else self._of_imported([op.name])
+        return instantiated(row, op, self) if row is not None else self._of_imported([op.name])
 
     def _of_attr(self, op: Op) -> Types:
         names = self.qualified(op)
         for name in names:
             row = tables.ATTRIBUTES.get(name)
             if row is not None:
-                return self._instantiated(row, op)
+                return instantiated(row, op, self)
         word, owner = str(op.name), self.owner(op.args[0])
         if owner:
             found = self.field(owner, word)
@@ -444,7 +444,7 @@ class Values:
             if found - NONE:
                 return found
         row = self._of_type(tables.MEMBERS, word, op.args[0])
-        return self._instantiated(row, op) if row is not None else ANY
+        return instantiated(row, op, self) if row is not None else ANY
 
     def _of_type(self, rows: dict[str, dict[str, Model]], word: str, owner: Op) -> Model | None:
         """The row of a method or attribute, by the type of its object, or if only one has it."""
@@ -528,7 +528,7 @@ class Values:
     def _of_call(self, op: Op) -> Types:
         row = self.function_row(op) or self.method_row(op)
         if row is not None and row.returns:
-            return self._instantiated(row, op)
+            return instantiated(row, op, self)
         function = self.callee(op)
         if function is not None:
             return self.returned(function)
@@ -743,81 +743,6 @@ class Values:
         if not (named and foreign) or len(word) == 1:
             return ANY
         return frozenset((Type("instance", (), word), lattice.UNKNOWN))
-
-    # Rows
-
-    def _instantiated(self, row: Model, op: Op) -> Types:
-        if not row.returns:
-            return ANY
-        return self._type_of(tables.type_expression(row.returns), op)
-
-    def _type_of(self, node: ast.expr, op: Op) -> Types:
-        if isinstance(node, ast.Subscript):
-            name = node.value.id  # type: ignore[attr-defined]
-            if name == "sum":
-                added = self._type_of(node.slice, op)
-                return added if added and lattice.is_known(added) else lattice.NUMBER
-            if name == "instance":
-                return frozenset((Type("instance", (), ast.unparse(node.slice)),))
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            given = [self._type_of(each, op) for each in inner]
-            if name == "common":
-                return lattice.common(*given)
-            if name not in ("tuple", "dict"):
-                given = [joined(*given)]
-            return container(name, *given)
-        return self._variable(node.id, op)  # type: ignore[attr-defined]
-
-    def _variable(self, name: str, op: Op) -> Types:
-        if name == "UNKNOWN":
-            return ANY
-        if name == "NOTHING":
-            return NOTHING
-        if name == "number":
-            return lattice.NUMBER
-        own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
-        if name in ("S", "E", "V"):
-            types = self.types(own) if own is not None else ANY
-            return (
-                types if name == "S" else elements(types) if name == "E" else lattice.values(types)
-            )
-        if name[:-1] in ("A", "E", "EE", "R") and name[-1].isdigit():
-            return self._argument(name[:-1], int(name[-1]), op)
-        return plain(name)
-
-    def _argument(self, what: str, place: int, op: Op) -> Types:
-        given = list(op.arguments()) if op.code == "call" else []
-        unpacked = [value for name, value in given if name == "*"]
-        plain_ones = [value for name, value in given if name is None]
-        if place >= len(plain_ones):
-            if unpacked and what == "E":
-                return joined(*(elements(self.elements(each)) for each in unpacked))
-            return ANY if unpacked else NOTHING
-        value = plain_ones[place]
-        if what == "A":
-            return self.types(value)
-        if what == "E":
-            return self.elements(value)
-        return elements(self.elements(value)) if what == "EE" else self._applied(value, plain_ones)
-
-    def _applied(self, function: Op, given: list[Op]) -> Types:
-        """What a function gives that is handed on: ``map(str.lower, x)``."""
-        if function.code == "function":
-            return self.returned(function.name)
-        for name in self.qualified(function):
-            row = tables.FUNCTIONS.get(name)
-            if row is not None and row.returns:
-                node = tables.type_expression(row.returns)
-                if isinstance(node, ast.Name) and not node.id[-1].isdigit():
-                    return self._variable(node.id, function)
-                if isinstance(node, ast.Subscript):
-                    return container(node.value.id, NOTHING)  # type: ignore[attr-defined]
-            if name.startswith("builtins.str."):
-                return TEXT
-            own = self.unit.defined(name.removeprefix("."))
-            if own is not None:
-                return self.returned(own)
-        return ANY
 
 
 def _is_path(op: Op) -> bool:
