@@ -49,6 +49,17 @@ FUNCTIONS = (
     *rows("rich.progress", "track", "iterator[E0]", Order.KEEPS),
     *rows("toolz", "unique", "iterator[E0]", Order.KEEPS),
     *rows("torch", "tensor as_tensor stack cat", "instance[torch.Tensor]", Order.READS),
+    *rows(
+        "torch.distributions",
+        """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
+        Exponential FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal Independent
+        InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+        LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
+        Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
+        RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull
+        Wishart""",
+        "instance[torch.distributions.Distribution]",
+    ),
 )
 
 # They give the same whichever letters or numbers stand for the parts of both.
@@ -71,6 +82,7 @@ METHODS = (
     *rows("instance[torch.Tensor]", "item", "number"),
     *rows("instance[torch.Tensor]", "tolist", "list[number]"),
     *rows("instance[torch.Tensor]", "numel", "int"),
+    *rows("instance[torch.distributions.Distribution]", "expand", "S"),
     *rows("instance[polars.DataFrame]", " ".join(sorted(frames.KEEPING - frames.COLUMN)), "S"),
     *rows("instance[polars.DataFrame]", "head sort unique", "S"),
     *rows("instance[numpy.vectorize]", "__call__", "array", Order.KEEPS),

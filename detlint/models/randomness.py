@@ -39,11 +39,12 @@ GIVEN_AT = {_ROTATIONS: 1}
 
 
 class DrawingMethod(NamedTuple):
-    """A method of some classes, or of what these are, that draws from NumPy's global generator.
+    """A method of some classes, or of what these are, that draws from a global generator.
 
-    given  what it draws from if the method is given that, and its place
-    off    what the object is made with, if it draws from a generator of its own
-    many   with how many samples it is made: with 0 it draws nothing
+    given    what it draws from if the method is given that, and its place
+    off      what the object is made with, if it draws from a generator of its own
+    many     with how many samples it is made: with 0 it draws nothing
+    library  whose generator that is
     """
 
     owners: Names
@@ -51,18 +52,22 @@ class DrawingMethod(NamedTuple):
     place: int | None = None
     off: str = ""
     many: str = ""
+    library: str = "numpy"
 
 
 _OF_PROPHET = DrawingMethod(Names("{prophet,fbprophet}.**.Prophet"), many="uncertainty_samples")
+# Pyro's are torch's. A sample of these takes no generator (torch 2.13, Pyro 1.9).
+_OF_DISTRIBUTIONS = DrawingMethod(Names("{torch,pyro}.distributions.**.*"), library="torch")
 # By their names (SciPy 1.17, Prophet 1.5: what draws there is the bounds, and not the forecast).
 DRAWING_METHODS = {
     "rvs": DrawingMethod(Names("scipy.stats.(?!qmc)**.*"), "random_state", None, "seed"),
     "resample": DrawingMethod(Names("scipy.stats.**.gaussian_kde"), "seed", 1),
     "predict": _OF_PROPHET,
     "predictive_samples": _OF_PROPHET,
+    **dict.fromkeys(("rsample", "sample", "sample_n"), _OF_DISTRIBUTIONS),
 }
 # How their calls, or what makes their objects, are written.
-OF_OBJECTS = (".rvs(", "gaussian_kde(", "Prophet(")
+OF_OBJECTS = (".rvs(", "gaussian_kde(", "Prophet(", "sample(", ".sample_n(")
 # Where functions draw, from a global generator or one that they are given, and which there do not.
 _PLACES = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
 _KEEPING = words(

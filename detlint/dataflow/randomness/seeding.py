@@ -43,18 +43,20 @@ def drawn_from(op: Op) -> str:
 
 
 def _of_method(call: Op) -> str:
-    """NumPy for ``stats.norm.rvs(size=n)`` and ``Prophet().fit(x).predict(x)``, also of what the
-    function makes before."""
+    """The library of ``stats.norm.rvs(size=n)``, ``Prophet().fit(x).predict(x)`` and
+    ``Normal(0, 1).sample()``, also of what the function makes before."""
     row = randomness.DRAWING_METHODS.get(word_of(call))
     if row is None or call.args[0].code != "attr":
         return ""
     if row.given and call.given(row.given, row.place) is not None:
         return ""
-    if any(map(row.owners, call.called)):
-        return "numpy"
-    made = [each for each in _makers(call.args[0].args[0]) if each.code == "call"]
+    owner = call.args[0].args[0]
+    known = (one.of for one in call.values.types(owner) if one.name == "instance")
+    if any(map(row.owners, (*call.called, *known))):
+        return row.library
+    made = [each for each in _makers(owner) if each.code == "call"]
     found = [each for each in made if any(map(row.owners, each.called))]
-    return "" if not found or any(_is_off(each, row) for each in found) else "numpy"
+    return "" if not found or any(_is_off(each, row) for each in found) else row.library
 
 
 def _is_off(made: Op, row: DrawingMethod) -> bool:
