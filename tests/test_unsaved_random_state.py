@@ -370,3 +370,34 @@ def test_a_checkpoint_of_weights_alone_that_an_epoch_names(  # noqa: PLR0913 - p
     lint: Lint, before: str, name: str, first: str, step: str, *, found: list[str]
 ) -> None:
     assert lint(WEIGHTS.format(before, name, first, step), trainer="") == found
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ('int(os.path.splitext(os.path.basename(path))[0].split("_")[-1]) + 1', FOUND),
+        ("epoch_of(path)", FOUND),
+        ('int(PATTERN.search(path).group("epoch"))', FOUND),
+        ("int(path)", []),
+        ("int(os.environ.get('FIRST', 0))", []),
+        ("size_of(path)", []),
+    ],
+)
+def test_the_epoch_is_in_the_name_of_a_file(lint: Lint, first: str, *, found: list[str]) -> None:
+    functions = """
+    def epoch_of(path):
+        return int(path.stem)
+
+    def size_of(path):
+        return int(os.path.getsize(path))
+
+    class Trainer"""
+    trainer = changed(
+        TRAINER,
+        ("    class Trainer", functions),
+        ('checkpoint.get("epoch", 0) + 1', first),
+        ("self.start_epoch = 0", "pass"),
+    )
+    assert lint(trainer=trainer) == found
+    anew = ("range(self.start_epoch, 90)", "range(90)")
+    assert lint(trainer=changed(trainer, anew)) == []

@@ -304,6 +304,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "tells": ("set_epoch", "sampler.epoch"),
     "saves": ("state_dict()",),
     "resumes": ("load_state_dict(", *_given("ckpt_path")),
+    "numbered": ("= int(", "return int("),
     "replaces": ("load_state_dict(", "load_from_checkpoint("),
     "continues": (
         *("range(", "while ", "epoch in "),

@@ -45,6 +45,7 @@ class UnsavedRandomState(Rule):
     - its loop goes on from there, or counts more rounds, and something in it draws: a loader that
       shuffles, a transform, dropout, a data set
     - the same if the `forward` of a model draws, or a function that the loop calls
+    - the same where that is read from the name of a file: `first = int(path.stem.split("_")[1])`
     - the same of weights alone, if the epoch names their file: `load(f"net_{first_epoch}.pt")`
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
@@ -165,11 +166,19 @@ def _resumed(program: Program) -> Iterator[Located]:
     first = next(may_run, None)
     if first is None:
         return
-    starts = {name for each in program.facts("continues") for name in each.fact.what.split()}
-    for each in chain([first], may_run) if starts else ():
-        places = each.fact.what.split()
-        if ANY in places or not starts.isdisjoint(places):
-            yield each
+    starts = _names(program, "continues")
+    if starts:
+        in_names = not starts.isdisjoint(_names(program, "numbered"))
+        for each in chain([first], may_run):
+            places = each.fact.what.split()
+            told = ANY in places or not starts.isdisjoint(places)
+            if told or (in_names and ALONE not in places):
+                yield each
+
+
+def _names(program: Program, kind: str) -> set[str]:
+    """The names of places in training that facts of a kind tell."""
+    return {name for each in program.facts(kind) for name in each.fact.what.split()}
 
 
 def _seeds_by_place(program: Program) -> bool:

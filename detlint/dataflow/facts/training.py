@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments import settings
+from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import NAMING, Found
 from detlint.dataflow.learning import checkpoints
@@ -39,6 +40,7 @@ class TrainingFacts:
         self._unit = unit
         self._values = unit.values
         self._training = training
+        self._callers = Callers(unit)
 
     def of_trains(self, call: Op) -> str | None:
         """Calls that train."""
@@ -127,10 +129,15 @@ class TrainingFacts:
 
     @staticmethod
     def of_resumes(call: Op) -> str | None:
-        """Where an optimizer gets the state of a checkpoint that says how far training was, each
-        with the names of that place; or where a Trainer is given one, and how."""
+        """Where an optimizer gets the state of a checkpoint, each with the names of how far training
+        was if that says it; or where a Trainer is given one, and how."""
         places = checkpoints.resumed(call)
         return (checkpoints.fitted(call) or None) if places is None else " ".join(sorted(places))
+
+    def of_numbered(self, call: Op) -> str | None:
+        """Where how far training was is read out of the name of a file, each with the names that
+        it gets."""
+        return " ".join(sorted(checkpoints.numbered(call, self._callers))) or None
 
     def replaces(self, function: Function) -> Iterator[Found]:
         """Calls that make modules of which a checkpoint always replaces all weights, each with the

@@ -12,11 +12,13 @@ from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.slices import ahead, alternatives, behind, closure
 from detlint.models import layers
 from detlint.models import training as rows
+from detlint.models.model import words
 from detlint.models.names import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op, Region
 
 _SAVING = frozenset(("torch.save",))
@@ -29,7 +31,10 @@ ANY = "*"  # whatever name
 ALONE = "="  # beside the names of weights without the state of an optimizer
 TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
 _RANGES = frozenset(("range", "trange"))
+# What takes the name of a file apart.
+_PARTS_OF_TEXT = words("basename findall fullmatch group match rsplit search split splitext stem")
 _MOST = 200
+_FEW = 50  # operations between the name of a file and the number in it
 
 
 def saving(call: Op) -> Op | None:
@@ -44,8 +49,8 @@ def saving(call: Op) -> Op | None:
 
 def resumed(call: Op) -> set[str] | None:
     """The names that the place in training gets, of a call that gives an optimizer the state that
-    a checkpoint holds beside it; ANY of a place that is returned; of one that gives a model weights
-    those by which their file is called, and ALONE. None of any other call."""
+    a checkpoint holds beside it, none if it holds none; ANY of a place that is returned; of one that
+    gives a model weights those by which their file is called, and ALONE. None of any other call."""
     if word_of(call) != "load_state_dict":
         return None
     if not rows.is_optimizer(owner_written(call)):
@@ -57,7 +62,24 @@ def resumed(call: Op) -> set[str] | None:
         for op in call.function.ops
         if not checkpoints.isdisjoint(_held_in(op)) and _is_place(op)
     ]
-    return set().union(*found) or None
+    return set().union(*found)
+
+
+def numbered(call: Op, callers: Callers) -> set[str]:
+    """The names that a place in training gets which is read out of the name of a file:
+    ``first = int(path.stem.split("_")[-1])``, also by a function that gives it back."""
+    if word_of(call) != "int" or not any(map(_is_part_of_text, behind(*call.args[1:2], most=_FEW))):
+        return set()
+    names = _names_given(call)
+    if ANY in names:
+        calls = callers.of(call.function.outermost).calls
+        names = set().union(*(_names_given(each) for each in calls)) - {ANY}
+    return names
+
+
+def _is_part_of_text(value: Op) -> bool:
+    called = word_of(value) if value.code == "call" else str(value.name)
+    return value.code in ("attr", "call") and called in _PARTS_OF_TEXT
 
 
 def replaced(call: Op) -> Iterator[Op]:
