@@ -197,6 +197,56 @@ def test_a_class_of_processes_may_have_its_methods_in_another_file(
     assert "`torch.rand(1)` (plays.py:5)" in found["message"]
 
 
+_POLICIES = """
+class Policy:
+    def __init__(self):
+        self.first = {made}
+
+    def act(self):
+        return torch.rand(1)
+
+    def rest(self):
+        return torch.ones(1)
+
+class Player(mp.Process):
+    def __init__(self, queue, policy=None):
+        super().__init__()
+        self.queue, self.policy = queue, policy or {kept}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "kept", "given", "played", "found"),
+    [
+        ("0", "Policy()", "queue", "self.policy.act()", True),
+        ("0", "None", "queue, Policy()", "self.policy.act()", True),
+        ("0", "Policy()", "queue", "self.policy.rest()", False),
+        # What makes an object runs in the program's own process.
+        ("torch.rand(1)", "Policy()", "queue", "self.policy.rest()", False),
+        ("torch.rand(1)", "Policy()", "queue", "Policy().rest()", True),
+        ("0", "None", "queue", "self.policy.act()", False),  # of which class is not seen
+    ],
+)
+def test_a_process_calls_the_methods_of_what_it_holds(  # noqa: PLR0913, PLR0917 - a program's parts
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    made: str,
+    kept: str,
+    given: str,
+    played: str,
+    found: bool,
+) -> None:
+    text = PLAYERS.format(**{**_PLAYS, "played": played}).replace(
+        "Player(queue)", f"Player({given})"
+    )
+    start, end = text.index("class Player"), text.index("    def run")
+    players = _POLICIES.format(made=made, kept=kept)
+    project({"play.py": f"{text[:start]}{players}\n{text[end:]}"})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    assert [each.split("`")[1] for each in told] == ["torch.rand(1)"] * found
+
+
 PLAYED = """\
 import multiprocessing as mp
 import random

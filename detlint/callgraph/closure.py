@@ -102,8 +102,10 @@ class Closure:
         """The parts of its files that are reached, by the paths of these."""
         return _Reached(self, reaches)
 
-    def _reached_from(self, *starts: Symbol) -> Mapping[str, Container[str]]:
-        return self.parts(self.reach.parts_from(*starts, files=self.members))
+    def _reached_from(self, *starts: Symbol, handed: bool = False) -> Mapping[str, Container[str]]:
+        """Of functions that run alone; ``handed``: with objects that they are given."""
+        program = self.path if handed else ""
+        return self.parts(self.reach.parts_from(*starts, files=self.members, program=program))
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""

@@ -288,14 +288,15 @@ class Program:
         return any(not told(fact.needs.splitlines(), surely=False) for *_, fact in loaders)
 
     def processes(
-        self, kind: str = "spawns"
+        self, kind: str = "spawns", *, handed: bool = False
     ) -> Iterator[tuple[Located, Mapping[str, Container[str]]]]:
         """Where it starts processes that inherit nothing, or has a pool run ``tasks``, each with
-        the parts of files that run in these."""
+        the parts of files that run in these; ``handed``: also the methods of objects that they
+        may be given."""
         afresh = kind == "spawns" and self.has("start_methods")
         for each in itertools.chain(self.facts(kind), self.facts("processes") if afresh else ()):
             for start in self._project.defined(each.path, each.fact.what):
-                yield each, self._closure.parts_from(start)
+                yield each, self._closure.parts_from(start, handed=handed)
 
     def is_within(self, located: Located, parts: Mapping[str, Container[str]]) -> bool:
         """Whether a fact stands in some parts of files."""

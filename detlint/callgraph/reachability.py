@@ -24,7 +24,7 @@ from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
@@ -120,23 +120,42 @@ class Reachability:
         """The files that have classes which derive from one of a name."""
         return self._derived.get(name, ())
 
-    def parts_from(self, *starts: Symbol, files: frozenset[str]) -> Callable[[str, str], bool]:
+    def parts_from(
+        self, *starts: Symbol, files: frozenset[str], program: str = ""
+    ) -> Callable[[str, str], bool]:
         """Whether functions that run alone reach a part of some files, or what runs when they
-        are imported. A method has an object of its class, which nothing of them makes."""
+        are imported. A method has an object of its class, which nothing of them makes. With a
+        ``program``, they may be given objects of all classes that this uses."""
         calls = self._calls
-        known = (calls.known(*each) for each in starts if each.path in files)
+        found = self._nodes(each for each in starts if each.path in files)
         owners = {Symbol(x.path, x.part.partition(".")[0]) for x in starts if "." in x.part}
         lines = (each for owner in owners.difference(starts) for each in self._lineage(owner))
-        held = (calls.known(*each) for each in lines)
-        given = {each for each in held if each is not None}
-        found = [each for each in known if each is not None]
+        given = set(self._nodes(lines))
+        used = self._used(program).difference(given, found) if program else frozenset[int]()
         reached = calls.reached_from(found, files, calls.marked(given))
+        # What makes such an object runs elsewhere, but where they make another.
+        beside = calls.reached_from(found, files, calls.marked(used | given)) if used else reached
 
         def reaches(path: str, part: str) -> bool:
             node = calls.known(path, part)
-            return not part or (node not in given and are_among(reached, [node]))
+            own = node is not None and node not in given
+            return not part or (own and are_among(reached if node in used else beside, [node]))
 
         return reaches
+
+    def _nodes(self, symbols: Iterable[Symbol]) -> list[int]:
+        found = (self._calls.known(*each) for each in symbols)
+        return [each for each in found if each is not None]
+
+    def _used(self, program: str) -> frozenset[int]:
+        """The nodes of the classes that a program uses."""
+        bit = self._bits[program]
+        return frozenset(each for each in self._classes if self._running[each] & bit)
+
+    @cached_property
+    def _classes(self) -> list[int]:
+        outlines = ((path, self._index.outline(path).classes) for path in self._files)
+        return self._nodes(Symbol(path, each) for path, classes in outlines for each in classes)
 
     def _lineage(self, owner: Symbol) -> Iterator[Symbol]:
         """A class and those of its bases that are seen."""

@@ -51,9 +51,9 @@ FUNCTIONS = (
     *rows("torch", "tensor as_tensor stack cat", "instance[torch.Tensor]", Order.READS),
     *rows(
         "torch.distributions",
-        """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
-        Exponential FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal Independent
-        InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+        """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet
+        Distribution Exponential FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal
+        Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
         LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
         Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
         RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull

@@ -357,7 +357,10 @@ class UnseededGlobalRng(Rule):
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
         """Processes that draw, of a program that seeds its own alone."""
-        for spawn, parts in program.processes():
+        told: set[Located] = set()
+        for spawn, parts in chain(program.processes(), program.processes(handed=True)):
+            if spawn in told:
+                continue
             holds = partial(program.is_within, parts=parts)
             draws = (each for each in cls._draws(program, library, trains=True) if holds(each[0]))
             first = cls._surest(program, draws)
@@ -366,6 +369,7 @@ class UnseededGlobalRng(Rule):
             own, _, named = spawn.fact.what.rpartition(".")
             worker = f"{own.removeprefix('.')}.{named}" if own.startswith(".") else named
             start = f"{_SEEDED_BY[library]} at the start of {worker}"
+            told.add(spawn)
             yield program.finding(
                 cls,
                 spawn,

@@ -129,8 +129,8 @@ class TrainingFacts:
 
     @staticmethod
     def of_resumes(call: Op) -> str | None:
-        """Where an optimizer gets the state of a checkpoint, each with the names of how far training
-        was if that says it; or where a Trainer is given one, and how."""
+        """Where an optimizer gets the state of a checkpoint, each with the names that a place in
+        training gets of it, if any; or where a Trainer is given one, and how."""
         places = checkpoints.resumed(call)
         return (checkpoints.fitted(call) or None) if places is None else " ".join(sorted(places))
 

@@ -49,8 +49,8 @@ def saving(call: Op) -> Op | None:
 
 def resumed(call: Op) -> set[str] | None:
     """The names that the place in training gets, of a call that gives an optimizer the state that
-    a checkpoint holds beside it, none if it holds none; ANY of a place that is returned; of one that
-    gives a model weights those by which their file is called, and ALONE. None of any other call."""
+    a checkpoint holds beside it, if any; ANY of a place that is returned; of one that gives a model
+    weights those by which their file is called, and ALONE. None of any other call."""
     if word_of(call) != "load_state_dict":
         return None
     if not rows.is_optimizer(owner_written(call)):
