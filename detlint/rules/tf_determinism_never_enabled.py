@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from detlint.settings import Settings
 
 _CPU = ('"/cpu', "'/cpu", '"/device:CPU', "'/device:CPU")
-_OLD = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+# What has TensorFlow ask for determinism when it first needs to know (2.21), and what no longer
+# does.
+_VARIABLE, _OLD = "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"
+_ON = ("1", "true")
 
 
 class TfDeterminismNeverEnabled(Rule):
     """Why runs differ: TensorFlow's operators may use several threads, or a GPU's atomics, in
     whatever order they come. `tf.config.experimental.enable_op_determinism()` stops that, since
-    TensorFlow 2.8. It needs a seed as well. The older variables `TF_DETERMINISTIC_OPS` and
-    `TF_CUDNN_DETERMINISTIC` reach fewer operators.
+    TensorFlow 2.8. It needs a seed as well. `TF_DETERMINISTIC_OPS=1` does the same, if it is set
+    before the first operator. The older `TF_CUDNN_DETERMINISTIC` reaches fewer operators.
 
     Reported:
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
@@ -45,6 +48,7 @@ class TfDeterminismNeverEnabled(Rule):
       *possible*. So is a sum over segments in a file that names the CPU as a device
 
     Not reported:
+    - a program that sets `TF_DETERMINISTIC_OPS=1`, but for its seed
     - Keras that runs on torch or JAX
     - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
     - any other program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
@@ -100,14 +104,14 @@ class TfDeterminismNeverEnabled(Rule):
             sure = Confidence.POSSIBLE
         library = "Keras, on TensorFlow by default" if backend_is_open(program) else "TensorFlow"
         missing = []
-        if not program.has("enables", "tensorflow"):
+        asked = (each.fact.text.lower() for each in program.facts("sets", _VARIABLE))
+        if not (program.has("enables", "tensorflow") or any(map(_ON.__contains__, asked))):
             missing.append("tf.config.experimental.enable_op_determinism()")
         beside = program.seed_order.unseeded_branches("tensorflow")
         if not program.has("seeds", "tensorflow") or any(holds(first) for _, holds in beside):
             missing.append("tf.keras.utils.set_random_seed(seed)")
         if missing:
-            old = [name for name in _OLD if program.has("sets", name)]
-            also = f" ({' and '.join(old)} reach fewer operators)" if old else ""
+            also = f" ({_OLD} reaches fewer operators)" if program.has("sets", _OLD) else ""
             yield program.finding(
                 cls,
                 first,
