@@ -148,7 +148,8 @@ class UnseededGlobalRng(Rule):
     - a model of Keras that is built before the seed
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
-    - `rvs`, `gaussian_kde.resample` and `Rotation.random` of SciPy, bounds of Prophet's `predict`
+    - `rvs`, `gaussian_kde.resample` and `Rotation.random` of SciPy, bounds of Prophet's `predict`,
+      samples of distributions of torch and Pyro
     - schedulers of Syne Tune: `random_seed` fixes only a part of what they propose
     - models of torchvision and timm without trained weights, and what seems to be a layer of
       another library in a program that trains with torch
