@@ -160,3 +160,36 @@ class Slowing(Dataset[int]):
 def test_one_worker_keeps_the_order_and_two_do_not(workers: int, keeps: bool) -> None:
     loader = DataLoader(Slowing(), batch_size=None, num_workers=workers, in_order=False)
     assert ([int(each) for each in loader] == list(range(8))) is keeps
+
+
+_TASKS = """
+from multiprocessing import Process, Queue
+
+class Task:
+    def __init__(self, rows, results):
+        self.rows, self.results = rows, results
+
+    def run(self):
+        self.results.put(work(self.rows))
+
+def gather(parts):
+    results = Queue()
+    {starts}
+    return [results.get() for _ in parts]
+"""
+
+
+@pytest.mark.parametrize(
+    ("starts", "found"),
+    [
+        ("ps = [Process(target=Task(p, results).run) for p in parts]", 1),
+        ("for p in parts:\n        task = Task(p, results)\n        Process(target=task.run)", 1),
+        ("Process(target=Task(parts, results).run)", 0),  # one alone
+        ("ps = [Task(p, results).run() for p in parts]", 0),  # in the program's own process
+        ("ps = [Process(target=Task(p, Queue()).run) for p in parts]", 0),
+    ],
+)
+def test_workers_may_be_methods_of_objects_that_hold_the_queue(
+    findings: Callable[..., list[Finding]], starts: str, found: int
+) -> None:
+    assert len(findings(_TASKS.format(starts=starts), "DET205")) == found

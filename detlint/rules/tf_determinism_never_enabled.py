@@ -31,12 +31,12 @@ _ON = ("1", "true")
 class TfDeterminismNeverEnabled(Rule):
     """Why runs differ: TensorFlow's operators may use several threads, or a GPU's atomics, in
     whatever order they come. `tf.config.experimental.enable_op_determinism()` stops that, since
-    TensorFlow 2.8. It needs a seed as well. `TF_DETERMINISTIC_OPS=1` does the same, if it is set
-    before the first operator. The older `TF_CUDNN_DETERMINISTIC` reaches fewer operators.
+    TensorFlow 2.8, and needs a seed. `TF_DETERMINISTIC_OPS=1` does the same, if it is set before
+    the first operator. The older `TF_CUDNN_DETERMINISTIC` reaches fewer operators.
 
     Reported:
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
-      determinism on
+      determinism on, nor does `TF_DETERMINISTIC_OPS=1`
     - the same where nothing sets the seed
     - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
       by atomics on a GPU, and there is no switch for them
@@ -48,7 +48,6 @@ class TfDeterminismNeverEnabled(Rule):
       *possible*. So is a sum over segments in a file that names the CPU as a device
 
     Not reported:
-    - a program that sets `TF_DETERMINISTIC_OPS=1`, but for its seed
     - Keras that runs on torch or JAX
     - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
     - any other program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.references import References
-from detlint.dataflow.slices import ahead, closure
+from detlint.dataflow.slices import closure
 from detlint.models import completions as models
 from detlint.models.loading import is_known
 
@@ -118,7 +118,7 @@ class Queues:
 
     def workers_given(self, value: Op) -> Iterator[Op]:
         """The calls in loops that start workers, of those that are given a value."""
-        held = ahead([value], _HOLDING)
+        held = closure([value], _holders)
         outer = list(value.region.around()) if value.code == "call" else []  # it is made there
         return (use for each in held for use in each.uses if self.starts_many(use, outer))
 
@@ -162,6 +162,16 @@ class Queues:
             function = self._values.function(value.args[1] if partial else value)
             if function is not None:
                 yield function
+
+
+def _holders(value: Op) -> Iterator[Op]:
+    """What holds a value, and methods of an object that is made with it: ``Task(queue).run``."""
+    for use in value.uses:
+        makes = use.code == "call" and value in use.args[1:] and word_of(use)[:1].isupper()
+        if use.code in _HOLDING:
+            yield use
+        elif makes:
+            yield from (method for method in use.uses if method.code == "attr")
 
 
 def same(value: Op) -> Iterator[Op]:
