@@ -380,3 +380,18 @@ def test_a_seed_behind_an_option_about_something_else_stays_likely(
     drawn = "if args.mixed == 7:\n    random.seed(time.time())\n"
     project({"run.py": f"import time\n{CHOSEN}{parsed}{drawn}"})
     assert levels(capsys, "DET103") == ["likely"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("row.get('name', '')", 1),
+        ("row.get('row', 0)", 0),
+        ("row.get('row')", 0),
+    ],
+)
+def test_a_hash_of_what_is_a_string_where_it_is_missing(
+    given: str, told: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"import random\n\ndef draw(row):\n    return random.Random(hash({given})).random()\n"
+    assert len(findings(text, "DET103")) == told

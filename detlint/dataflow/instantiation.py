@@ -42,6 +42,8 @@ class _Instantiation:
 
     def of(self, node: ast.expr) -> Types:
         """The types of an expression that a row has."""
+        if isinstance(node, ast.BinOp):
+            return joined(self.of(node.left), self.of(node.right))
         if not isinstance(node, ast.Subscript):
             return self._variable(node.id)  # type: ignore[attr-defined]
         name = node.value.id  # type: ignore[attr-defined]

@@ -555,7 +555,8 @@ class Values:
             return container("array", INTEGER)
         if method.name == "copy":
             return self.types(method.args[0])
-        return ANY
+        default = self.types(call.args[2]) if method.name == "get" and call.args[2:] else NOTHING
+        return joined(ANY, default) if lattice.are(default, "str") else ANY  # `row.get("name", "")`
 
     def returned(self, function: Function) -> Types:
         """What a function of the file gives."""

@@ -288,5 +288,5 @@ def _advice(reading: Reading) -> str:
 def _confidence(reading: Reading) -> Confidence:
     if reading.assumed:
         return Confidence.POSSIBLE
-    ties = reading.how.startswith(("searched by", "sorted by"))  # there may be none
-    return Confidence.CERTAIN if reading.kind and not ties else Confidence.LIKELY
+    sure = reading.kind and not reading.use.rests_on_ties  # there may be none
+    return Confidence.CERTAIN if sure else Confidence.LIKELY

@@ -8,8 +8,8 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.loops.effects import is_aligned, made_of
 from detlint.dataflow.orders.imported_orders import may_be_of_project
-from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
-from detlint.dataflow.orders.use import Flow, Use, surest
+from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, takes_second, ties_by
+from detlint.dataflow.orders.use import SORTED, Flow, Use, surest
 from detlint.dataflow.slices import closure
 from detlint.models import containers, files, frames, names
 from detlint.models.libraries import DISTANCES
@@ -82,8 +82,7 @@ class GivenOrders:
         elif word in ("extend", "extendleft") and method:
             yield from self._extended(call, flow)
         elif names.sorts(word):
-            if sorts_with_ties(self._values, call):
-                yield from self._orders.follow(call, flow)
+            yield from self.sorted(call, value, call, flow)
         elif names.is_bar(word):
             yield from self._orders.follow(call, flow)
         else:
@@ -144,9 +143,16 @@ class GivenOrders:
         pairs = value.code == "call" and word_of(value) in ("items", "values")
         if flow.rows or (flow.grouped and pairs):
             yield from self._orders.follow(call, flow)
-        elif sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
-            for use in self._orders.follow(call, flow):
-                yield use._replace(how="sorted by a key, which leaves equals as they come")
+        else:
+            yield from self.sorted(call, value, call, flow)
+
+    def sorted(self, call: Op, value: Op, after: Op, flow: Flow) -> Iterator[Use]:
+        """What becomes of the order of a value that a call sorts, which then is another one."""
+        tied = self._ranks_counts(call, value) or ties_by(self._values, call, value)
+        if tied is not False:
+            for use in self._orders.follow(after, flow):
+                how = use.how if use.is_of_rows else SORTED
+                yield use._replace(how=how, assumed=use.assumed or tied is None)
 
     def _ranks_counts(self, call: Op, value: Op) -> bool:
         """``sorted(counts.items(), key=lambda item: -item[1])``: many are as frequent."""
@@ -157,10 +163,11 @@ class GivenOrders:
 
     def _if_extreme(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         key = call.given("key")
-        ties = sorts_with_ties(self._values, call)
-        if ties or (key is not None and not self._orders.distinct and may_tie(self._values, key)):
+        tied = ties_by(self._values, call, value)
+        seems = key is not None and not self._orders.distinct and may_tie(self._values, key)
+        if tied is not False or seems:
             how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
-            yield Use(call, how, assumed=not ties)
+            yield Use(call, how, assumed=not tied)
 
     def _if_joins(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         yield from self._joined(call, flow)

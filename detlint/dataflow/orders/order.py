@@ -18,7 +18,7 @@ from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.kept_orders import KeptOrders
-from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
+from detlint.dataflow.orders.keys import ties
 from detlint.dataflow.orders.messages import Messages
 from detlint.dataflow.orders.returned_orders import ReturnedOrders
 from detlint.dataflow.orders.tables import Tables
@@ -240,13 +240,15 @@ class Orders:
         while op.code in ("slice", "item", "declared") and op.args:
             op = op.args[0]
         if op.code in ("attr", "change"):
-            return op.name == "sort" and op.args[0] is value
+            key = op.args[1].given("key") if op.code == "change" else None
+            own = op.name == "sort" and op.args[0] is value
+            return own and (key is None or ties(self.values, key, value) is not True)
         if (op.code, op.args[:1]) == ("store_item", [value]) and _is_whole(op.args[1]):
             return self.sorts(op.args[2], value)  # `names[:] = sorted(names)`
         if "builtins.sorted" not in self.values.called(op) or op.args[1:2] != [value]:
             return False
         key = op.given("key")
-        return key is None or not leaves_ties(self.values, key)
+        return key is None or ties(self.values, key, value) is not True
 
     def _in_free(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         yield from self.follow(use, flow)
@@ -335,8 +337,10 @@ class Orders:
         if use.args[0] is not value:
             return
         if use.name == "sort":
-            if flow.rows or sorts_with_ties(self.values, use.args[1]):
+            if flow.rows:
                 yield from self.follow(use, flow)
+            else:
+                yield from self.given.sorted(use.args[1], value, use, flow)
         elif use.name != "clear":
             yield from self.follow(use, flow)
 
