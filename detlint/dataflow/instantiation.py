@@ -77,7 +77,7 @@ class _Instantiation:
         """The types of the object whose method is called, or of what it holds."""
         op = self._op
         own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
-        types = self._values.types(own) if own is not None else ANY
+        types = self._values.taken(own, op) if own is not None else ANY
         return types if what == "S" else elements(types) if what == "E" else lattice.values(types)
 
     def _argument(self, what: str, place: int) -> Types:

@@ -1689,3 +1689,31 @@ def back_in_order(names: list[str], numbers):
         rows.append((int(name[3:]), numbers[name]))
     rows.sort(key=lambda row: row[0])
     return rows
+
+
+def sorted_by_key(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind in names:
+        names[kind] = sorted(names[kind])
+    return [[name for name in names[kind]] for kind in names]
+
+
+def sorted_for_some(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind in names:
+        if kind != "other":
+            names[kind] = sorted(names[kind])
+    return [[name for name in names[kind]] for kind in names]  # DET204
+
+
+def sorted_by_item(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind, held in list(names.items()):
+        names[kind] = sorted(held)
+    return [[name for name in held] for held in names.values()]
