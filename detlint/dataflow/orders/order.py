@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, spoken, word_of
-from detlint.dataflow.loops.effects import Effects, is_column
+from detlint.dataflow.loops.effects import ROUNDING, Effects, is_column
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
@@ -61,7 +61,6 @@ _TOLD_WITH = frozenset(
 _LONGEST_MESSAGE = 100
 _DIGESTS = ("digest", "hexdigest")
 _EQUALS = (("Eq",), ("NotEq",))
-_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _MAKING = frozenset(("OrderedDict", "dict", "list"))
 _ORDERED = ("array", "deque", "dict", "iterator", "list", "set", "tuple", "?")
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
@@ -424,7 +423,7 @@ class Orders:
         if use.code == "call":
             codes = {each.code for each in use.uses}
             changes = "change" in codes and codes <= {"change", "drop"}
-            rounds = not _ROUNDING.isdisjoint(self.values.called(use))
+            rounds = not ROUNDING.isdisjoint(self.values.called(use))
             return list(use.uses) if changes or rounds else None
         return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
@@ -480,7 +479,7 @@ class Orders:
             named = not numbered and self.name_files([head], made.args[0])
             after = list(self.follow(made, Flow(text=flow.text, whole=whole, named=named)))
             if numbered and not after:
-                yield Use(made, "numbered")
+                yield Use(made, "numbered", assumed=self.effects.shares_out(head))
             yield from after
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -699,7 +698,8 @@ class Orders:
             in_rows = flow.named and word in files.OF_TABLES
             written = self.tables.written(call, attribute) if in_rows else None
             named = flow.columns and word in files.OF_TABLES
-            yield written or Use(attribute, f"asked for .{word}", assumed=named)
+            aside = named or self.given.is_measured(attribute.args[0])
+            yield written or Use(attribute, f"asked for .{word}", assumed=aside)
         else:
             yield from self._popped(call, attribute)
 
