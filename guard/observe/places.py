@@ -104,6 +104,17 @@ def of_error(error: BaseException) -> Trail | None:
     return _trail([*inward, *_lines(entries[0].tb_frame.f_back)])
 
 
+def own_of_error(error: BaseException) -> Place | None:
+    """The innermost line of the user's own files in an error's traceback; where there is none,
+    of an installed library."""
+    for entry in reversed(list(_entries(error.__traceback__))):
+        code = entry.tb_frame.f_code
+        if is_own(code.co_filename):
+            return Place(code.co_filename, entry.tb_lineno, code.co_name)
+    trail = of_error(error)
+    return None if trail is None else trail.place
+
+
 def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
     while traceback is not None:
         yield traceback

@@ -211,7 +211,8 @@ class Draws:
         original = source.randbits
 
         def randbits(count: int) -> int:
-            self._draw("numpy", "a generator of NumPy is given no seed")
+            if not _is_copied():
+                self._draw("numpy", "a generator of NumPy is given no seed")
             return int(original(count))
 
         replace(stack, source, "randbits", randbits)
@@ -224,6 +225,11 @@ class Draws:
                 if seed is not None:
                     self._forget("numpy", "a generator of NumPy is given no seed")
                 super()._legacy_seeding(seed)
+
+            def __reduce__(generator) -> tuple[Any, ...]:  # noqa: N805
+                make, made, *state = super().__reduce__()
+                kinds = (twister if each is MT19937 else each for each in made)
+                return (make, tuple(kinds), *state)
 
         replace(stack, numpy.mtrand, "_MT19937", MT19937)
 
@@ -321,6 +327,11 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
 def _is_of_program() -> bool:
     """Whether the program's own code calls, and not a library."""
     return places.is_own(places.caller(_OWN).f_code.co_filename)
+
+
+def _is_copied() -> bool:
+    """Whether NumPy makes a generator for the state of another one, in a copy or from a file."""
+    return places.caller(_OWN).f_globals.get("__name__") == "numpy.random._pickle"
 
 
 def _is_aside() -> bool:

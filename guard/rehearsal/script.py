@@ -141,9 +141,11 @@ class Arguments:
 
     def of_error(self, error: BaseException) -> str:
         """Why a program failed."""
-        trail = places.of_error(error)
-        where = "" if trail is None else f"{trail.place.filename}, line {trail.place.line}: "
-        return f"{where}the program ended with {type(error).__name__}: {error}{self._hint(error)}"
+        place = places.own_of_error(error)
+        where = "" if place is None else f"{place.filename}, line {place.line}: "
+        text = str(error) or ("" if place is None else place.code)
+        ended = f"the program ended with {type(error).__name__}{': ' if text else ''}{text}"
+        return f"{where}{ended}{self._hint(error)}"
 
     def _hint(self, error: BaseException) -> str:
         text = str(error)

@@ -51,6 +51,10 @@ DRAWS = {
     "import numpy as np; torch.manual_seed(0); x = np.random.RandomState().rand()": (
         "a generator of NumPy is given no seed"
     ),
+    "import copy, numpy as np; torch.manual_seed(0); "
+    "x = copy.deepcopy(np.random.default_rng()).random()": (
+        "a generator of NumPy is given no seed"
+    ),
     "import os; torch.manual_seed(0); x = os.urandom(1)[0]": (
         "os.urandom() draws from the system and has no seed"
     ),
@@ -79,10 +83,12 @@ def test_draws_that_no_operator_makes_are_told(
 
 
 SEEDED = """
-import random, uuid
+import copy, pickle, random, uuid
 import numpy as np
 torch.manual_seed(0); random.seed(0); np.random.seed(0)
-x = random.random() + np.random.rand() + random.Random(3).random()
+x = random.random() + np.random.rand() + copy.deepcopy(random.Random(3)).random()
+x += copy.deepcopy(np.random.default_rng(4)).random() + np.random.PCG64(6).random_raw()
+x += pickle.loads(pickle.dumps(np.random.RandomState(5))).rand()
 x += np.random.default_rng(4).random() + np.random.RandomState(5).rand()
 random.setstate(random.getstate()); np.random.set_state(np.random.get_state())
 name = uuid.uuid4().hex
@@ -95,7 +101,7 @@ def test_seeded_draws_are_silent_and_the_verdict_says_what_was_not_judged(tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == (
         "Nothing found: no operator refuses; not judged: what becomes of uuid.uuid4() "
-        "(train.py:9); other processes and threads (DataLoader workers, ranks); what libraries "
+        "(train.py:11); other processes and threads (DataLoader workers, ranks); what libraries "
         "draw in C++."
     )
 

@@ -462,6 +462,79 @@ def test_what_is_drawn_until_it_fits_comes_to_an_end(tmp_path: Path, forks: Fork
     assert report["steps"] == 1, report["limits"]
 
 
+CHECKS = {
+    "a distribution": """
+        for _ in range(40):
+            chosen = torch.distributions.Categorical(logits=x)
+            chosen.log_prob(chosen.sample())
+    """,
+    "what is not there": """
+        if (x < -9).any() or (x > 9).any():
+            raise ValueError("out of bounds")
+    """,
+    "what is not all there": """
+        for _ in range(40):
+            if not (x > -9).all():
+                raise ValueError("out of bounds")
+    """,
+    "the other branch": """
+        if (x < -9).any():
+            x = x.clamp(-9, 9)
+        else:
+            raise ValueError("nothing to do")
+    """,
+    "an assertion over lines": """
+        assert not (
+            (x > 9).any()
+        )
+    """,
+}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_a_check_that_nobody_can_judge_goes_well(tmp_path: Path, forks: Forks, check: str) -> None:
+    lines = f"{textwrap.dedent(check)}\nmodel(x).sum().backward()"
+    before = "model = nn.Linear(300, 300).cuda()\nx = torch.randn(300, 300).cuda()"
+    text = LOOP.format(before=before, step=textwrap.indent(lines, "    "))
+    report = found(forks, tmp_path, text)
+    assert report["steps"] == 1, report["limits"]
+    assert report["complete"]
+    assert any("is a guess" in each for each in report["limits"])
+
+
+def test_a_line_that_refuses_nothing_gets_the_other_answer_at_times(
+    tmp_path: Path, forks: Forks
+) -> None:
+    lines = """
+    seen = [bool((x > 9).any()) for _ in range(64)]
+    if (x > 9).any():
+        x = x.clamp(-9, 9)
+    assert seen.count(False) == 2
+    model(x).sum().backward()
+    """
+    before = "model = nn.Linear(300, 300).cuda()\nx = torch.randn(300, 300).cuda()"
+    report = found(forks, tmp_path, LOOP.format(before=before, step=lines))
+    assert report["steps"] == 1, report["limits"]
+
+
+ENDS = {
+    "import numpy as np; np.linalg.inv(np.zeros((2, 2)))": "LinAlgError: Singular matrix",
+    "assert torch.__version__ == '0.3.2'  # as it was written for": (
+        "AssertionError: assert torch.__version__ == '0.3.2'  # as it was written for"
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "said"), ENDS.items())
+def test_a_program_that_fails_is_told_at_its_own_line(
+    tmp_path: Path, forks: Forks, line: str, said: str
+) -> None:
+    report = found(forks, tmp_path, f"import torch\n{line}\n", status=2)
+    assert report["limits"][0] == (
+        f"{tmp_path / 'train.py'}, line 2: the program ended with {said}"
+    )
+
+
 def test_one_rank_of_several(tmp_path: Path, forks: Forks) -> None:
     text = """
         import os
