@@ -383,15 +383,19 @@ def test_a_seed_behind_an_option_about_something_else_stays_likely(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "is_now"),
     [
-        ("row.get('name', '')", 1),
-        ("row.get('row', 0)", 0),
-        ("row.get('row')", 0),
+        ('np.datetime64("now")', True),
+        ("np.datetime64('today', 'D')", True),
+        ('pd.Timestamp("now").value', True),
+        ('np.datetime64("2026-01-01")', False),
+        ("np.datetime64(when)", False),
     ],
 )
-def test_a_hash_of_what_is_a_string_where_it_is_missing(
-    given: str, told: int, findings: Callable[..., list[Finding]]
+def test_the_time_of_now_by_its_word_is_a_clock(
+    given: str, is_now: bool, findings: Callable[..., list[Finding]]
 ) -> None:
-    text = f"import random\n\ndef draw(row):\n    return random.Random(hash({given})).random()\n"
-    assert len(findings(text, "DET103")) == told
+    text = f"import numpy as np, pandas as pd\n\nnp.random.seed(int({given}))\n"
+    found = findings(text, "DET103")
+    assert len(found) == is_now
+    assert all("comes from the clock" in each.message for each in found)

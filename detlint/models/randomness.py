@@ -351,6 +351,9 @@ CLOCKS_BY_DEFAULT = {
     **dict.fromkeys(("time.asctime", "time.ctime", "time.gmtime", "time.localtime"), 0),
     "time.strftime": 1,
 }
+# Functions that read the clock where they are given one of these words first.
+CLOCKS_BY_WORD = frozenset(("numpy.datetime64", "pandas.Timestamp", "pandas.to_datetime"))
+NOW = frozenset(("now", "today"))
 # Draws that are no seeds, and those of which what they choose from tells.
 NOISE = frozenset(("betavariate", "gauss", "normal", "randn", "triangular"))
 CHOICES = frozenset(("random.choice", "random.choices", "random.sample"))

@@ -50,6 +50,7 @@ def main(arguments: Sequence[str]) -> int:
             first_step=options.first_step,
             lines=options.lines,
             held=options.held,
+            lane=options.lane,
         )
         if options.guard:  # which imports torch, for which the program is now prepared
             import_module("guard.setup.activation").enable()
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="STEP",
         help="tell what the program holds as that step and its first one begin, and as it ends",
     )
+    add("--lane", default="", metavar="TASK", help="of whose threads the steps are counted")
     add(
         "--state-every", type=at_least(1), default=50, metavar="N", help="steps between full states"
     )

@@ -16,7 +16,7 @@ from guard.diff.timelines import Tally, draw
 from guard.diff.walks import START, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from guard.diff.differences import Change
     from guard.diff.walks import Parting
@@ -33,6 +33,9 @@ _ADVICE = (
 )
 
 
+Track = tuple[int, str]  # a rank, and a task of its threads; "" of its first thread
+
+
 class Comparer:
     """Compares two runs while both still write.
 
@@ -42,14 +45,14 @@ class Comparer:
 
     def __init__(self, first: Sequence[Trace], second: Sequence[Trace]) -> None:
         self._runs = (first, second)
-        self.walks: dict[int, Walk] = {}  # along each rank that both have
+        self.walks: dict[Track, Walk] = {}  # along each rank that both have, and its tasks
         self.parting: Parting | None = None  # the first of all ranks, once it is known
         self._take_in()
 
     @property
     def steps(self) -> int:
         """How many steps were found equal on every rank."""
-        return min((walk.position for walk in self.walks.values()), default=0)
+        return _fewest((walk.pair.rank, walk.position) for walk in self.walks.values())
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -63,9 +66,9 @@ class Comparer:
         Where one is still writing, its end is no difference; where several ranks are compared,
         a difference is told when the others have come to the same step.
         """
+        for trace in (*self._runs[0], *self._runs[1]):
+            trace.refresh()
         self._take_in()
-        for walk in self.walks.values():
-            walk.pair.refresh()
         return self._compare(final=False)
 
     def finish(self) -> Difference | None:
@@ -74,23 +77,29 @@ class Comparer:
         return self._compare(final=True)
 
     def _take_in(self) -> None:
-        """Pair the traces of the ranks that both runs have by now."""
+        """Pair the traces of the ranks that both runs have by now, and the tasks of their threads
+        that one of them has."""
         first, second = ({each.header.rank: each for each in run} for run in self._runs)
-        for rank in sorted(first.keys() & second.keys() - self.walks.keys()):
-            self.walks[rank] = Walk(Pair(rank, first[rank], second[rank]))
+        for rank in sorted(first.keys() & second.keys()):
+            one, other = first[rank], second[rank]
+            for lane in {**one.lanes, **other.lanes}:
+                if (rank, lane) not in self.walks:
+                    self.walks[rank, lane] = Walk(Pair(rank, one, other, lane))
 
     def _compare(self, *, final: bool) -> Difference | None:
         parting = self._walk()
         if parting is not None:
-            behind = any(self._is_behind(each, parting) for each in self.walks.values())
+            others = (each for each in self.walks.values() if not each.pair.lane)
+            behind = any(self._is_behind(each, parting) for each in others)
             if not final and (behind or self._awaits_ranks(parting)):
                 return None
             self.parting = parting
-            return self._beside_others(judge(parting, self.changes), parting)
+            found = replace(judge(parting, self.changes), lane=parting.pair.lane)
+            return self._beside_others(found, parting)
         ends = (_judge_end(walk.pair, final=final) for walk in self.walks.values())
-        found = [each for each in ends if each is not None]
-        if found:
-            return min(found, key=lambda each: each.step)
+        ended = [each for each in ends if each is not None]
+        if ended:
+            return min(ended, key=lambda each: each.step)
         return self._missing() if final else None
 
     def _walk(self) -> Parting | None:
@@ -119,6 +128,8 @@ class Comparer:
     @staticmethod
     def _is_behind(walk: Walk, parting: Parting) -> bool:
         """Whether a rank has yet to write the step at which another parts."""
+        if walk.pair.rank == parting.pair.rank:  # in whose file all before it has been read
+            return False
         ended = any(trace.complete for trace in walk.pair.traces)
         return walk.parting is None and walk.position <= parting.position and not ended
 
@@ -128,7 +139,8 @@ class Comparer:
         pair = parting.pair
         ended = any(trace.complete for trace in pair.traces)
         is_early = max(pair.lengths()) <= parting.position + _AHEAD
-        return len(self.walks) < pair.traces[0].header.world_size and is_early and not ended
+        ranks = {rank for rank, _ in self.walks}
+        return len(ranks) < pair.traces[0].header.world_size and is_early and not ended
 
     def _missing(self) -> Difference | None:
         first, second = ({each.header.rank for each in run} for run in self._runs)
@@ -151,13 +163,15 @@ def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
     A recording that guard stopped is no shorter run. While both still write (not ``final``),
     only a trace with an end is known to have no more steps.
     """
-    lengths, ends = pair.lengths(), [trace.end for trace in pair.traces]
+    lengths, ends = pair.lengths(), [pair.end(run) for run in (0, 1)]
     agreed, longer = min(lengths), int(lengths[1] > lengths[0])
     position, short = agreed, ends[1 - longer]
     if lengths[0] != lengths[1]:
         further = _further(ends[longer], lengths[longer] - agreed)
         if (short is None and not final) or (short and short.status in _CUT_OFF):
             return None
+        if pair.lane and ((end := ends[longer]) is None or end.status in _CUT_OFF):
+            return None  # the process may have ended before the thread did
         why = (
             f"The first {steps(agreed)} agree. Then the {_WORDS[1 - longer]} run {_ended(short)}, "
             f"and the {_WORDS[longer]} goes on for {further}."
@@ -172,6 +186,7 @@ def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
     step = pair.step_of(longer, position) if position < lengths[longer] else None
     number, kind = (step.number, step.kind) if step else (position, "training")
     found = Difference(pair.rank, number, kind, None, None, Cause.LENGTH, why, advice=_ADVICE)
+    found = replace(found, lane=pair.lane)
     return replace(found, agreed=(f"all {steps(agreed)}",)) if agreed else found
 
 
@@ -236,13 +251,14 @@ def examine(
     difference = comparer.finish()
     parting = comparer.parting
     tallies = {}
-    for rank, walk in comparer.walks.items():
-        parted = parting.position if parting else None
+    for track, walk in comparer.walks.items():
         here = parting is not None and parting.pair is walk.pair
         generators = parting.generators if parting and here else walk.generators
-        tallies[rank] = Tally(walk.pair, parted, generators)
-        tallies[rank].count()
-    shown = tallies.get(difference.rank if difference else 0) or next(iter(tallies.values()), None)
+        tallies[track] = Tally(walk.pair, _parted(walk, parting), generators)
+        tallies[track].count()
+    track = (difference.rank, difference.lane) if difference else (0, "")
+    shown = tallies.get(track) or next(iter(tallies.values()), None)
+    beside = [each for each in tallies.values() if shown and each.pair.rank == shown.pair.rank]
     counts = [tally.counts() for tally in tallies.values()] if parting else []
     consequences = sum((each for each, _ in counts), Counter[str]())
     if difference and (event := difference.first or difference.second):
@@ -254,11 +270,11 @@ def examine(
     return Comparison(
         difference=difference,
         names=names,
-        ranks=tuple(tallies),
-        steps=min((walk.pair.common for walk in comparer.walks.values()), default=0),
-        trainings=shown.trainings if shown else 0,
+        ranks=tuple(dict.fromkeys(rank for rank, _ in tallies)),
+        steps=_fewest((walk.pair.rank, walk.pair.common) for walk in comparer.walks.values()),
+        trainings=sum(each.trainings for each in beside),
         kinds=tuple(kind for kind in KINDS if kind in kinds),
-        differing=shown.differing_steps if shown else 0,
+        differing=sum(each.differing_steps for each in beside),
         changes=comparer.changes,
         has_gpu=any(e.header.has_gpu for walk in comparer.walks.values() for e in walk.pair.traces),
         limits=tuple(_limits(comparer, names, kinds)),
@@ -266,6 +282,21 @@ def examine(
         timeline=draw(shown, parting.mismatch if parting else None) if shown else None,
         growth=_growth(parting.pair, parting.position) if parting else (),
     )
+
+
+def _parted(walk: Walk, parting: Parting | None) -> int | None:
+    """The step from which on a rank, or a task, is not known to be equal."""
+    if parting is None:
+        return None
+    return walk.position if walk.pair.lane or parting.pair.lane else parting.position
+
+
+def _fewest(found: Iterable[tuple[int, int]]) -> int:
+    """The fewest steps of a rank, given those of its tasks."""
+    counted = Counter[int]()
+    for rank, number in found:
+        counted[rank] += number
+    return min(counted.values(), default=0)
 
 
 def _growth(pair: Pair, start: int) -> tuple[Growth, ...]:
@@ -300,8 +331,9 @@ def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iter
     if not walks:
         yield "The runs have no rank in common: nothing was compared."
         return
-    for rank, walk in walks.items():
-        of = f", rank {rank}" if len(walks) > 1 else ""
+    ranks = {rank: walk for (rank, lane), walk in walks.items() if not lane}
+    for rank, walk in ranks.items():
+        of = f", rank {rank}" if len(ranks) > 1 else ""
         ends = (_unfinished(t, n + of) for n, t in zip(names, walk.pair.traces, strict=True))
         yield from filter(None, ends)
         if walk.pair.resumed:

@@ -129,6 +129,7 @@ class Difference:
     size: Size | None = None  # how far apart the values are, where both traces hold some
     lost: tuple[str, ...] = ()  # kinds of events of which a resumed run did not get the state back
     generators: tuple[str, ...] = ()  # names of those that explain it, as the traces have them
+    lane: str = ""  # the task of the program's threads whose step it is; "" of its first thread
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,14 @@ def shared_keys(node: Node, path: Path) -> Iterator[object]:
         yield ("name", node.file, last)
 
 
+def whole_keys(node: Node, path: Path) -> Iterator[object]:
+    """Of a part, by the names of what holds it: ``state.update(rate=x)`` writes ``state["rate"]``.
+    A variable of the function's own is no other function's."""
+    for size in range(len(path) - 1, 0, -1):
+        if size > 1 or path[0] not in node.within.bound:
+            yield from shared_keys(node, path[:size])
+
+
 class Flows:
     """Origins of all that differs between two recordings."""
 
@@ -469,7 +477,8 @@ class Flows:
             yield from self._last_of(keys, node.ran.began)
             if path[0] in node.within.call.names and above is not None:
                 yield above
-            yield from self._last_of((pair, *shared_keys(node, path)), node.ran.began)
+            shared = (*shared_keys(node, path), *whole_keys(node, path))
+            yield from self._last_of((pair, *shared), node.ran.began)
             if field := self._field_of(path):
                 yield field
 
@@ -623,7 +632,8 @@ class Flows:
             found = self._written_to((pair,), before)
         if not found and above is not None and len(path) == 1:
             found = self.given(above)
-        found = found or self._written_to(shared_keys(node, path), before) or late
+        found = found or self._written_to(shared_keys(node, path), before)
+        found = found or self._written_to(whole_keys(node, path), before) or late
         field = self._field_of(path)
         found = found or (frozenset((field,)) if field else self._of_its_maker(node, path))
         if found or above is None:

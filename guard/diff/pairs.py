@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from itertools import compress, pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Any
 
-from guard.trace import TraceError
+from guard.trace import End, TraceError
 from guard.trace.encoding import STEP_DIGEST
 
 if TYPE_CHECKING:
@@ -141,11 +142,15 @@ def _held_first(events: list[Event]) -> list[Event]:
 
 
 class Pair:
-    """A rank's traces in two runs. Positions count the steps that both can have."""
+    """A rank's traces in two runs. Positions count the steps that both can have.
 
-    def __init__(self, rank: int, first: Trace, second: Trace) -> None:
+    lane  the task of the program's threads whose steps these are; "" for its first thread
+    """
+
+    def __init__(self, rank: int, first: Trace, second: Trace, lane: str = "") -> None:
         _check(first, second)
         self.rank = rank
+        self.lane = lane
         self.traces = (first, second)
         self.layouts = (Layouts(first), Layouts(second))
         headers = (first.header, second.header)
@@ -163,11 +168,6 @@ class Pair:
         self._looked = [0, 0]
         self._has_last = False  # whether the evaluations after the last training step are known
 
-    def refresh(self) -> None:
-        """Read what has been appended to both."""
-        for trace in self.traces:
-            trace.refresh()
-
     def lengths(self) -> tuple[int, int]:
         """How many steps each has, from where both begin; the state at the end is none."""
         if self.resumed:
@@ -175,12 +175,24 @@ class Pair:
         return self._length(0), self._length(1)
 
     def _length(self, run: int) -> int:
-        found = len(self._trainings[run]) if self.resumed else len(self.traces[run])
-        return max(0, found - self._skipped[run] - self._has_end(run))
+        found = self._trainings[run] if self.resumed else self._steps(run)
+        return max(0, len(found) - self._skipped[run] - self._has_end(run))
+
+    def _steps(self, run: int) -> Sequence[int]:
+        """Where in the file of a run the steps of the lane lie."""
+        return self.traces[run].lanes.get(self.lane, ())
+
+    def end(self, run: int) -> End | None:
+        """How a run's recording ended, or the task; None while it may go on."""
+        trace = self.traces[run]
+        if not self.lane or trace.end is None or trace.end.status != "finished":
+            return trace.lane_ends.get(self.lane, trace.end)
+        cut_off = End("stopped") if self.lane in trace.lanes else trace.end
+        return trace.lane_ends.get(self.lane, cut_off)
 
     def _has_end(self, run: int) -> bool:
-        trace = self.traces[run]
-        return len(trace) > 0 and trace.raw(len(trace) - 1)[KIND] == END
+        steps = self._steps(run)
+        return len(steps) > 0 and self.traces[run].raw(steps[-1])[KIND] == END
 
     @property
     def common(self) -> int:
@@ -199,7 +211,7 @@ class Pair:
 
     def _place(self, run: int, position: int) -> int:
         if not self.resumed:
-            return position
+            return self._steps(run)[position]
         return self._trainings[run][position + self._skipped[run]]
 
     def step_of(self, run: int, position: int) -> Step:
@@ -209,15 +221,16 @@ class Pair:
     def back(self, run: int, kind: str, index: int) -> Iterator[Event]:
         """Events of a kind in one run, from a place in its file back to the first: of generators
         and hyperparameters only what changes is recorded after the first step."""
-        trace = self.traces[run]
-        for at in range(index, -1, -1):
+        trace, steps = self.traces[run], self._steps(run)
+        for at in reversed(steps[: bisect_right(steps, index)]):
             if any(each.kind == kind for each in trace.labels(at)):
                 events = reversed(trace.step(at).events)
                 yield from (each for each in events if each.kind == kind)
 
     def number(self, position: int) -> int:
         """The number of a step, as the first run has it."""
-        return self.traces[0].header.first_step + self._place(0, position)
+        at = self._place(0, position) if self.resumed else position
+        return self.traces[0].header.first_step + at
 
     def raws(self, position: int) -> tuple[bytes, bytes]:
         """The bytes of a step in both."""
@@ -263,10 +276,11 @@ class Pair:
     def _look(self) -> None:
         """Note the steps that have come since the last look: of evaluations the last alone."""
         for at, trace in enumerate(self.traces):
-            for index in range(self._looked[at], len(trace)):
+            steps = self._steps(at)
+            for index in steps[self._looked[at] :]:
                 if trace.raw(index)[KIND] != EVALUATION:
                     self._trainings[at].append(index)
-            self._looked[at] = len(trace)
+            self._looked[at] = len(steps)
         if not self._has_last and self._has_end(0) and self._has_end(1):
             self._has_last = True
             last = [self._last_evaluations(run) for run in (0, 1)]

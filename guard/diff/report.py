@@ -40,7 +40,8 @@ def where(difference: Difference, ranks: int = 1) -> str:
     rank = f" on rank {difference.rank}" if ranks > 1 or difference.rank else ""
     if difference.step_kind == "end":
         return f"the end, in the state they leave{rank}"
-    return f"step {difference.step}{kind}{rank}"
+    task = f" of {difference.lane}, which a thread runs" if difference.lane else ""
+    return f"step {difference.step}{kind}{task}{rank}"
 
 
 def what(difference: Difference) -> str:

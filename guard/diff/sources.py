@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from detlint.models.files import TELLING, WRITERS, inserts
 from detlint.models.listings import FUNCTIONS, METHODS
-from detlint.models.randomness import ENTROPY, TORCH_RESEEDING
+from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
 from guard.digests.traits import ASKED, MEASURED, of_file
 
@@ -97,6 +97,7 @@ FILE_TIMES = {
     *(f"st_{at}time{unit}" for at in "mcab" for unit in ("", "_ns")),
     *("getmtime", "getctime", "getatime"),
 }
+_BY_WORD = {each.rpartition(".")[2] for each in CLOCKS_BY_WORD}
 # Clocks that tell nothing but what has passed between two calls.
 _MEASURING = {
     *(f"{name}{unit}" for name in ("perf_counter", "monotonic") for unit in ("", "_ns")),
@@ -176,12 +177,24 @@ def measures_machine(call: ast.Call, name: str) -> bool:
 
 def is_clock(statement: Statement) -> bool:
     """Whether a statement asks a clock."""
-    return any(source_of(each) is Source.CLOCK for each in statement.calls)
+    if any(source_of(each) is Source.CLOCK for each in statement.calls):
+        return True
+    if not _calls(statement, _BY_WORD):
+        return False
+    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
+    return any(reads_now(each) for each in calls)
+
+
+def reads_now(call: ast.Call) -> bool:
+    """Whether a call of a library's is given the word for the time of now: np.datetime64("now")."""
+    given = call.args[0] if call.args else None
+    is_now = isinstance(given, ast.Constant) and given.value in NOW
+    return is_now and _is_one(ast.unparse(call.func), _BY_WORD)
 
 
 def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
-    if any(source_of(each) in VALUES for each in statement.calls):
+    if is_clock(statement) or any(source_of(each) in VALUES for each in statement.calls):
         return True
     is_of_worker = not _WORKERS.isdisjoint(each.rpartition(".")[2] for each in statement.calls)
     return is_of_worker and any(map(is_number, parts_of(statement.text)))
@@ -410,14 +423,16 @@ def of_arguments(call: ast.Call, *, alone: bool = False) -> tuple[Source, str] |
     """What the arguments of a call say that is another in each run, and in words; ``alone`` as for
     ``is_limited``."""
     name = ast.unparse(call.func)
+    if reads_now(call):
+        return Source.CLOCK, ast.unparse(call)
     if leaves_out(call, name):
         return Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out="
     if is_limited(call, name, alone=alone):
         return Source.READINESS, f"{name}() waits for a limited time"
-    if takes_any(call, name):
-        return Source.THREAD_ORDER, f"{name}() takes what comes first, from any rank"
-    if is_unordered(call):
-        return Source.THREAD_ORDER, f"{name}() gives first what is done first"
+    if is_unordered(call) or takes_any(call, name):
+        first = "gives first what is done first"
+        does = first if is_unordered(call) else "takes what comes first, from any rank"
+        return Source.THREAD_ORDER, f"{name}() {does}"
     if is_asynchronous(call):
         return Source.READINESS, f"{name}() with async_op=True goes on before it is done"
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from guard.diff.alignment import aligned
@@ -118,7 +119,7 @@ NEVER = 1 << 62  # when what had not ended when the recording did, ends
 DEEPEST = 100  # calls within each other that are followed: going back takes frames for each
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Calling:
     """A call that both runs made; or one of them, because of ``cause``."""
 
@@ -141,6 +142,12 @@ class Calling:
     def is_extra(self) -> bool:
         """Whether only one run made it."""
         return self.first is None or self.second is None
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The variables of its own: its arguments, and what its statements bind."""
+        written = (path for each in self.nodes for path in each.statement.writes)
+        return frozenset((*self.call.names, *(path[0] for path in written if len(path) == 1)))
 
     @property
     def differs(self) -> bool:

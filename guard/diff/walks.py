@@ -36,8 +36,10 @@ class Parting(NamedTuple):
 
     @property
     def order(self) -> tuple[int, float]:
-        """Sorts the partings of several ranks by what came first."""
-        return self.position, self.mismatch.at if self.mismatch else float("inf")
+        """Sorts the partings of several ranks and tasks by what came first: where it lies in the
+        files."""
+        at = self.mismatch.at if self.mismatch else float("inf")
+        return sum(self.pair.places(self.position)), at
 
 
 class Walk:
@@ -89,7 +91,8 @@ class Walk:
         steps = self.pair.steps(self.position)
         events = self.pair.events(steps) if self.position else self.pair.first_events(steps)
         mismatch = self._mismatch(steps, events)
-        if mismatch is None and not parted and not self._is_hidden(first, second):
+        is_same = mismatch is None and not self._is_hidden(first, second)
+        if is_same and (not parted or self.pair.lane):  # others may draw beside a task
             return None
         # one that agrees again at the end of the step differed in it all the same
         found = {**self.generators, **dict.fromkeys(parted, self.position)}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from guard.recording.events import Source
     from guard.recording.naming import Known, Site
     from guard.recording.recorder import Recorder
-    from guard.recording.session import Session
+    from guard.recording.session import Session, Sink
     from guard.trace.model import Phase
 
     Module = torch.nn.Module
@@ -66,9 +66,10 @@ def install(stack: ExitStack, session: Session) -> None:
             return original(module, *args, **kwargs)
         calls = plain_of(thread())
         if calls is None:
-            if not recorder.follows(thread()):
+            here = session.recorder
+            if here is None or not here.follows(thread()) or here.sink.lane != session.lane:
                 return original(module, *args, **kwargs)
-            return recorder.calls.run(original, frame(1), module, args, kwargs)
+            return here.calls.run(original, frame(1), module, args, kwargs)
         known, around = known_of(id(module)), calls.within
         if (
             known is None
@@ -124,7 +125,7 @@ class Calls:
 
     def __init__(self, recorder: Recorder) -> None:
         self.within: Site = _OUTSIDE  # of the module whose forward runs
-        self.sink: Session = recorder.sink
+        self.sink: Sink = recorder.sink
         self._recorder = recorder
         self._operators = recorder.operators
         self._in_detail = recorder.options.values or recorder.operators is not None
@@ -228,7 +229,7 @@ def _follow_backwards(stack: ExitStack, session: Session) -> None:
 
     def run(backward: Callable[..., Any], outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         __tracebackhide__ = True
-        recorder = session.recorder
+        recorder = session.training
         if recorder is not None and not recorder.has_trained and not is_traced():
             recorder.follow_this_thread()
         if (
@@ -257,7 +258,7 @@ class _Backward:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.sink: Session = recorder.sink
+        self.sink: Sink = recorder.sink
         self.leaves: list[torch.Tensor] = []
 
     @guarded

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from guard.observe.places import Place
     from guard.recording.recorder import Recorder
-    from guard.recording.session import Session
+    from guard.recording.session import Sink
     from guard.trace.model import Phase
 
 _UNWRITTEN = bytes(16)
@@ -83,7 +83,7 @@ class _Mode(Mode):
     def __init__(self, recorder: Recorder, operators: Operators) -> None:
         super().__init__()
         self.recorder = recorder
-        self.sink: Session = recorder.sink
+        self.sink: Sink = recorder.sink
         self.operators = operators
         self.is_on = True
         self._nodes: Nodes[_Made] = Nodes()

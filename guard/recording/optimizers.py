@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from guard.recording.events import Events, Row, Source
     from guard.recording.naming import Names
     from guard.recording.recorder import Recorder
-    from guard.recording.session import Session
+    from guard.recording.session import Session, Sink
 
     Optimizer = torch.optim.Optimizer
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class Optimizers:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.sink: Session = recorder.sink
+        self.sink: Sink = recorder.sink
         self.exist = False  # whether there are any, so that a step of one ends a step
         self.steps = 0  # how many steps they have begun
         self._plans: ByIdentity[Plan] = ByIdentity()
@@ -197,8 +197,8 @@ def install(stack: ExitStack, session: Session) -> None:
     is_compiling = getattr(torch.compiler, "is_compiling", bool)
 
     def current() -> Optimizers | None:
-        recorder = session.recorder
-        if recorder is None or is_compiling() or is_traced():
+        recorder = None if is_compiling() or is_traced() else session.training
+        if recorder is None:
             return None
         if threading.get_ident() != recorder.thread:
             recorder.follow_this_thread()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from guard.recording.events import Source
     from guard.recording.naming import Known
     from guard.recording.operators import Operators
-    from guard.recording.session import Options, Session
+    from guard.recording.session import Options, Sink
     from guard.trace import Kind, StepKind
     from guard.trace.model import Phase
 
@@ -47,11 +47,17 @@ class Recorder:
     gradients is a step of its own, which ends when the next thing begins.
     """
 
-    def __init__(self, sink: Session, options: Options, operators: Operators | None = None) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        options: Options,
+        operators: Operators | None = None,
+        origins: Origins | None = None,
+    ) -> None:
         self.sink = sink
         self.options = options
         self.names = Names()
-        self.origins = Origins()
+        self.origins = origins or Origins()
         self.states = States(self)
         self.generators = Generators()
         self.operators = operators
@@ -93,6 +99,15 @@ class Recorder:
         """Whether what modules do in a thread is recorded now. What a backward calls may run in
         any."""
         return not self.muted and (thread == self.thread or bool(self.backwards))
+
+    def evaluated(self) -> None:
+        """Write the evaluation that has been collected, if there is one."""
+        if not self.muted and not self.backwards:
+            self._evaluated()
+
+    @guarded
+    def _evaluated(self) -> None:
+        self.close_evaluation()
 
     def begin(self, module: Module, known: Known, place: Place | None, *given: Any) -> None:
         """A forward begins that no other module called."""
@@ -231,14 +246,19 @@ class Recorder:
             self.operators.step_begins(self.sink.number)
 
     @guarded
-    def finish(self) -> None:
-        """Write what has begun, and then the state of everything."""
+    def leave(self) -> None:
+        """Write what has begun."""
         self.close_evaluation()
         self.target = self.training
         self._take_waiting()
         if len(self.training):
             kind: StepKind = "training" if self._left_backward else "evaluation"
             self._write(kind, self._renew())
+
+    @guarded
+    def finish(self) -> None:
+        """Write what has begun, and then the state of everything."""
+        self.leave()
         self.generators.look(self.target.add, None, all_of_them=True)
         self.states.all_of_it(self.target)
         if len(self.target):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from guard.recording.events import Events, Schema
+    from guard.recording.lanes import Lanes
+    from guard.recording.operators import Operators
     from guard.recording.recorder import Recorder
     from guard.recording.snapshots import Snapshot
     from guard.recording.tracer import Tracer
@@ -43,13 +45,14 @@ class Options:
     lines: int | None = None
     # the number of the step before which what the program holds is told, or None
     held: int | None = None
+    lane: str = ""  # the task of the program's threads to whose steps these numbers belong
 
     def as_dict(self) -> dict[str, Any]:
         """As the trace's header has them, with the name of the hash."""
         from guard.digests.hashing import HASH
 
         told = asdict(self)
-        del told["held"]  # traces with it hold the same
+        del told["held"], told["lane"]  # traces with these hold the same
         return {**told, "hash": HASH}
 
 
@@ -64,8 +67,10 @@ class Session:
         *,
         is_child: bool = False,
     ) -> None:
-        # of this process; None before torch is imported, and when nothing is recorded (more)
-        self.recorder: Recorder | None = None
+        # of the first thread; None before torch is imported, and when nothing is recorded (more)
+        self._recorder: Recorder | None = None
+        self._lanes: Lanes | None = None
+        self._of_lanes: dict[str, _Lane] = {}
         self.options = options
         self.folder = os.path.abspath(folder)
         self.command = tuple(command)
@@ -98,6 +103,26 @@ class Session:
                         os.remove(os.path.join(self.folder, name))
         except OSError as error:
             raise GuardError(f"cannot record in {self.folder!r}: {error.strerror}") from None
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """That of the task which this thread does, once that has trained; else that of the first
+        thread."""
+        lane = self._of_lanes.get(self.lane)
+        return lane.recorder if lane is not None else self._recorder
+
+    @property
+    def lane(self) -> str:
+        """The task that this thread does."""
+        return self._lanes.current if self._lanes is not None else ""
+
+    @property
+    def training(self) -> Recorder | None:
+        """The recorder of this thread, which trains now: what a task does is told by itself."""
+        main, name = self._recorder, self.lane
+        if name and main is not None and name not in self._of_lanes:
+            self._of_lanes[name] = _Lane(self, name, main)
+        return self.recorder
 
     @property
     def unrecorded(self) -> str:
@@ -135,17 +160,18 @@ class Session:
         tenth of a second would hide what comes from outside meanwhile, such as a signal.
         """
         from guard.recording import calls, constructions, generators, optimizers, recorder
+        from guard.recording.lanes import Lanes
 
         if not self._is_child:
             from guard.inventory import prepare
 
             prepare()
-        operators = None
-        if self.options.operators is not None:
-            from guard.recording.operators import Operators
-
-            operators = Operators(self.options.operators, self.options.module)
-        self.recorder = recorder.Recorder(self, self.options, operators)
+        operators = self.operators("")
+        self._recorder = recorder.Recorder(self, self.options, operators)
+        # A resumed run starts other tasks than the one that goes through.
+        if self.options.held is None and not self.options.first_step:
+            self._lanes = Lanes(self._task_begins, self._task_ends)
+            self._lanes.follow(self.installed)
         for each in (constructions, calls, generators, optimizers):
             each.install(self.installed, self)
         if self.options.held is not None:
@@ -154,28 +180,58 @@ class Session:
             self._snapshot = Snapshot(self.options.held)
             self._snapshot.follow(self.installed)
         if operators is not None:
-            operators.begin(self.recorder, self.number)
+            operators.begin(self._recorder, self.number)
+
+    def operators(self, lane: str) -> Operators | None:
+        """What records the operators of a step, if one of that task is wanted."""
+        if self.options.operators is None or lane != self.options.lane:
+            return None
+        from guard.recording.operators import Operators
+
+        return Operators(self.options.operators, self.options.module)
+
+    def _task_begins(self) -> None:
+        """This thread starts a task: what it has evaluated before comes before what that does."""
+        recorder = self.recorder
+        if recorder is not None and recorder.thread == threading.get_ident():
+            recorder.evaluated()
+
+    def _task_ends(self, name: str, error: str) -> None:
+        """A task is done."""
+        lane = self._of_lanes.pop(name, None)
+        if lane is not None and self._recorder is not None:
+            lane.recorder.leave()
+            lane.recorder.turn(muted=1)
+            with self._lock, suppress(OSError):
+                if self._writer is not None and self._outcome is None:
+                    self._writer.lane_ends(name, "raised" if error else "finished", error)
 
     def uninstall(self) -> None:
         """Follow the program no more."""
-        recorder = self._let_go()
-        if recorder is not None and recorder.operators is not None:
-            recorder.operators.leave_all()
+        for recorder in self._let_go():
+            if recorder.operators is not None:
+                recorder.operators.leave_all()
         self.installed.close()
 
-    def _let_go(self) -> Recorder | None:
-        """The recorder, which hears nothing more: the program may have kept what was installed."""
-        recorder, self.recorder = self.recorder, None
-        if recorder is not None:
-            recorder.turn(muted=1)
-        return recorder
+    def _let_go(self) -> list[Recorder]:
+        """The recorders, that of the first thread first, which hear nothing more: the program may
+        have kept what was installed."""
+        first = [] if self._recorder is None else [self._recorder]
+        found = [*first, *(each.recorder for each in list(self._of_lanes.values()))]
+        self._recorder = None
+        self._of_lanes = {}
+        for each in found:
+            each.turn(muted=1)
+        return found
 
     # Steps
 
-    def write(self, kind: StepKind, events: Events, schema: Schema) -> None:
+    def write(
+        self, kind: StepKind, events: Events, schema: Schema, lane: _Lane | None = None
+    ) -> None:
         """Write a step, and what its events are of. Raises OSError."""
         with self._lock:
-            self._write(kind, events, schema)
+            self._write(kind, events, schema, lane)
 
     def training_begins(self) -> None:
         """A training step begins, whose forward has yet to run. Raises OSError."""
@@ -186,27 +242,31 @@ class Session:
     def _path(self, rank: int) -> str:
         return os.path.join(self.folder, _NAME.format(rank))
 
-    def _write(self, kind: StepKind, events: Events, schema: Schema) -> None:
+    def _write(self, kind: StepKind, events: Events, schema: Schema, lane: _Lane | None) -> None:
         writer = self._open()
         if writer is None:
             return
-        self._again(kind, writer)
+        of: Session | _Lane = lane or self
+        name = lane.name if lane is not None else ""
+        writer.lane(name)
+        self._again(kind, writer, is_first=lane is None)
         number = self._schemas.get(schema.key)
         if number is None:
             number = self._schemas[schema.key] = writer.schema(schema.labels)
         body, digest = schema.packed(events, writer.header.digest_size)
-        if self._tracer is not None:  # first, for who compares while this runs
-            self._tracer.step_ends(self.number)
+        is_meant = name == self.options.lane
+        if self._tracer is not None and is_meant:  # first, for who compares while this runs
+            self._tracer.step_ends(of.number)
         writer.packed(kind, number, body, digest)
-        last = self.number
-        self.number += 1
-        if last == self.options.until and kind != "end":
-            self._stop("stopped", f"step {last} was the last to record")
+        last = of.number
+        of.number += 1
+        if last == self.options.until and kind != "end" and is_meant:
+            self._stop("stopped", f"step {last} was the last to record", lane)
 
-    def _again(self, kind: StepKind, writer: TraceWriter) -> None:
+    def _again(self, kind: StepKind, writer: TraceWriter, *, is_first: bool) -> None:
         """Note the environment again where training begins after other steps: a program may
-        measure in these what it then sets, as the number of threads."""
-        if kind == "training" and not self._has_trained:
+        measure in these what it then sets, as the number of threads. Of the first thread."""
+        if kind == "training" and is_first and not self._has_trained:
             self._has_trained = True
             if self.number > self.options.first_step:
                 writer.environment(_environment()["items"])
@@ -253,7 +313,7 @@ class Session:
 
     def end(self, status: Status, message: str = "") -> None:
         """The program has ended: write what has begun, and how it ended."""
-        recorder = self.recorder
+        recorder = self._recorder
         if recorder is not None:
             gc.collect()  # so that what is still there does not depend on when it ran last
             recorder.finish()
@@ -267,10 +327,10 @@ class Session:
         """Whether its children have recorded."""
         return any(name.endswith(".trace") for name in os.listdir(self.folder))
 
-    def _stop(self, status: Status, message: str) -> None:
-        recorder = self._let_go()
-        if recorder is not None:
-            recorder.finish()
+    def _stop(self, status: Status, message: str, lane: _Lane | None = None) -> None:
+        recorders = self._let_go()
+        if lane is None and recorders:  # what others have begun, they may go on with right now
+            recorders[0].finish()
         self.uninstall()
         self._close(status, message)
 
@@ -281,9 +341,9 @@ class Session:
                 self._snapshot.end()
         if self._tracer is not None:
             self._tracer.end()
-        self._outcome = self._outcome or (status, message)
-        if self._writer is not None:
-            with suppress(OSError):
+        with self._lock, suppress(OSError):
+            self._outcome = self._outcome or (status, message)
+            if self._writer is not None:
                 self._writer.end(*self._outcome)
 
     # Children
@@ -296,8 +356,40 @@ class Session:
             self._writer = None
         self._schemas.clear()
         self._lock = threading.RLock()  # another thread may have held it
+        self._lanes = None
         self._is_child = True
         self.number = self.options.first_step
+
+
+class _Lane:
+    """The steps of a task that one of the program's threads does, and trains."""
+
+    def __init__(self, session: Session, name: str, first: Recorder) -> None:
+        from guard.recording.recorder import Recorder
+
+        self.name = self.lane = name
+        self.number = session.options.first_step
+        self._session = session
+        operators = session.operators(name)
+        self.recorder = Recorder(self, session.options, operators, first.origins)
+        self.recorder.optimizers.exist = first.optimizers.exist
+        if operators is not None:
+            operators.begin(self.recorder, self.number)
+
+    def write(self, kind: StepKind, events: Events, schema: Schema) -> None:
+        """Write a step, and what its events are of. Raises OSError."""
+        self._session.write(kind, events, schema, self)
+
+    def training_begins(self) -> None:
+        """A training step begins: what the program holds is told of the first thread alone."""
+
+    def fail(self, error: Exception) -> None:
+        """Stop the recording because of an error."""
+        self._session.fail(error)
+
+
+if TYPE_CHECKING:
+    Sink = Session | _Lane  # what a recorder tells
 
 
 def _environ(name: str, default: int) -> int:

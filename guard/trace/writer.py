@@ -37,7 +37,8 @@ class TraceWriter:
     def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
         self.path = os.path.abspath(path)
         self.header = header
-        self._number = header.first_step
+        self._numbers: dict[str, int] = {}  # of the next step, by lane
+        self._lane = ""
         self._count = 0
         self._bases: dict[int, tuple[int, bytes]] = {}  # by the number of labels
         self._descriptor = _begin(self.path, header)
@@ -60,9 +61,21 @@ class TraceWriter:
         body    its digests one after the other, then those of inputs, values and summaries
         digest  16 bytes over the full fingerprints
         """
-        head = encoding.step_head(self._number, schema, kind, digest)
+        number = self._numbers.get(self._lane, self.header.first_step)
+        head = encoding.step_head(number, schema, kind, digest)
         self._write(encoding.frame(encoding.STEP, head + body))
-        self._number += 1
+        self._numbers[self._lane] = number + 1
+
+    def lane(self, name: str) -> None:
+        """The steps from here on are those of a task of the program's threads; "": of its first
+        thread. Each numbers its own."""
+        if name != self._lane:
+            self._write(encoding.frame(encoding.LANE, _json(name)))
+            self._lane = name
+
+    def lane_ends(self, name: str, status: Status, message: str = "") -> None:
+        """A task has come to its end; how."""
+        self._write(encoding.frame(encoding.LANE_END, _json([name, asdict(End(status, message))])))
 
     def environment(self, items: dict[str, Any]) -> None:
         """Append the items of the environment as they are now, where steps came before."""
@@ -123,6 +136,10 @@ class Trace:
         self._steps = array("Q")  # where each payload begins
         self._sizes = array("Q")
         self._of = array("L")  # the schema of each
+        # by task of the program's threads, where its steps lie among all; "": of its first thread
+        self.lanes: dict[str, array[int]] = {"": array("L")}
+        self.lane_ends: dict[str, End] = {}  # how each has ended
+        self._lane = self.lanes[""]
         self._schemas: list[tuple[int, int, bytes]] = []  # beginning, size, signature
         self._file = _open(self.path)
         weakref.finalize(self, os.close, self._file)
@@ -187,6 +204,12 @@ class Trace:
             self._steps.append(self._at + start)
             self._sizes.append(len(payload))
             self._of.append(encoding.step_schema(payload))
+            self._lane.append(len(self._of) - 1)
+        elif kind == encoding.LANE:
+            self._lane = self.lanes.setdefault(json.loads(payload), array("L"))
+        elif kind == encoding.LANE_END:
+            lane, end = json.loads(payload)
+            self.lane_ends[lane] = End(**end)
         elif kind == encoding.SCHEMA:
             signature = encoding.schema_head(payload)[1]
             self._schemas.append((self._at + start, len(payload), signature))

@@ -90,7 +90,8 @@ class Reruns:
         if name != NONE:
             varied[name] = self.other
         self.made += 1
-        start = partial(self.session.start, varied, recording(self.difference.step))
+        options = recording(self.difference.step, lane=self.difference.lane)
+        start = partial(self.session.start, varied, options)
         found = Watch(self.session, [start], limited=True, known=[self.first]).run().difference
         return found is not None and _what(found) == _what(self.difference)
 
@@ -157,4 +158,4 @@ def _what(difference: Difference) -> tuple[object, ...]:
     event = difference.first or difference.second
     name = event.name if event and difference.cause is not Cause.CONTROL_FLOW else ""
     what = (event.kind, _GROUP.sub("", name)) if event else (difference.cause, "")
-    return difference.rank, difference.step, *what
+    return difference.rank, difference.lane, difference.step, *what

@@ -101,6 +101,10 @@ _MEASURED = (
     "possibly what is computed depends on what is measured of the machine or the process ({}): it "
     "came to the same in these runs, which begin alike, and may not in others"
 )
+_STAYED = (
+    "possibly what is computed depends on the date or the time of day ({}): verify does not vary "
+    "this clock, and it may have told the same in these runs"
+)
 _HANDLED = (
     "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
     "step in each run, and in these runs nothing was seen of it"
@@ -162,6 +166,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     yield _named(_CHOSEN, [place for ends, sets, place in told if sets and not ends])
     measured = [(path, *each) for path, found in text.measured.items() for each in found]
     yield _named(_MEASURED, measured)
+    yield _named(_STAYED, text.clocks_of_libraries)
     yield _named(_HANDLED, text.handlers)
     yield found_later(processes[0]) if processes else ""
     yield from not_shown(text.files)

@@ -108,6 +108,20 @@ def losses(
     return tuple(loss for loss, _ in pairs)
 
 
+def forgotten(traces: Sequence[str], text: Text) -> list[Loss]:
+    """What was lost although all steps agree, and decides something beside them: which model counts
+    as the best so far, what is written in the end. Only what has begun anew, and is read.
+
+    traces  as for ``losses``
+    """
+    first, second, *more = map(held_in, traces)
+    again = next(iter(more), None)
+    found = lost(first, second, again) if first and second else []
+    own = [each for each in found if each.is_anew and not each.like.role]
+    told = (_told(each, text, own, fits=True) for each in own)
+    return [each for each in told if each.is_read]
+
+
 def _fitting(found: Sequence[Lost], difference: Difference) -> set[str]:
     """Roles of what explains a difference; any where none is of these, but for a generator."""
     event = difference.first or difference.second

@@ -207,24 +207,25 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
     other   number of the run that differed from the first, for its circumstances
     budget  how many runs there may be; each try takes two
     """
-    step = difference.step
+    at = difference
     result = Bisection()
     seen: list[str] = []
     pool: list[Process] = []
     while result.runs + 2 <= budget:
-        watched = rerun(session, (0, other), recording(step, operators=step))
+        options = recording(at.step, operators=at.step, lane=at.lane)
+        watched = rerun(session, (0, other), options)
         result = replace(result, runs=result.runs + 2)
         found = watched.difference
-        if found is not None and found.step != step:
-            step = found.step
+        if found is not None and (found.lane, found.step) != (at.lane, at.step):
+            at = found
             pool.clear()
-            seen.append(f"already at step {step}")
+            seen.append(f"already at step {at.step}{' of ' * bool(at.lane)}{at.lane}")
             continue
         pool.extend(watched.processes)
-        parted = _parted(pool, difference.rank if found is None else found.rank, step)
+        parted = _parted(pool, at if found is None else found)
         if parted is not None:
             return _concluded(replace(result, reproduced=True), *parted, seen)
-        seen.append(f"not again up to step {step}")
+        seen.append(f"not again up to step {at.step}")
     if not result.runs:
         return result
     note = (
@@ -253,9 +254,9 @@ def bisect_line(
     return result
 
 
-def _parted(pool: list[Process], rank: int, number: int) -> tuple[Step, Step] | None:
+def _parted(pool: list[Process], at: Difference) -> tuple[Step, Step] | None:
     """The step in the first recording and in one that has it otherwise."""
-    found = [_step(each, rank, number) for each in pool]
+    found = [_step(each, at) for each in pool]
     steps = [each for each in found if each is not None]
     for each in steps[1:]:
         if _computed(each) != _computed(steps[0]):
@@ -277,12 +278,12 @@ def _concluded(result: Bisection, first: Step, second: Step, seen: list[str]) ->
     return replace(result, culprit=found, notes=notes)
 
 
-def _step(process: Process, rank: int, number: int) -> Step | None:
+def _step(process: Process, at: Difference) -> Step | None:
     process.look()
     for trace in process.traces:
-        index = number - trace.header.first_step
-        if trace.header.rank == rank and 0 <= index < len(trace):
-            return trace.step(index)
+        index, steps = at.step - trace.header.first_step, trace.lanes.get(at.lane, ())
+        if trace.header.rank == at.rank and 0 <= index < len(steps):
+            return trace.step(steps[index])
     return None
 
 

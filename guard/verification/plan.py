@@ -187,11 +187,13 @@ def recording(
     operators: int | None = None,
     first_step: int = 0,
     held: int | None = None,
+    lane: str = "",
 ) -> tuple[str, ...]:
     """Options of ``record``: the numbers of the last step, of that in detail, of the first, of
-    that before which it is told what the program holds."""
+    that before which it is told what the program holds; the task whose steps these are."""
     found = [] if until is None else ["--until", str(until)]
     found += [] if operators is None else ["--operators", str(operators)]
     found += ["--first-step", str(first_step)] if first_step else []
     found += [] if held is None else ["--held", str(held)]
+    found += ["--lane", lane] if lane else []
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ from guard.verification.inquiry import (
     with_findings,
     with_notes,
 )
-from guard.verification.lost_state import left_apart, losses, with_losses
+from guard.verification.lost_state import forgotten, left_apart, losses, with_losses
 from guard.verification.operators import Bisection
 from guard.verification.plan import recording
 from guard.verification.runs import Watch, Watched
@@ -28,7 +29,7 @@ from guard.verification.statements import Entry
 from guard.verification.verdicts import Failure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from guard.trace import Step, Trace
     from guard.trace.statements import Held
@@ -42,6 +43,11 @@ _LEFT_APART = (
     "All that was recorded agrees. As the runs end, {} is not the same: it changed before the "
     "interruption, and the resumed run did not get that back."
 )
+_FORGOTTEN = (
+    "possibly a resumed run ends otherwise than its steps show, as in which model it keeps as the "
+    "best: {} ({}:{}), and all steps agree without it. {}"
+)
+_NOTED = 3  # of these
 _NOT_RESUMED = "no run had been resumed by then: two runs up to the interruption were compared"
 
 
@@ -164,7 +170,10 @@ class _Resumption:
             verdict = with_findings(verdict, self._session.text, difference, Bisection(), entry)
         note = f"interrupted after {steps_done(self._at, expected)}, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
-        told = unseen(self._session.text, whole, after) if difference is None else ()
+        told: list[str] = []
+        if difference is None:
+            told += unseen(self._session.text, whole, after)
+            told += self._forgotten(whole, before_it, after)
         note += goes_on if start != expected else "and resumed at the next"
         return with_notes(verdict, *told, note)
 
@@ -187,14 +196,7 @@ class _Resumption:
             difference, left = at_the_end(whole, after)
         if difference is None:
             return None, ()
-        if before is None:
-            number = number_of(whole.traces[0], after.traces[0].header.first_step)
-            until_then = partial(self._start, recording(number, held=number))
-            (whole,) = self._run(until_then, limited=True)
-            whole.look()
-        runs = (whole, after, before)
-        held = [str(each.traces[difference.rank].path) for each in runs if each and each.traces]
-        text = self._session.text
+        text, held = self._session.text, self._held(whole, before, after, difference.rank)
         found = losses(held, text, difference, left) if len(held) > 1 else ()
         if left is None:
             return with_losses(difference, found), found
@@ -203,6 +205,28 @@ class _Resumption:
         at = found[0].suspect
         difference = replace(difference, place=Place(at.file, at.line, ""))
         return with_losses(difference, found), found
+
+    def _held(self, whole: Process, before: Process | None, after: Process, rank: int) -> list[str]:
+        """The traces beside which it lies what the runs held as the resumed one begins."""
+        if before is None:
+            number = number_of(whole.traces[0], after.traces[0].header.first_step)
+            until_then = partial(self._start, recording(number, held=number))
+            (whole,) = self._run(until_then, limited=True)
+            whole.look()
+        runs = (whole, after, before)
+        return [str(each.traces[rank].path) for each in runs if each and each.traces]
+
+    def _forgotten(self, whole: Process, before: Process | None, after: Process) -> Iterator[str]:
+        """Sentences on what the resumed run did not get back, though no step shows it."""
+        text, seen = self._session.text, (whole, after)
+        traces = [str(each.traces[0].path) for each in seen if each.traces]
+        if len(traces) < len(seen) or not forgotten(traces, text):
+            return
+        held = self._held(whole, before, after, 0)
+        for each in forgotten(held, text)[:_NOTED] if len(held) > 1 else ():
+            at = each.suspect
+            what, file = at.message.partition(";")[0], os.path.relpath(at.file)
+            yield _FORGOTTEN.format(what, file, at.line, each.advice)
 
     def _told(self, start: int | None) -> dict[str, Any]:
         how = "ended" if self._interruption.stop is None else "stopped by itself"

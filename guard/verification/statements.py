@@ -118,7 +118,7 @@ def entry(
 
 def _entry(session: Session, difference: Difference, other: int, bisection: Bisection) -> Entry:
     step = difference.step
-    options = (*recording(step + _FURTHER), "--lines", str(step))
+    options = (*recording(step + _FURTHER, lane=difference.lane), "--lines", str(step))
     ran = rerun(session, (0, other), options).processes
     for each in ran:
         each.look()
@@ -127,7 +127,7 @@ def _entry(session: Session, difference: Difference, other: int, bisection: Bise
     seen = examine(ran[0].traces, ran[1].traces).difference
     if seen is None:
         return Entry(runs=RUNS, note=_AGAIN, came_again=False)
-    if seen.step == difference.step:
+    if (seen.lane, seen.step) == (difference.lane, difference.step):
         seen = replace(seen, cause=difference.cause)
     if (culprit := bisection.culprit) is not None:
         place = culprit.operator.place or seen.place

@@ -24,6 +24,7 @@ from guard.diff.sources import (
     makes_set,
     measures_machine,
     of_arguments,
+    reads_now,
     source_of,
     tells_date,
 )
@@ -157,6 +158,13 @@ class Text:
         handed = (each for each in named if each not in called)
         is_handed = any(source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
         return not is_handed and not any(last_name(each) in FILE_TIMES for each in nodes)
+
+    @property
+    def clocks_of_libraries(self) -> Iterator[tuple[str, int, str]]:
+        """Files, lines and calls that ask a clock which stays as it is: NumPy's, pandas'."""
+        for path, call, _, full in self._calls:
+            if reads_now(call) or (full.startswith("pandas.") and tells_date(full)):
+                yield path, call.lineno, ast.unparse(call)
 
     @property
     def is_clock_decisive(self) -> bool:

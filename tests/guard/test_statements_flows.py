@@ -55,6 +55,31 @@ CASES = {
         5,
         {4},
     ),
+    "into a part of a variable of the module": (
+        (
+            "held = {}\ndef begin():\n    held.update(rate=os.urandom(4), size=2)\n"
+            "def get():\n    return held['rate']\nbegin()\nb = get()"
+        ),
+        8,
+        {4},
+    ),
+    "into a part of an attribute": (
+        (
+            "class A:\n    held = {}\n    def begin(self):\n"
+            "        self.held |= {1: os.urandom(4)}\n"
+            "    def get(self):\n        return self.held[1]\na = A()\na.begin()\nb = a.get()"
+        ),
+        10,
+        {5},
+    ),
+    "no part of another function's variable of that name": (
+        (
+            "def begin():\n    held = {1: os.urandom(4)}\n    return len(held)\n"
+            "def get(held):\n    return held[1]\nbegin()\nb = get({1: os.urandom(2)})"
+        ),
+        8,
+        {8},
+    ),
     "through an attribute": (
         (
             "class A:\n    def set(self):\n        self.x = os.urandom(4)\n"

@@ -531,6 +531,23 @@ def test_runs_that_chose_the_same_may_owe_it_to_the_clock(
     assert all("possibly what is chosen" in e and "train.py:8, `spent < fast`" in e for e in notes)
 
 
+DATED = """
+def now():
+    import numpy as np
+    return np.datetime64({}, "D")
+for n in range(3): step(batch=n, output=("fc", 1))
+"""
+
+
+@pytest.mark.parametrize(("given", "is_told"), [("'today'", True), ("'2026-01-01'", False)])
+def test_a_clock_that_is_not_varied_is_named(given: str, is_told: bool, verify: Verify) -> None:
+    status, found = verify(DATED.format(given))
+    assert status == 0
+    notes = [each for each in found["verify"]["notes"] if "does not vary this clock" in each]
+    assert bool(notes) is is_told
+    assert all("train.py:5, `np.datetime64('today', 'D')`" in each for each in notes)
+
+
 ROOM = """
 import resource
 def room(width):

@@ -73,6 +73,11 @@ numbers = lambda given: [each.number for each in given]
 PROGRAMS = {
     "a clock": ("a = time.time()", "b = a % 1", Source.CLOCK),
     "a clock that is asked later": ("a = datetime.now()", "b = a.microsecond", Source.CLOCK),
+    "a clock of NumPy's": (
+        "a = np.datetime64('now', 'ns') + np.timedelta64(time.perf_counter_ns() % 9, 'ns')",
+        "b = int(a.astype(int)) % 1000",
+        Source.CLOCK,
+    ),
     "a UUID": ("a = uuid.uuid4().hex", "b = int(a[:6], 16)", Source.ENTROPY),
     "entropy": ("a = os.urandom(8)", "b = int.from_bytes(a, 'big')", Source.ENTROPY),
     "an unseeded generator": ("a = random.Random(None)", "b = a.random()", Source.ENTROPY),

@@ -17,7 +17,7 @@ from guard.diff import Cause, Difference
 from guard.recording import snapshots as recording
 from guard.trace import Event, statements
 from guard.trace.statements import Held, Snapshots
-from guard.verification.lost_state import LOST, left_apart, losses, lost, with_losses
+from guard.verification.lost_state import LOST, forgotten, left_apart, losses, lost, with_losses
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 
@@ -383,6 +383,28 @@ def test_what_is_only_printed_explains_nothing(tmp_path: Path) -> None:
     found, _ = told(tmp_path, difference, (begun, moved), (begun, begun))
     assert [each.counts for each in found] == [False]
     assert with_losses(difference, found) is difference
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "again", "is_told"),
+    [
+        ("norms", "Clip", 0, True),
+        ("norms", "Clip", 3, False),  # it has come back, though not as it was
+        ("shown", "main", 0, False),  # is only printed
+    ],
+)
+def test_what_was_forgotten_and_shows_in_no_step(
+    name: str, owner: str, again: int, is_told: bool, tmp_path: Path
+) -> None:
+    file = str(tmp_path / ("helper.py" if owner == "Clip" else "train.py"))
+    begun, moved, after = (
+        [held(name, n, owner=owner, file=file, is_field=owner == "Clip")] for n in (0, 5, again)
+    )
+    difference = difference_of("loss")
+    _, text = told(tmp_path, difference, (begun, moved), (begun, after))
+    found = forgotten([str(tmp_path / "0.trace"), str(tmp_path / "1.trace")], text)
+    words = [each.suspect.message for each in found]
+    assert [each.startswith("Clip.norms was 5 and is 0") for each in words] == [True] * is_told
 
 
 PLACES = """\

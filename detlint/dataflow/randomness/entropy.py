@@ -106,7 +106,11 @@ def source(op: Op, origins: Origins) -> Entropy | None:
 
 
 def _reads_clock(call: Op) -> bool:
-    """Whether a call writes or takes apart the time of now, as it is given no other one."""
+    """Whether a call writes or takes apart the time of now, as it is given no other one, or is
+    given the word for it: ``np.datetime64("now")``."""
+    if not randomness.CLOCKS_BY_WORD.isdisjoint(call.called):
+        given = [call.values.constant(each) for each in call.args[1:2]]
+        return any(each in randomness.NOW for each in given if isinstance(each, str))
     places = map(randomness.CLOCKS_BY_DEFAULT.get, call.called)
     known = [each for each in places if each is not None]
     return bool(known) and len(list(call.arguments())) <= max(known)
