@@ -707,3 +707,94 @@ def test_small_layers_of_timm_are_known(
     said = capsys.readouterr().out
     assert told in said
     assert ("[possible]" in said) is told.startswith("and neither")
+
+
+_OF_TEXTS = """
+from transformers import AutoModelForMaskedLM, AutoModelForImageClassification, Trainer
+
+def main(rows):
+    model = {made}
+    Trainer(model=model, train_dataset=rows).train()
+
+if __name__ == "__main__":
+    main([])
+"""
+_MASKED = "AutoModelForMaskedLM.from_pretrained('bert-base-uncased'{})"
+
+
+@pytest.mark.parametrize(
+    ("made", "confidence", "told"),
+    [
+        (_MASKED.format(""), "likely", "a model that is not seen here"),
+        (_MASKED.format(", attn_implementation='sdpa'"), "likely", "a model that is not seen here"),
+        (_MASKED.format(", attn_implementation=how()"), "likely", "a model that is not seen here"),
+        (_MASKED.format(", attn_implementation='eager'"), "possible", "what may differ"),
+        (
+            "AutoModelForImageClassification.from_pretrained('vit', attn_implementation='eager')",
+            "likely",
+            "a model that is not seen here",
+        ),
+    ],
+)
+def test_models_of_texts_may_repeat_without_fused_attention(
+    made: str,
+    confidence: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": _OF_TEXTS.format(made=made)})
+    options = ("--output-format", "json", "--min-confidence", "possible")
+    main(["--no-cache", "--select", "DET304", *options, "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["confidence"] == confidence
+    assert f"with {told}" in found["message"]
+
+
+_KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    {ends}
+
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        out = torch.zeros((), device=x.device)
+        add[(8,)](x, out, x.numel(), BLOCK=64)
+        ctx.shape = x.shape
+        return out
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.expand(ctx.shape)
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(3, 1).cuda()
+    optimizer = torch.optim.Adam(model.parameters())
+    Total.apply(model(torch.ones(9, 3).cuda())).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "named"),
+    [
+        ("tl.atomic_add(out, tl.sum(tl.load(x + i, mask=i < n)))", "`tl.atomic_add` at train.py:9"),
+        ("tl.store(out + i, tl.load(x + i, mask=i < n))", "a model that is not seen here"),
+    ],
+)
+def test_what_a_kernel_adds_atomically_is_named(
+    ends: str,
+    named: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": _KERNEL.format(ends=ends)})
+    main(["--no-cache", "--select", "DET304", "--output-format", "json", "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert named in found["message"]

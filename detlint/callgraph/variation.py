@@ -81,9 +81,9 @@ class Variation:
 
     def _unlocated(self) -> str:
         """A model of a library that it trains and of which no fact tells where."""
-        kinds = [what for _, what in self._kinds]
-        named = (name for _, name in self._trained.libraries if kind_of([name]) in kinds)
-        return next((each for each in named if is_model(kind_of([each]))), "")
+        kinds = {what for _, what in self._kinds if is_model(what)}
+        named = (each for each in self._trained.libraries if kind_of([each[1]]) in kinds)
+        return next((name for path, name in named if not any(self._naming(path, name))), "")
 
     def _of_trained(self) -> Iterator[Located]:
         """What may differ of what it trains, the surest first."""

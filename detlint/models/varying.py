@@ -25,7 +25,7 @@ WORDS = (
     *("dot_product_attention", "AdaptiveLogSoftmaxWithLoss", "LocalResponseNorm"),
     *("cumprod(", "logcumsumexp(", "spmm(", "torch.sparse", "sparse_coo_tensor("),
     *("from_pretrained(", "from_config(", "hub.load(", "jit.load(", "create_model(", "models."),
-    *("SEModule", "SqueezeExcite", "EcaModule", "ConvMlp"),
+    *("SEModule", "SqueezeExcite", "EcaModule", "ConvMlp", "atomic_add("),
 )
 # … and by which qualified names they are known, the surest first: "seen" differed on a GPU, a
 # "model" is one that is not seen. `cudnn.deterministic = True` has what is of convolutions repeat.
@@ -62,6 +62,7 @@ KINDS = {
         """
         torch.nn.**.{EmbeddingBag,LocalResponseNorm,AdaptiveLogSoftmaxWithLoss}
         torch.{nn.functional.,}embedding_bag
+        triton.language.atomic_add
         """
     ),
     OF_FACTORS: Names("torch.sparse_{coo,csr}_tensor torch.sparse.*Tensor"),
@@ -78,6 +79,14 @@ KINDS = {
         """
     ),
 }
+# Models of texts whose attention, if it is not fused, is of products and a softmax, which repeat.
+UNFUSED = Names(
+    """
+    transformers.**.*For{CausalLM,MaskedLM,MultipleChoice,QuestionAnswering}.{from_pretrained,from_config}
+    transformers.**.*For{Sequence,Token}Classification.{from_pretrained,from_config}
+    """
+)
+ATTENTION, EAGER = "attn_implementation", "eager"  # how such are told not to fuse it
 # How code names what the switches of cuDNN are about, with recurrent layers and models that are
 # read from a file. `f"Conv{number}d"` is such a name.
 OF_CUDNN = re.compile(

@@ -62,7 +62,8 @@ class DeterminismNeverEnabled(Rule):
     - all that its optimizers get is seen, and is such as repeats: a head on a frozen encoder, or
       tensors that are no layer's: *possible*. With `cudnn.deterministic = True`, and no
       `benchmark`, convolutions repeat, also torchvision's ResNets. Nothing but an `Embedding` of
-      unknown size is *possible*, too: large ones repeated
+      unknown size is *possible*, too: large ones repeated. So is Transformers' model of texts with
+      `attn_implementation="eager"`
     - the program is for something else by its name, or lies in a folder of tests: *possible*. So
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,

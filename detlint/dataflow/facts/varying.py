@@ -107,6 +107,8 @@ class VaryingFacts:
                 names_ = self._values.qualified(op) or _as_of_torch(op)
                 sizes = [each.args[1].constant for each in op.calls if each.args[1:]]
                 kind = varying.sized(varying.kind_of(names_), sizes)
+                if any(map(varying.UNFUSED, names_)) and all(map(_is_unfused, op.calls)):
+                    kind = varying.BY_SIZE  # of its embeddings
                 if varying.is_model(kind):
                     if not all(each.code == "attr" for each in op.uses):  # of a module
                         yield Found(op, varying.FROZEN if _is_frozen(op) else kind)
@@ -238,6 +240,12 @@ def _is_frozen(named: Op) -> bool:
     return bool(made) and all(
         not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
     )
+
+
+def _is_unfused(call: Op) -> bool:
+    """Whether a call asks a model of transformers for attention that is not fused."""
+    given = call.given(varying.ATTENTION)
+    return given is not None and call.values.constant(given) == varying.EAGER
 
 
 def _is_aside(named: Op) -> bool:
