@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TEXT = """
 import torch
+import pyro
+import pyro.distributions as laws
 import torch.distributions as dist
 from torch.distributions import Normal
 
@@ -49,6 +51,10 @@ torch.save({drawn}, "out.pt")
         ("(lambda law: law)(Normal(0, 1)).log_prob(x)", False),
         ("policy.act(x).log_prob(x)", False),
         ("policy.prior.mean", False),
+        ("laws.Normal(0, 1).sample()", True),
+        ("laws.Delta(x).sample()", False),
+        ("pyro.sample('x', laws.Normal(0, 1))", True),
+        ("pyro.sample('x', laws.Normal(0, 1), obs=x)", False),
         ("Buffer().sample(4)", False),
         ("x.sample(4)", False),
     ],
@@ -58,7 +64,7 @@ def test_a_sample_of_a_distribution_is_drawn_from_torch(
 ) -> None:
     text = _TEXT.format(drawn=drawn)
     project({"draw.py": text})
-    assert places(capsys, "DET102") == ["draw.py:19"] * found
+    assert places(capsys, "DET102") == ["draw.py:21"] * found
     project({"draw.py": text.replace("policy, x", "torch.manual_seed(0)\npolicy, x")})
     assert places(capsys, "DET102") == []
 

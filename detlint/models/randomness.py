@@ -33,8 +33,9 @@ DRAWS = {
 }
 _ROTATIONS = "scipy.spatial.transform.Rotation.random"
 DRAWS[_ROTATIONS] = "numpy"
+DRAWS["pyro.sample"] = "torch"  # but for what was observed
 # What draws from what it is given instead, and the place of that.
-GIVEN = ("generator", "random_state", "rng")
+GIVEN = ("generator", "obs", "random_state", "rng")
 GIVEN_AT = {_ROTATIONS: 1}
 
 
@@ -57,7 +58,9 @@ class DrawingMethod(NamedTuple):
 
 _OF_PROPHET = DrawingMethod(Names("{prophet,fbprophet}.**.Prophet"), many="uncertainty_samples")
 # Pyro's are torch's. A sample of these takes no generator (torch 2.13, Pyro 1.9).
-_OF_DISTRIBUTIONS = DrawingMethod(Names("{torch,pyro}.distributions.**.*"), library="torch")
+_OF_DISTRIBUTIONS = DrawingMethod(
+    Names("{torch,pyro}.distributions.**.(?!Delta)*"), library="torch"
+)
 # By their names (SciPy 1.17, Prophet 1.5: what draws there is the bounds, and not the forecast).
 DRAWING_METHODS = {
     "rvs": DrawingMethod(Names("scipy.stats.(?!qmc)**.*"), "random_state", None, "seed"),
