@@ -401,3 +401,86 @@ def test_the_epoch_is_in_the_name_of_a_file(lint: Lint, first: str, *, found: li
     assert lint(trainer=trainer) == found
     anew = ("range(self.start_epoch, 90)", "range(90)")
     assert lint(trainer=changed(trainer, anew)) == []
+
+
+_OWN_OF_TENSORFLOW = """
+    import os
+    import tensorflow as tf
+
+    class Trainer:
+        def __init__(self, path):
+            self.path = path
+            self.net = tf.keras.Sequential([tf.keras.layers.Dense(4)])
+            {loads}
+
+        def step(self):
+            {seeds}
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(self.net({drawn}))
+            tape.gradient(loss, self.net.trainable_variables)
+
+        def train(self):
+            for _ in range(9):
+                self.step()
+            {saves}
+
+    if __name__ == "__main__":
+        {first}
+        Trainer("net.weights.h5").train()
+"""
+_OWN_OF_TORCH = """
+    import os
+    from pathlib import Path
+    import torch
+
+    PATH = Path("net.pt")
+
+    def main():
+        {first}
+        net = torch.nn.Linear(4, 2)
+        {loads}
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(9):
+            {seeds}
+            net({drawn}).sum().backward()
+            optimizer.step()
+        {saves}
+
+    main()
+"""
+_TENSORFLOW = {
+    "loads": "if os.path.exists(path): self.net.load_weights(path)",
+    "saves": "self.net.save_weights(self.path)",
+    "seeds": "pass",
+    "drawn": "tf.random.normal([8, 4])",
+    "first": "tf.keras.utils.set_random_seed(0)",
+}
+_TORCH = {
+    "loads": "if PATH.exists(): net.load_state_dict(torch.load(PATH))",
+    "saves": "torch.save(net.state_dict(), PATH)",
+    "seeds": "pass",
+    "drawn": "torch.randn(3, 4)",
+    "first": "torch.manual_seed(0)",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "changed", "found"),
+    [
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {}, ["train.py:9 likely"]),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"first": "pass"}, ["train.py:9 possible"]),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"seeds": "tf.random.set_seed(self.epoch)"}, []),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"drawn": "tf.ones([8, 4])"}, []),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"saves": "self.net.save_weights('best.h5')"}, []),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"loads": "self.net.load_weights(path)"}, []),
+        (_OWN_OF_TORCH, _TORCH, {}, ["train.py:11 likely"]),
+        (_OWN_OF_TORCH, _TORCH, {"saves": "pass"}, []),
+        # What is there already is not trained any more.
+        (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "; return net"}, []),
+        (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "\n        else: train(net)"}, []),
+    ],
+)
+def test_a_program_that_goes_on_from_its_own_weights(
+    lint: Lint, text: str, plain: dict[str, str], changed: dict[str, str], found: list[str]
+) -> None:
+    assert lint(text.format(**{**plain, **changed}), trainer="") == found

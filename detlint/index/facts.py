@@ -303,7 +303,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "rounds": ("epoch in ", "Epoch in ", "epoch_idx in "),
     "tells": ("set_epoch", "sampler.epoch"),
     "saves": ("state_dict()",),
-    "resumes": ("load_state_dict(", *_given("ckpt_path")),
+    "resumes": ("load_state_dict(", ".load_weights(", *_given("ckpt_path")),
     "numbered": ("= int(", "return int("),
     "replaces": ("load_state_dict(", "load_from_checkpoint("),
     "continues": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.learning.checkpoints import ALONE, ANY, ASKED, TRAINER
+from detlint.callgraph.tensorflow import training
+from detlint.dataflow.learning.checkpoints import ALONE, ANY, ASKED, OWN, TRAINER
 from detlint.index.facts import TESTED, UNSET
 from detlint.models.loading import AT_ONCE
 from detlint.models.names import words_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.settings import Settings
 
-_LIBRARIES = ("torch", "numpy", "random")
+_LIBRARIES = ("torch", "numpy", "random", "tensorflow")
 _ADVICE = (
     "save guard.rng_state() in the checkpoint, and give it to guard.restore where the loop goes on"
 )
@@ -28,6 +29,7 @@ _OWN_ADVICE = (
     "save the states of torch, NumPy and random in the checkpoint, and put them back where the "
     "loop goes on"
 )
+_OF_TENSORFLOW = "seed in each epoch, by how far training is: tf.random.set_seed(seed + epoch)"
 _CALLBACK_ADVICE = (
     "give the Trainer guard.lightning.GuardCallback(seed=0), which saves them in each checkpoint"
 )
@@ -47,6 +49,8 @@ class UnsavedRandomState(Rule):
     - the same if the `forward` of a model draws, or a function that the loop calls
     - the same where that is read from the name of a file: `first = int(path.stem.split("_")[1])`
     - the same of weights alone, if the epoch names their file: `load(f"net_{first_epoch}.pt")`
+    - the same of weights that a program of torch or TensorFlow saves itself, and loads where they
+      are there: `if os.path.exists(path): model.load_weights(path)`
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
 
@@ -135,17 +139,21 @@ class UnsavedRandomState(Rule):
             (x for x in program.facts("resumes") if x.fact.what in (TRAINER, ASKED)), None
         )
         resumed = fitted or next(_resumed(program), None)
-        if resumed is None or _seeds_by_place(program) or not program.purpose.learns:
+        if resumed is None or _seeds_by_place(program):
+            return
+        library = "torch" if program.purpose.learns else "tensorflow"
+        if library == "tensorflow" and training(program) is None:
             return
         saved = fitted or program.first("saves")
         if saved is None and ALONE not in resumed.fact.what.split():
             return  # what another program saves
-        drawn = _drawn(program)
+        drawn = _drawn(program, own=OWN in resumed.fact.what.split())
         if drawn is None:
             return
-        seeds = program.facts("seeds", "torch", runs=True)
+        seeds = program.facts("seeds", library, runs=True)
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
+        advice = _OF_TENSORFLOW if library == "tensorflow" else advice
         sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED
         own = saved is not None and (saved.path == program.path or resumed.path != program.path)
         lacks = "generators" if saved is not None else "generators or of an optimizer"
@@ -155,25 +163,25 @@ class UnsavedRandomState(Rule):
             f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
             f"states of {lacks}: {program.shown(drawn)} then draws other numbers than in a run "
             "that was not interrupted",
-            _OWN_ADVICE if program.has_own_guard else advice,
+            _OWN_ADVICE if program.has_own_guard and library == "torch" else advice,
             confidence=cls.confidence if sure else Confidence.POSSIBLE,
         )
 
 
 def _resumed(program: Program) -> Iterator[Located]:
-    """Where it gets the state of an optimizer and a place in training at which a loop begins."""
+    """Where it gets the state of an optimizer and a place in training at which a loop begins, or
+    the weights that it saved itself."""
     may_run = (each for each in program.facts("resumes") if each.fact.doubt < UNSET)
     first = next(may_run, None)
     if first is None:
         return
     starts = _names(program, "continues")
-    if starts:
-        in_names = not starts.isdisjoint(_names(program, "numbered"))
-        for each in chain([first], may_run):
-            places = each.fact.what.split()
-            told = ANY in places or not starts.isdisjoint(places)
-            if told or (in_names and ALONE not in places):
-                yield each
+    in_names = bool(starts) and not starts.isdisjoint(_names(program, "numbered"))
+    for each in chain([first], may_run):
+        places = each.fact.what.split()
+        told = not starts.isdisjoint(places) or (bool(starts) and ANY in places)
+        if told or OWN in places or (in_names and ALONE not in places):
+            yield each
 
 
 def _names(program: Program, kind: str) -> set[str]:
@@ -194,8 +202,8 @@ def _has_one_loop(program: Program, resumed: Located) -> bool:
     return len({each.path for each in program.facts("trains", "torch")} - loops) <= 1
 
 
-def _drawn(program: Program) -> Located | None:
-    """Something that the loop draws."""
+def _drawn(program: Program, *, own: bool) -> Located | None:
+    """Something that the loop draws; ``own``: or what trains, as weights alone say of no loop."""
     found = chain(
         # What is drawn at once is drawn before the loop.
         (each for each in program.facts("orders", "torch") if each.fact.text not in AT_ONCE),
@@ -209,6 +217,7 @@ def _drawn(program: Program) -> Located | None:
     loops = list(program.facts("continues"))
     called = (word for each in loops for word in each.fact.text.split())
     often = {*PER_BATCH, *called}
+    trains = {(each.path, each.fact.place) for each in program.facts("trains") if own}
     first = next(
         (
             each
@@ -216,6 +225,7 @@ def _drawn(program: Program) -> Located | None:
             if program.is_in_workers(each)
             or each.fact.method in often
             or any(_stands_below(each, loop) for loop in loops)
+            or (each.path, each.fact.place) in trains
         ),
         None,
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op, Region
 
-_SAVING = frozenset(("torch.save",))
+_SAVING, _SAVES = frozenset(("torch.save",)), ("torch.save(", ".save_weights(")
 _READING = frozenset(("get", "pop"))
 _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
@@ -29,7 +29,10 @@ _NAMED = frozenset(("attr", "free", "global", "import", "param"))
 _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
 ALONE = "="  # beside the names of weights without the state of an optimizer
+OWN = "own"  # in the place of these: the program has saved the weights
 TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
+_LOADING = frozenset(("load_state_dict", "load_weights"))
+_FOUND = frozenset(("exists", "isfile", "is_file"))
 _RANGES = frozenset(("range", "trange"))
 # What takes the name of a file apart.
 _PARTS_OF_TEXT = words("basename findall fullmatch group match rsplit search split splitext stem")
@@ -50,11 +53,12 @@ def saving(call: Op) -> Op | None:
 def resumed(call: Op) -> set[str] | None:
     """The names that the place in training gets, of a call that gives an optimizer the state that
     a checkpoint holds beside it, if any; ANY of a place that is returned; of one that gives a model
-    weights those by which their file is called, and ALONE. None of any other call."""
-    if word_of(call) != "load_state_dict":
+    weights those by which their file is called, OWN of what the program saves itself, and ALONE.
+    None of any other call."""
+    if word_of(call) not in _LOADING:
         return None
     if not rows.is_optimizer(owner_written(call)):
-        places = set(_places_read(call))
+        places = {OWN} if _are_own(call) else set(_places_read(call))
         return {ALONE, *places} if places else None
     checkpoints = {each for value in call.args[1:2] for each in _held_in(value)}
     found = [
@@ -221,6 +225,37 @@ def _owner(read: Op) -> Op | None:
         return read.args[0]
     method = read.args[0] if word_of(read) in _READING else read
     return method.args[0] if method is not read and method.code == "attr" else None
+
+
+def _are_own(load: Op) -> bool:
+    """Whether weights are loaded where their file is there, to go on, and the file saves them under
+    that name as well: ``if os.path.exists(path): model.load_weights(path)``."""
+    branch = load.region
+    if not (isinstance(branch.node, ast.If) and branch.kind == "if") or branch.node.orelse:
+        return False
+    tests = list(behind(*(branch.head.args if branch.head else ()), most=_FEW))
+    found = [each for each in tests if each.code == "call" and word_of(each) in _FOUND]
+    methods = (each.args[0] for each in found if each.args[0].code == "attr")
+    nodes = (*(x for each in found for x in each.given_nodes), *(x.args[0].node for x in methods))
+    paths = {_said(each) for each in nodes if isinstance(each, ast.expr)}
+    leaves = any(each.code == "return" for each in branch.ops())
+    return not (leaves or paths.isdisjoint(_written(load))) and any(
+        not paths.isdisjoint(_written(each))
+        for outer in load.function.unit.functions_holding(*_SAVES)
+        for each in outer.all_coded("call")
+        if word_of(each) == "save_weights" or not _SAVING.isdisjoint(each.called)
+    )
+
+
+def _written(call: Op) -> set[str]:
+    """What a call is given, as it is written, and what calls behind that are given."""
+    calls = [x for x in behind(*call.args[1:], most=_FEW) if x.code == "call"]
+    return {_said(node) for each in (call, *calls) for node in each.given_nodes}
+
+
+def _said(node: ast.expr) -> str:
+    """How a path is written: ``path`` of ``self.path`` as well, which an object keeps."""
+    return node.attr if isinstance(node, ast.Attribute) else ast.unparse(node)
 
 
 def _places_read(load: Op) -> Iterator[str]:
