@@ -177,11 +177,15 @@ def _resumed(program: Program) -> Iterator[Located]:
         return
     starts = _names(program, "continues")
     in_names = bool(starts) and not starts.isdisjoint(_names(program, "numbered"))
+    own = []
     for each in chain([first], may_run):
         places = each.fact.what.split()
         told = not starts.isdisjoint(places) or (bool(starts) and ANY in places)
-        if told or OWN in places or (in_names and ALONE not in places):
+        if told or (in_names and ALONE not in places):
             yield each
+        elif OWN in places:
+            own.append(each)
+    yield from own
 
 
 def _names(program: Program, kind: str) -> set[str]:
