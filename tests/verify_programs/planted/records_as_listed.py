@@ -1,5 +1,6 @@
 """Reads a folder of records and trains on them in the order in which they are found."""
 
+# differs: by the order of listing
 import json
 from pathlib import Path
 
