@@ -130,6 +130,11 @@ def test_rows_that_name_their_files_are_possible(
             "pd.DataFrame(rows).to_csv('a.csv')"
         ),
         "for n in os.listdir('a'):\n    out.write(n)",
+        (
+            "texts = []\nfor p in Path('a').glob('*.txt'):\n"
+            "    texts.append(f'{p.stem}\\n{p.read_text()}')\n"
+            "open('b', 'w').write('--'.join(texts))"
+        ),
         "for i, n in enumerate(os.listdir('a')):\n    out.write(f'{i} {n}')",
         (
             "columns = {'size': [], 'k': []}\nfor p in glob.glob('a/*'):\n"
@@ -305,3 +310,24 @@ def test_a_data_set_lists_its_folder_as_it_comes(name: str) -> None:
     (own,) = (each for each in own if each.startswith(f"class {kind}("))
     assert re.search(r"(?<!sorted\()(os\.listdir|list_dir|[\w.]*\.rglob)\(", own)
     assert f"self.{DATA_SETS[name].samples}" in own
+
+
+KEPT = f"""{TOP}
+class Images:
+    def __init__(self, root, name, other):
+        self.root, self.name, self.other = root, name, other
+
+    def table(self):
+        if not os.path.isfile(os.path.join(self.root, self.name)):
+            rows = [[p, size_of(p)] for p in glob.glob(self.root + "/*")]
+            pd.DataFrame(rows).to_csv(os.path.join(self.root, self.name))
+        return pd.read_csv(os.path.join(self.root, self.%s))
+"""
+
+
+@pytest.mark.parametrize(("read", "sure"), [("name", "likely"), ("other", "possible")])
+def test_a_table_that_its_own_file_reads_back(
+    project: Project, capsys: pytest.CaptureFixture[str], read: str, sure: str
+) -> None:
+    [(found, _)] = told(project, capsys, {"list.py": KEPT % read})
+    assert found == sure

@@ -56,7 +56,7 @@ class Names:
     def are_in(self, rows: Op, depth: int = _DEEPEST) -> bool:
         """Whether a row, or all rows of a list or table, hold the path or the name of one, beside
         something else: ``{"path": path, "size": size_of(path)}``."""
-        if depth == 0:
+        if depth == 0 or not _is_line(rows):
             return False
         if rows.code == "call":
             return self._are_in_given(rows, depth - 1)
@@ -139,6 +139,12 @@ def _rows_of(state: Op) -> Sequence[Op]:
         return state.args[:1]
     rows = state.args if state.code in ("list", "tuple") else ()
     return rows if any(each.code in _ROWS or word_of(each) in _MAKING for each in rows) else ()
+
+
+def _is_line(row: Op) -> bool:
+    """Whether a text is no more than a line: one of several holds what a file does."""
+    *before, last = row.args if row.code == "text" else [row]
+    return "\n" not in last.text.rstrip("\n") and not any("\n" in each.text for each in before)
 
 
 def _spread(state: Op) -> Sequence[Op]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders.expected import ANYTHING, texts
 from detlint.dataflow.orders.use import OF_ROWS, Use
+from detlint.dataflow.slices import closure
 from detlint.models import files
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _HANDED_ON = frozenset(("declared", "enter", "free", "phi"))
 _MOST = 8  # steps from a file to its name
+_FEW = 30  # parts of a name
 
 
 class Tables:
@@ -33,13 +35,21 @@ class Tables:
         """The use by a call that writes such rows, where nothing of the project is known to go by
         their order; None where something may, or no file is written."""
         place = self._place(call)
-        if place is None:
+        if place is None or self._is_read_back(place):
             return None
         kind = _kind(call)
         names = [_pattern(each) for each in texts(self._values, place)]
         if self._others is not None and self._others.go_by_table(self._values.unit, kind, *names):
             return None
         return Use(op, OF_ROWS, assumed=True)
+
+    def _is_read_back(self, place: Op) -> bool:
+        """Whether the file itself reads what stands where fields of an object say: a table that is
+        made where it is missing."""
+        fields = _fields_of(place)
+        return bool(fields) and any(
+            _fields_of(each) == fields for _, each in _places(self._values.unit)
+        )
 
     def _place(self, call: Op) -> Op | None:
         """What says which file a call writes."""
@@ -73,6 +83,13 @@ def named_by(values: Values, file: Op) -> Op:
 def reads(unit: Unit) -> Iterator[tuple[str, str]]:
     """The tables that the functions of a file read: of which kind, and by which pattern of a
     name."""
+    for kind, place in _places(unit):
+        for each in texts(unit.across, place):
+            yield kind, _pattern(each)
+
+
+def _places(unit: Unit) -> Iterator[tuple[str, Op]]:
+    """Of the tables that a file reads, the kind, and what tells the name."""
     asked = sorted({name.rpartition(".")[2] for name in files.READERS})
     functions = dict.fromkeys(each for word in asked for each in unit.all_naming(word))
     values = unit.across
@@ -81,8 +98,13 @@ def reads(unit: Unit) -> Iterator[tuple[str, str]]:
             kinds = [files.READERS[name] for name in values.called(call) if name in files.READERS]
             given = [each for name, each in call.arguments() if name in (None, *files.PLACES)]
             if kinds and given and not _is_other(values, call):
-                for each in texts(values, named_by(values, given[0])):
-                    yield kinds[0], _pattern(each)
+                yield kinds[0], named_by(values, given[0])
+
+
+def _fields_of(place: Op) -> set[str]:
+    """The fields of its object by which a method tells a place."""
+    parts = closure([place], lambda op: op.args, _FEW)
+    return {str(each.name) for each in parts if each.code == "attr" and each.args[0].is_self}
 
 
 def _is_other(values: Values, call: Op) -> bool:
