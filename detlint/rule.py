@@ -260,9 +260,14 @@ class Rule:
         given, unit = self.confidence if given is None else given, unit or self.unit
         if given > Confidence.POSSIBLE and isinstance(node, ast.AST):
             start, _ = unit.span(node)
-            if unit.roles.doubt(start, self.lowered_by):
+            if unit.roles.doubt(start, self.lowered_by) or self._is_only_tested_by(unit):
                 return Confidence.POSSIBLE
         return given
+
+    def _is_only_tested_by(self, unit: Unit) -> bool:
+        """Whether another file is a test of what this one gives."""
+        others = self.others if unit is not self.unit else None
+        return others is not None and others.tests(unit) and not others.tests(self.unit)
 
     def leave(self, node: ast.AST, parts: Sequence[str] = ()) -> None:
         """Note a node that is a finding if other files make it one; ``parts``: of the file, that

@@ -193,3 +193,33 @@ def test_workers_may_be_methods_of_objects_that_hold_the_queue(
     findings: Callable[..., list[Finding]], starts: str, found: int
 ) -> None:
     assert len(findings(_TASKS.format(starts=starts), "DET205")) == found
+
+
+RECEIVER = """
+class Loader:
+    def __init__(self, items):
+        self.held, self.turn = {}, 0
+        self.tasks, self.done = Queue(), Queue()
+        for _ in range(4):
+            Process(target=work, args=(self.tasks, self.done)).start()
+
+    def take(self):
+        return self.done.get()
+
+    def following(self):
+        while True:
+            place, result = self.take()
+            if %s:
+                self.held[place] = result
+                continue
+            self.turn += 1
+            return result
+"""
+
+
+@pytest.mark.parametrize(("test", "told"), [("place != self.turn", 0), ("result is None", 1)])
+def test_results_that_wait_for_their_turn(
+    test: str, told: int, findings: Callable[..., list[Finding]]
+) -> None:
+    work = "def work(tasks, done):\n    while True:\n        done.put(tasks.get())\n"
+    assert len(findings(HEADER + work + RECEIVER % test, "DET205")) == told

@@ -399,3 +399,18 @@ def test_the_time_of_now_by_its_word_is_a_clock(
     found = findings(text, "DET103")
     assert len(found) == is_now
     assert all("comes from the clock" in each.message for each in found)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("row.get('name', '')", 1),
+        ("row.get('row', 0)", 0),
+        ("row.get('row')", 0),
+    ],
+)
+def test_a_hash_of_what_is_a_string_where_it_is_missing(
+    given: str, told: int, findings: Callable[..., list[Finding]]
+) -> None:
+    text = f"import random\n\ndef draw(row):\n    return random.Random(hash({given})).random()\n"
+    assert len(findings(text, "DET103")) == told

@@ -13,6 +13,7 @@ from detlint.callgraph.table_readers import Readers
 from detlint.dataflow.memory.parameters import fillers
 from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit, Units
+from detlint.index.misplaced import Misplaced
 from detlint.index.modules import Definitions, Modules, module_of
 from detlint.index.requirements import is_older, requirements
 from detlint.sources.paths import relative, slashed
@@ -61,7 +62,12 @@ class OtherFiles:
         self._imported: Callable[[str], frozenset[str]] = cache(self._imports_of)
         self._required: Callable[[str], list[str]] = cache(self._requirements_in)
         self._beside: Callable[[str], list[str]] = cache(self._files_beside)
-        self._modules: Callable[[str], Modules] = cache(lambda root: Modules(root, index.folders))
+        self._misplaced: Callable[[str], Misplaced] = cache(
+            lambda root: Misplaced(index, lambda: self._python_below(root))
+        )
+        self._modules: Callable[[str], Modules] = cache(
+            lambda root: Modules(root, index.folders, self._misplaced(root))
+        )
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
@@ -79,7 +85,8 @@ class OtherFiles:
         path = self._real(unit.source.path)
         definitions = self._definitions(self._root_of(path))
         symbols, looked_at = definitions.meant_by(path, name)
-        self._looked_at[path].update(looked_at)
+        considered = self._misplaced(self._root_of(path)).considered(path)
+        self._looked_at[path].update(looked_at, considered)
         if symbols is None:
             home = definitions.module(path, module)
             self._looked_at[path].update(() if home is None else (home,))

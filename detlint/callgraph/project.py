@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.reachability import Reachability
 from detlint.index.facts import runs_with
 from detlint.index.imports import Import
+from detlint.index.misplaced import Misplaced
 from detlint.index.modules import Definitions, Modules, Symbol
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import is_data, kind_of_name
@@ -67,7 +68,7 @@ class Project:
         self._root = root
         self._files = files
         self._follows = follows
-        self._modules = Modules(root, index.folders)
+        self._modules = Modules(root, index.folders, Misplaced(index, lambda: files))
         self._definitions = Definitions(index, self._modules)
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}

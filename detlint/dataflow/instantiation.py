@@ -42,6 +42,8 @@ class _Instantiation:
 
     def of(self, node: ast.expr) -> Types:
         """The types of an expression that a row has."""
+        if isinstance(node, ast.BinOp):
+            return joined(self.of(node.left), self.of(node.right))
         if not isinstance(node, ast.Subscript):
             return self._variable(node.id)  # type: ignore[attr-defined]
         name = node.value.id  # type: ignore[attr-defined]
@@ -75,7 +77,7 @@ class _Instantiation:
         """The types of the object whose method is called, or of what it holds."""
         op = self._op
         own = op.args[0].args[0] if op.code == "call" and op.args[0].code == "attr" else None
-        types = self._values.types(own) if own is not None else ANY
+        types = self._values.taken(own, op) if own is not None else ANY
         return types if what == "S" else elements(types) if what == "E" else lattice.values(types)
 
     def _argument(self, what: str, place: int) -> Types:

@@ -220,6 +220,18 @@ def compare(types: Types) -> bool:
     return names <= {"str", "bytes", "path", "int", "float", "bool"} and bool(names)
 
 
+def holding(types: Types, held: Types) -> Types:
+    """Of dicts, those that hold something else by the same keys."""
+    return joined(
+        *(
+            container("dict", one.holds[0], held)
+            if one.name == "dict" and one.holds
+            else frozenset((one,))
+            for one in types
+        )
+    )
+
+
 def filled(before: Types, new: Types, held: Types, keys: Types | None = None) -> Types:
     """A container after something was new to it; of one that is being found out, what was."""
     keys = new if keys is None else keys

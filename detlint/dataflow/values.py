@@ -31,6 +31,7 @@ from detlint.dataflow.lattice import (
     plain,
 )
 from detlint.dataflow.origins import Place
+from detlint.dataflow.overwriting import overwritten
 from detlint.dataflow.slices import closure, states_after
 from detlint.models import containers, tables
 
@@ -354,6 +355,12 @@ class Values:
         made = op.args[1] if "builtins.float" in self.called(op) and op.args[1:] else None
         return made is not None and (made.code in _VERDICTS or self.is_whole(made))
 
+    def taken(self, op: Op, by: Op) -> Types:
+        """The types of a value where an operation takes it: of a dict that a loop has gone through
+        to give each key another value, only these."""
+        held = overwritten(op, by)
+        return lattice.holding(self.types(op), self.types(held)) if held else self.types(op)
+
     def is_set(self, op: Op) -> bool:
         """Whether a value is a set, and nothing else."""
         return lattice.are(self.types(op), "set")
@@ -508,10 +515,10 @@ class Values:
         return lattice.absorbed(found.union(more))
 
     def _of_store_attr(self, op: Op) -> Types:
-        return self.types(op.args[1])
+        return self.taken(op.args[1], op)
 
     def _of_item(self, op: Op) -> Types:
-        types, key = self.types(op.args[0]), op.args[1]
+        types, key = self.taken(op.args[0], op), op.args[1]
         if key.code == "const" and isinstance(key.name, int):
             return lattice.part(types, key.name)
         if (
@@ -555,7 +562,8 @@ class Values:
             return container("array", INTEGER)
         if method.name == "copy":
             return self.types(method.args[0])
-        return ANY
+        default = self.types(call.args[2]) if method.name == "get" and call.args[2:] else NOTHING
+        return joined(ANY, default) if lattice.are(default, "str") else ANY  # `row.get("name", "")`
 
     def returned(self, function: Function) -> Types:
         """What a function of the file gives."""
@@ -571,7 +579,8 @@ class Values:
                 if each.args and each.code != "return"
             ]
             return container("iterator", joined(*given))
-        found = joined(*map(self.types, function.returned))
+        given = [self.taken(each.args[0], each) for each in function.returns if each.args]
+        found = joined(*given)
         asked = self._outermost < math.inf  # of a function that calls itself
         return found if found or asked else ANY
 

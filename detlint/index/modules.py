@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from detlint.index.folders import Folders
     from detlint.index.index import Index
+    from detlint.index.misplaced import Misplaced
 
 _ROOTS = ("src", "lib")
 _TIRED = 10_000  # answers within circles, after which each is taken for the last one
@@ -37,9 +38,11 @@ class Symbol(NamedTuple):
 
 
 class Modules:
-    """Looks modules up below one folder, which it never leaves, not even over a link."""
+    """Looks modules up below one folder, which it never leaves, not even over a link; ``misplaced``
+    tells of what lies where no import looks."""
 
-    def __init__(self, bound: str, folders: Folders) -> None:
+    def __init__(self, bound: str, folders: Folders, misplaced: Misplaced | None = None) -> None:
+        self._misplaced = misplaced
         self._bound = os.path.realpath(bound)
         self._inside = os.path.join(self._bound, "")
         self._folders = folders
@@ -76,13 +79,19 @@ class Modules:
     def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first."""
         own = not wanted.level and _is_own(importer, wanted.module.partition(".")[0])
-        return self._found(self._folder(importer), wanted, own)
+        found = self._found(self._folder(importer), wanted, own)
+        if found or wanted.level or self._misplaced is None:
+            return found
+        root = self._misplaced.root(importer, wanted.module)
+        return tuple(self._along(root, wanted)) if root is not None else ()
 
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
         top, dot, _ = module.partition(".")
         own = _is_own(importer, top)
-        return self._root(self._folder(importer), top, bool(dot), own) is not None
+        if self._root(self._folder(importer), top, bool(dot), own) is not None:
+            return True
+        return self._misplaced is not None and self._misplaced.root(importer, module) is not None
 
     def has_own_guard(self, importer: str) -> bool:
         """Whether a file that imports guard gets one of the project's, and not ours, beside which

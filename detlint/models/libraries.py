@@ -69,6 +69,13 @@ DISTANCES = words(
     nltk.metrics.distance.edit_distance torchaudio.functional.edit_distance
     rapidfuzz.distance.Levenshtein.distance edit_distance.SequenceMatcher"""
 )
+# They count the words of texts, unless they are told to count more than one at a time.
+BAGS = words(
+    """sklearn.feature_extraction.text.CountVectorizer
+    sklearn.feature_extraction.text.HashingVectorizer
+    sklearn.feature_extraction.text.TfidfVectorizer"""
+)
+READING_BAGS = words("fit fit_transform transform")
 ATTRIBUTES = ()
 
 METHODS = (

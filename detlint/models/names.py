@@ -302,6 +302,8 @@ def says_little(word: str) -> bool:
 
 
 # Whether a table of this name holds the same for many keys.
+# How many of what runs the work: `i % num_gpus`.
+counts_devices = holds("gpu device cuda")
 # `freq[x]` is the same for many, `order[x]` is not.
 weighs = holds("count freq score size length weight cnt total num")
 

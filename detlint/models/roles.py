@@ -136,8 +136,9 @@ CHANGES = (
     *("jitter", "rotat", "scale", "blur", "color", "colour"),
 )
 PICTURES = ("ImageEnhance", "ImageOps", "ImageFilter", "albumentations", "transforms.functional")
-# What a compiler is given. Of C there are data sets, too, so those say that they build something.
-COMPILED = (".cu", ".cuh", ".pyx", ".proto")
+# What a compiler is given, and archives of code, which is looked up by its names. Of C there are
+# data sets, too, so those say that they build something.
+COMPILED = (".cu", ".cuh", ".pyx", ".proto", ".egg", ".jar", ".whl")
 PERHAPS_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 COMPILES = ("cpp_extension", "setuptools", "distutils", "Extension(", "gcc", "nvcc", "cmake")
 # Parts of a model's weights, which each have a name of their own.

@@ -38,7 +38,10 @@ _LONGEST = 50
 _MOST_NAMES = 40  # under which a file keeps entropy, and which are looked up elsewhere in it
 _UNSEEDED_JOB = "no seed is set, so torchtitan takes another one in every run"
 _ADVICE = "take it from the configuration, with a fixed default"
-_SEEDS = ("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng")
+_SEEDS = (
+    *("seed", "Seed", "SEED", "random_state", "PRNGKey", "random.key", "Rngs", "default_rng"),
+    *("Random(", "RandomState("),
+)
 _ELSEWHERE = "if it is one, "  # what a finding begins with that another file has to confirm
 _DIFFERS = "so it differs from run to run"
 

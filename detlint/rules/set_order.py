@@ -57,7 +57,8 @@ class SetOrder(Rule):
     - strings where a script or an image sets `PYTHONHASHSEED`; code that belongs to what asks a
       model for answers, in a file that trains none.
       What is kept by a key that the file only counts, or makes a set of; columns of a saved table.
-      Code that no program runs which has its file
+      Code that no program runs which has its file, and sets of it that only tests use in their
+      order. Words of a text of which a vectorizer of scikit-learn only counts each
 
     Not reported:
     - sets of numbers, whose hashes do not change
@@ -288,5 +289,5 @@ def _advice(reading: Reading) -> str:
 def _confidence(reading: Reading) -> Confidence:
     if reading.assumed:
         return Confidence.POSSIBLE
-    ties = reading.how.startswith(("searched by", "sorted by"))  # there may be none
-    return Confidence.CERTAIN if reading.kind and not ties else Confidence.LIKELY
+    sure = reading.kind and not reading.use.rests_on_ties  # there may be none
+    return Confidence.CERTAIN if sure else Confidence.LIKELY

@@ -52,12 +52,13 @@ class UnorderedListing(Rule):
     Lowers the confidence:
     - `max` or `min` by another key than a number in the name: reported as *possible*. So is the
       file with a number in its name, and where Python looks for modules (`sys.path`)
-    - sources to compile, shards with an index, `glob("*.json")[0]` and `rglob("best.pt")[0]`:
-      reported as *possible*. So is what stands in for an argument that all calls of the project
-      pass. So are sums of floats that are only printed, tables that are sorted later, lines of a
-      log, and digests that are only compared. So is a file that other rounds may write, too. So is
-      code that asks a model for answers, in a file that trains none, and code that no program runs
-      which has its file
+    - sources to compile, archives of code, shards with an index, `glob("*.json")[0]` and
+      `rglob("best.pt")[0]`: reported as *possible*. So is what stands in for an argument that all
+      calls of the project pass. So are sums of floats that are only printed, and tables that are
+      sorted later or averaged by groups. So are lines of a log, and digests that are only compared.
+      So is a file that other rounds may write, too, and a number that only picks a GPU. So is code
+      that asks a model for answers, in a file that trains none, and code that no program runs which
+      has its file
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
       So they are where code that trains or splits names the table, or a script or configuration

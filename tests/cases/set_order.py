@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from enum import Enum, IntEnum
+from operator import itemgetter
 from pathlib import Path
 from typing import Dict, FrozenSet, List, Optional, Set
 
@@ -1644,3 +1645,75 @@ def keys_of_records(found, others):
     lines += [(turn, numbered[turn]) for turn in set(numbered.keys())]  # possible DET204
     lines += [(name, there[name]) for name in sorted(set(here.keys()) - set(there.keys()))]
     return lines
+
+
+def ranked_by_length(names: list[str]):
+    rows = []
+    for name in set(names):  # DET204
+        rows.append((len(name), name))
+    rows.sort(key=lambda row: row[0])
+    return rows[:2]
+
+
+def ranked_by_all(names: list[str]):
+    rows = []
+    for name in set(names):
+        rows.append((len(name), name))
+    rows.sort(key=lambda row: (row[0], row[1]))
+    return rows[:2]
+
+
+def ranked_as_records(names: list[str], counts):
+    rows = [{"name": name, "count": counts[name]} for name in set(names)]  # DET204
+    rows.sort(key=itemgetter("count"), reverse=True)
+    return rows[:2]
+
+
+def ranked_by_name(names: list[str], counts):
+    rows = [{"name": name, "count": counts[name]} for name in set(names)]
+    return sorted(rows, key=itemgetter("name"))[:2]
+
+
+def margin_of(name) -> float:
+    return name.count("a") / 2
+
+
+def ranked_by_floats(names: list[str]):
+    rows = [(margin_of(name), name) for name in set(names)]  # possible DET204
+    return sorted(rows, key=lambda row: -row[0])[:2]
+
+
+def back_in_order(names: list[str], numbers):
+    rows = []
+    for name in set(names):
+        rows.append((int(name[3:]), numbers[name]))
+    rows.sort(key=lambda row: row[0])
+    return rows
+
+
+def sorted_by_key(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind in names:
+        names[kind] = sorted(names[kind])
+    return [[name for name in names[kind]] for kind in names]
+
+
+def sorted_for_some(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind in names:
+        if kind != "other":
+            names[kind] = sorted(names[kind])
+    return [[name for name in names[kind]] for kind in names]  # DET204
+
+
+def sorted_by_item(rows):
+    names = {}
+    for row in rows:
+        names.setdefault(row["kind"], set()).add(row["name"])
+    for kind, held in list(names.items()):
+        names[kind] = sorted(held)
+    return [[name for name in held] for held in names.values()]

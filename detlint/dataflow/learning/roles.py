@@ -5,6 +5,7 @@ A role is told from what surrounds the code, which is never a proof: it makes a 
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import closure
+from detlint.index.entrypoints import main_line
 from detlint.models import roles as words
 from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
@@ -89,9 +91,9 @@ class Roles:
         if piece is None:
             return False
         bases = self._unit.bases(piece.owner) if piece.owner else ()
-        return any(each.endswith("TestCase") for each in bases) or self._is_test(piece)
+        return any(each.endswith("TestCase") for each in bases) or self.is_test(piece)
 
-    def _is_test(self, piece: Piece) -> bool:
+    def is_test(self, piece: Piece) -> bool:
         """``def test_loss():``. One with arguments may evaluate a model on a test set."""
         function = self._unit.function(piece) if piece.name.startswith("test_") else None
         own = function.params.keys() - {"self"} if function is not None else {""}
@@ -123,7 +125,17 @@ def _part(piece: Piece) -> str:
 
 def _tests(unit: Unit) -> bool:
     found = _imports(unit, words.TESTING)
-    return any(not each.startswith(words.NO_TESTING) for each in found)
+    return any(not each.startswith(words.NO_TESTING) for each in found) or _is_collected(unit)
+
+
+def _is_collected(unit: Unit) -> bool:
+    """Whether pytest finds tests in a file, by its name and theirs, that need nothing else, and
+    nothing there starts by itself."""
+    name = os.path.basename(unit.source.path)
+    if not name.startswith("test_") or main_line(unit.text) is not None:
+        return False
+    found = (each for each in unit.pieces if each.name.startswith("test_") and not each.owner)
+    return any("assert " in unit.text[x.start : x.end] and unit.roles.is_test(x) for x in found)
 
 
 def _packs(unit: Unit) -> bool:
@@ -170,7 +182,7 @@ ALL = tuple(_OF_FILES)
 
 
 def are_sources(call: Op) -> bool:
-    """Whether a listing is of what a compiler is given."""
+    """Whether a listing is of what a compiler is given, or of archives of code."""
     listed = list(_texts(call))
     if any(each.endswith(words.COMPILED) for each in listed):
         return True

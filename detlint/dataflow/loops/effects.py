@@ -44,6 +44,8 @@ _LEAVING = frozenset(
         *("yield", "yield_from"),
     )
 )
+# What leaves of a number what people read.
+ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
@@ -244,14 +246,22 @@ class Effects:
             return bool(head.uses)
         return any(not self.is_quiet(use) for use in counter.uses)
 
+    def shares_out(self, head: Op) -> bool:
+        """Whether the number that ``enumerate`` gives only says by which of some devices an element
+        is worked on: ``i % num_gpus``."""
+        counters = (x for x in head.uses if x.code == "unpack" and x.name[0] == 0)
+        uses = [use for each in counters for use in each.uses if not self.is_quiet(use)]
+        return bool(uses) and all(map(_is_of_devices, uses))
+
     def is_quiet(self, use: Op) -> bool:
         """A test, or a message."""
         if use.code in ("test", "compare", "not", "raise", "boolean"):
             return True
-        if use.code == "call":
-            return self._orders.messages.is_log(use)
-        passes = ("format", "text", "binary", "tuple")
-        return use.code in passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
+        if use.code == "call" and self._orders.messages.is_log(use):
+            return True
+        rounds = use.code == "call" and not ROUNDING.isdisjoint(self._values.called(use))
+        passes = rounds or use.code in ("format", "text", "binary", "tuple")
+        return passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
 
     def only_raises(self, head: Op) -> bool:
         """Whether the rounds of a loop only look at what they take, to raise an error."""
@@ -667,6 +677,17 @@ def _tests_of(op: Op) -> Iterator[Op]:
             yield use
         elif use.code in ("boolean", "not"):
             yield from _tests_of(use)
+
+
+def _is_of_devices(use: Op) -> bool:
+    """``i % args.ngpu``, ``i % torch.cuda.device_count()``."""
+    if use.code != "binary" or use.name != "Mod":
+        return False
+    count = use.args[1]
+    named = [word_of(count), *count.function.names_of(count)]
+    named += [count.name] if count.code in ("attr", "global", "free") else []
+    named += [count.name[1]] if count.code == "param" else []
+    return any(map(names.counts_devices, map(str, named)))
 
 
 def is_made_of(op: Op, head: Op) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion, Threaded
 
+_EQUALS = (("Eq",), ("NotEq",))
 _HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
 
 
@@ -215,8 +216,18 @@ class Completions:
     def _of_queue(self, taken: Sequence[Op]) -> Iterator[Use]:
         yield from self._of_rounds(taken)
         for call in taken:
-            if call.loop is None:
+            if call.loop is None and not self._is_put_in_place(call):
                 yield from _returned(call)
+
+    def _is_put_in_place(self, taken: Op) -> bool:
+        """Whether who gets a result goes by the number that it has: keeps what comes too early
+        under that (``held[i] = x``), and asks whether it is its turn (``i != turn``)."""
+        given_back = any(use.code == "return" for use in taken.uses)
+        calls = self.orders.references.calls_in_file(taken.function) if given_back else ()
+        parts = {x for each in (taken, *calls) for x in each.uses if x.code == "unpack"}
+        uses = [use for each in parts for use in each.uses]
+        keys = {x.args[1] for x in uses if x.code == "store_item" and x.args[2] in parts} & parts
+        return any(use.code == "compare" and use.name in _EQUALS for x in keys for use in x.uses)
 
     def _of_rounds(self, calls: Iterable[Op]) -> Iterator[Use]:
         """``rows.append(queue.get())`` in a loop, ``[queue.get() for …]``."""

@@ -8,11 +8,12 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.loops.effects import is_aligned, made_of
 from detlint.dataflow.orders.imported_orders import may_be_of_project
-from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, sorts_with_ties, takes_second
-from detlint.dataflow.orders.use import Flow, Use, surest
+from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, takes_second, ties_by
+from detlint.dataflow.orders.use import SORTED, Flow, Use, surest
+from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import closure
 from detlint.models import containers, files, frames, names
-from detlint.models.libraries import DISTANCES
+from detlint.models.libraries import BAGS, DISTANCES, READING_BAGS
 from detlint.models.loading import FRAME
 from detlint.models.model import Order
 
@@ -35,6 +36,7 @@ class GivenOrders:
         self._values = orders.values
         self._effects = orders.effects
         self._unit = orders.unit
+        self._origins = Origins()
 
     def argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value that a call is given by position (None) or under a keyword."""
@@ -53,7 +55,16 @@ class GivenOrders:
             for each in (each for each in call.uses if each.code == "change"):
                 yield from self._orders.follow(each, flow.held)
         else:
-            yield from self._by_name(call, keyword, value, flow)
+            doubted = flow.text and self._is_doubted_in_list(call, flow)
+            for use in self._by_name(call, keyword, value, flow):
+                yield use._replace(assumed=use.assumed or doubted)
+
+    def _is_doubted_in_list(self, call: Op, flow: Flow) -> bool:
+        """Whether what a list that gets a text is used for is seen, and only seems to show it."""
+        added = call.args[0].code == "attr" and word_of(call) in _ADDING
+        lists = [each for each in call.uses if each.code == "change"] if added else []
+        shown = [use for each in lists for use in self._orders.follow(each, flow.listed)]
+        return bool(shown) and all(use.assumed for use in shown)
 
     def _order_of(self, call: Op) -> Order | None:
         """What a model says of the order of what a call is given."""
@@ -82,8 +93,7 @@ class GivenOrders:
         elif word in ("extend", "extendleft") and method:
             yield from self._extended(call, flow)
         elif names.sorts(word):
-            if sorts_with_ties(self._values, call):
-                yield from self._orders.follow(call, flow)
+            yield from self.sorted(call, value, call, flow)
         elif names.is_bar(word):
             yield from self._orders.follow(call, flow)
         else:
@@ -144,9 +154,16 @@ class GivenOrders:
         pairs = value.code == "call" and word_of(value) in ("items", "values")
         if flow.rows or (flow.grouped and pairs):
             yield from self._orders.follow(call, flow)
-        elif sorts_with_ties(self._values, call) or self._ranks_counts(call, value):
-            for use in self._orders.follow(call, flow):
-                yield use._replace(how="sorted by a key, which leaves equals as they come")
+        else:
+            yield from self.sorted(call, value, call, flow)
+
+    def sorted(self, call: Op, value: Op, after: Op, flow: Flow) -> Iterator[Use]:
+        """What becomes of the order of a value that a call sorts, which then is another one."""
+        tied = self._ranks_counts(call, value) or ties_by(self._values, call, value)
+        if tied is not False:
+            for use in self._orders.follow(after, flow):
+                how = use.how if use.is_of_rows else SORTED
+                yield use._replace(how=how, assumed=use.assumed or tied is None)
 
     def _ranks_counts(self, call: Op, value: Op) -> bool:
         """``sorted(counts.items(), key=lambda item: -item[1])``: many are as frequent."""
@@ -157,10 +174,11 @@ class GivenOrders:
 
     def _if_extreme(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         key = call.given("key")
-        ties = sorts_with_ties(self._values, call)
-        if ties or (key is not None and not self._orders.distinct and may_tie(self._values, key)):
+        tied = ties_by(self._values, call, value)
+        seems = key is not None and not self._orders.distinct and may_tie(self._values, key)
+        if tied is not False or seems:
             how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
-            yield Use(call, how, assumed=not ties)
+            yield Use(call, how, assumed=not tied)
 
     def _if_joins(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         yield from self._joined(call, flow)
@@ -313,10 +331,22 @@ class GivenOrders:
             self._orders.leaves = True
         takes = names.takes_order(word) and keyword != "columns"  # which are found by their names
         seems = takes or keyword == "*" or not self._orders.distinct or flow.filled
-        settled = sorts or names.finds_rows(word) or self._is_measured(call)
-        settled = settled or self._is_only_told(call)
+        settled = sorts or names.finds_rows(word) or self.is_measured(call)
+        settled = settled or self._is_only_told(call) or (flow.text and self._counts_words(call))
         for use in self._orders.escape(call, f"passed to {described(call)}()", flow):
             yield use._replace(assumed=settled or not seems)
+
+    def _counts_words(self, call: Op) -> bool:
+        """Whether a call has the words of texts counted, wherever they stand: ``CountVectorizer()
+        .fit(texts)``."""
+        function = call.args[0]
+        if function.code != "attr" or function.name not in READING_BAGS:
+            return False
+        made = self._origins.of(function.args[0])
+        return bool(made) and all(
+            each is not None and not BAGS.isdisjoint(each.names) and _takes_words(each.op)
+            for each in made
+        )
 
     def _is_only_told(self, call: Op) -> bool:
         """Whether nothing but messages has what a function gives: ``print(disk_usage(paths))``."""
@@ -331,7 +361,7 @@ class GivenOrders:
         statement = self._values.constant(call.args[1]) if call.args[1:] else None
         return isinstance(statement, str) and not files.inserts(statement)
 
-    def _is_measured(self, table: Op) -> bool:
+    def is_measured(self, table: Op) -> bool:
         """Whether a table of pandas is only asked what all of its rows, or groups of these, have in
         common: ``table.groupby("k")["x"].agg(["mean", "std"])``."""
         is_table = lattice.may_be_of(self._values.types(table), FRAME)
@@ -434,6 +464,13 @@ class GivenOrders:
 def _writes(word: str) -> bool:
     """Whether a call writes rows into an open file."""
     return word == "dump" or word in files.INTO_FILES
+
+
+def _takes_words(made: Op) -> bool:
+    """Whether a vectorizer counts single words."""
+    several, by = made.given("ngram_range"), made.given("analyzer")
+    single = several is None or [each.literal for each in several.args] == [1, 1]
+    return single and (by is None or by.literal == "word")
 
 
 def _told(asked: Op, *, named: bool = False) -> Iterator[object]:

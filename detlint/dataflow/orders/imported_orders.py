@@ -77,8 +77,8 @@ class ImportedOrders:
 
     def shown_by_calls(self, function: Function, flow: Flow) -> list[Use] | None:
         """Where the calls of a function at the top of a file show the order of what it returns, all
-        over the project: the first place alone, but of rows that name their files. None where no
-        call is seen, or not all that may be one."""
+        over the project: up to the first place that is no row that names its file, and where it
+        surely shows. None where no call is seen, or not all that may be one."""
         asked = function, flow
         if asked not in self._shown:
             plain = function.is_defined and not (function.outer or function.decorators)
@@ -105,7 +105,7 @@ class ImportedOrders:
         for found in (x for use, _ in uses for x in self._of(use.function.unit).uses(use, flow)):
             if not (found.op.code == "return" and found.op.function is function):
                 shown.append(found)
-                if not found.is_of_rows:
+                if not (found.is_of_rows or found.assumed):
                     break
         return shown
 
@@ -115,11 +115,17 @@ class ImportedOrders:
 
     def _followed(self, use: Op, how: str, given: Iterator[Op], flow: Flow) -> Iterator[Use]:
         reads = islice(given, _MOST) if self._depth < _DEEPEST else ()
-        found = surest(
-            found for each in reads for found in self._of(each.function.unit).uses(each, flow)
-        )
+        found = surest(found for each in reads for found in self._uses(each, flow))
         if found is not None:
             yield found.seen_from(use, how)
+
+    def _uses(self, read: Op, flow: Flow) -> Iterator[Use]:
+        """Where the order of what another file reads shows; a test takes any order that there
+        is."""
+        unit = read.function.unit
+        tested = self._others.tests(unit) and not self._others.tests(self._orders.unit)
+        for found in self._of(unit).uses(read, flow):
+            yield found._replace(assumed=found.assumed or tested)
 
     def _of(self, unit: Unit) -> Orders:
         if unit not in self._opened:

@@ -4,15 +4,95 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow import lattice
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.slices import closure, states_before
 from detlint.models import names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.values import Values
 
 _LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round", "builtins.sum"))
 # Methods that many elements give the same result.
 _ROUNDING = frozenset(["count", "endswith", "isdigit", "islower", "isupper", "startswith"])
+
+
+_TAKING = frozenset(("operator.attrgetter", "operator.itemgetter"))
+_FILLING = ("add", "append", "appendleft")
+
+
+def ties(values: Values, key: Op, among: Op) -> bool | None:
+    """Whether elements with the same key are likely among those of a list or a set; None where
+    they are numbers that were worked out, of which some may be equal."""
+    if leaves_ties(values, key):
+        return True
+    taken = _taken(values, key)
+    told = [_part_ties(values, row, each) for row in _rows(among) for each in taken]
+    if not told or False in told:
+        return False
+    return None if None in told else True
+
+
+def _taken(values: Values, key: Op) -> Sequence[Op]:
+    """What a key is made of: ``row[0]``, ``-row.score``; what an ``itemgetter`` is given."""
+    if key.code == "call" and not _TAKING.isdisjoint(values.called(key)):
+        return key.args[1:]
+    if key.code != "function" or key.name.name != "<lambda>" or not key.name.returns:
+        return ()
+    made = key.name.returns[0].args[0]
+    return made.args if made.code == "tuple" else [made]
+
+
+def _rows(among: Op) -> Iterator[Op]:
+    """What a list or a set is seen to be made of, or to get."""
+    for state in closure([among], states_before):
+        if state.code == "change" and state.name in _FILLING:
+            yield from state.args[1].args[1:]
+        elif state.code == "comprehension" and state.name != "dict":
+            yield state.args[0]
+
+
+def _part_ties(values: Values, row: Op, taken: Op) -> bool | None:
+    """Whether a part of a row is likely the same in another one."""
+    while taken.code == "unary":
+        taken = taken.args[0]
+    part = _part(row, taken)
+    if part is None or part.code in ("iter", "param"):
+        return False
+    if _loses(values, part):
+        return True
+    numbers = lattice.are(values.types(part), "float", "int")
+    behind = part.args[0] if part.code == "unpack" else part
+    named = [*part.function.names_of(part), word_of(behind), str(taken.name)]
+    if "builtins.int" in values.called(behind) or not (behind.code == "call" or numbers):
+        return False  # a number that a name holds, or the place of a task
+    if any(map(names.weighs, named)):
+        return True
+    return None if numbers and lattice.may_be(values.types(part), "float") else False
+
+
+def _part(row: Op, taken: Op) -> Op | None:
+    """``len(x)`` of ``(len(x), x)`` by ``row[0]``, of ``{"size": len(x)}`` by ``row["size"]``, of
+    ``Row(size=len(x))`` by ``row.size``."""
+    key = taken.name
+    if taken.code in ("attr", "item"):
+        if taken.args[0].code != "param":
+            return None  # of what the key works out itself
+        key = key if taken.code == "attr" else taken.args[1].name
+    elif taken.code != "const":
+        return None
+    if row.code == "call":
+        return row.given(key) if isinstance(key, str) else None
+    if row.code == "dict":
+        held = (each for each in row.args if each.code == "entry")
+        return next((each.args[1] for each in held if each.args[0].name == key), None)
+    starred = any(each.code == "star" for each in row.args)
+    if row.code not in ("list", "tuple") or starred or not isinstance(key, int):
+        return None
+    return row.args[key] if key < len(row.args) else None
 
 
 def leaves_ties(values: Values, key: Op) -> bool:
@@ -133,7 +213,8 @@ def _is_call_of_name(values: Values, call: Op) -> bool:
 _SEARCHES = frozenset(["findall", "fullmatch", "match", "search", "split", "sub"])
 
 
-def sorts_with_ties(values: Values, call: Op) -> bool:
-    """Whether a call sorts by a key that leaves equals as they come."""
+def ties_by(values: Values, call: Op, among: Op) -> bool | None:
+    """Whether a call sorts by a key that leaves equals as they come, which are likely, or may be
+    (None)."""
     key = call.given("key")
-    return key is not None and leaves_ties(values, key)
+    return key is not None and ties(values, key, among)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, spoken, word_of
-from detlint.dataflow.loops.effects import Effects, is_column
+from detlint.dataflow.loops.effects import ROUNDING, Effects, is_column
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.kept_orders import KeptOrders
-from detlint.dataflow.orders.keys import leaves_ties, sorts_with_ties
+from detlint.dataflow.orders.keys import ties
 from detlint.dataflow.orders.messages import Messages
 from detlint.dataflow.orders.returned_orders import ReturnedOrders
 from detlint.dataflow.orders.tables import Tables
@@ -61,7 +61,6 @@ _TOLD_WITH = frozenset(
 _LONGEST_MESSAGE = 100
 _DIGESTS = ("digest", "hexdigest")
 _EQUALS = (("Eq",), ("NotEq",))
-_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _MAKING = frozenset(("OrderedDict", "dict", "list"))
 _ORDERED = ("array", "deque", "dict", "iterator", "list", "set", "tuple", "?")
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
@@ -240,13 +239,15 @@ class Orders:
         while op.code in ("slice", "item", "declared") and op.args:
             op = op.args[0]
         if op.code in ("attr", "change"):
-            return op.name == "sort" and op.args[0] is value
+            key = op.args[1].given("key") if op.code == "change" else None
+            own = op.name == "sort" and op.args[0] is value
+            return own and (key is None or ties(self.values, key, value) is not True)
         if (op.code, op.args[:1]) == ("store_item", [value]) and _is_whole(op.args[1]):
             return self.sorts(op.args[2], value)  # `names[:] = sorted(names)`
         if "builtins.sorted" not in self.values.called(op) or op.args[1:2] != [value]:
             return False
         key = op.given("key")
-        return key is None or not leaves_ties(self.values, key)
+        return key is None or ties(self.values, key, value) is not True
 
     def _in_free(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         yield from self.follow(use, flow)
@@ -335,8 +336,10 @@ class Orders:
         if use.args[0] is not value:
             return
         if use.name == "sort":
-            if flow.rows or sorts_with_ties(self.values, use.args[1]):
+            if flow.rows:
                 yield from self.follow(use, flow)
+            else:
+                yield from self.given.sorted(use.args[1], value, use, flow)
         elif use.name != "clear":
             yield from self.follow(use, flow)
 
@@ -420,7 +423,7 @@ class Orders:
         if use.code == "call":
             codes = {each.code for each in use.uses}
             changes = "change" in codes and codes <= {"change", "drop"}
-            rounds = not _ROUNDING.isdisjoint(self.values.called(use))
+            rounds = not ROUNDING.isdisjoint(self.values.called(use))
             return list(use.uses) if changes or rounds else None
         return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
@@ -476,7 +479,7 @@ class Orders:
             named = not numbered and self.name_files([head], made.args[0])
             after = list(self.follow(made, Flow(text=flow.text, whole=whole, named=named)))
             if numbered and not after:
-                yield Use(made, "numbered")
+                yield Use(made, "numbered", assumed=self.effects.shares_out(head))
             yield from after
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
@@ -695,7 +698,8 @@ class Orders:
             in_rows = flow.named and word in files.OF_TABLES
             written = self.tables.written(call, attribute) if in_rows else None
             named = flow.columns and word in files.OF_TABLES
-            yield written or Use(attribute, f"asked for .{word}", assumed=named)
+            aside = named or self.given.is_measured(attribute.args[0])
+            yield written or Use(attribute, f"asked for .{word}", assumed=aside)
         else:
             yield from self._popped(call, attribute)
 

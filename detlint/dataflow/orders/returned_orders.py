@@ -68,7 +68,7 @@ class ReturnedOrders:
     def _returned(self, use: Op, function: Function, flow: Flow) -> Iterator[Use]:
         """What those do who call a function that others may call, too."""
         shown = self._shown_by_calls(function, flow)
-        if shown is None or not all(each.is_of_rows for each in shown):
+        if shown is None or not all(each.is_of_rows or each.assumed for each in shown):
             yield from self._orders.escape(use, "returned", flow)
         elif shown:
             first = surest(shown)

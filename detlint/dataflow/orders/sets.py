@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, parameter_of, word_of
-from detlint.dataflow.orders.keys import leaves_ties
+from detlint.dataflow.orders.keys import ties_by
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.path_conditions import inputs
 from detlint.dataflow.randomness.data_sets import made_of
@@ -248,8 +248,7 @@ class Sets:
             )
             return not free
         if order in (Order.SORTS, Order.EXTREME):
-            key = call.given("key")
-            return key is not None and leaves_ties(self.values, key)
+            return ties_by(self.values, call, value) is not False
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named

@@ -23,6 +23,7 @@ _TELLING = re.compile(
 _LONGEST = 60
 # What the advice of a finding ends with that callers may make pointless.
 RETURNED = ", here or where it is returned to"
+SORTED = "sorted by a key, which leaves equals as they come"
 # What is said of rows that others may look up by what they name.
 OF_ROWS = "written in rows, of which each names its file"
 
@@ -54,9 +55,17 @@ class Use(NamedTuple):
         """Whether it is the order of rows that each name their file, which others may look up."""
         return OF_ROWS in self.how
 
+    @property
+    def rests_on_ties(self) -> bool:
+        """Whether it only shows where elements are equal by a key."""
+        return "sorted by" in self.how or "searched by" in self.how
+
     def said(self, how: str) -> Use:
-        """The same, with other words for what happens, unless it is one of rows."""
-        return self if self.is_of_rows else self._replace(how=how)
+        """The same, with other words for what happens, unless it is one of rows; that elements are
+        sorted is still said."""
+        if self.is_of_rows:
+            return self
+        return self._replace(how=f"{how} and {SORTED}" if SORTED in self.how else how)
 
     def further(self, how: str) -> str:
         """What hands the order on to this use, and what this one does with it, if that tells."""
