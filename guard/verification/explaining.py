@@ -198,14 +198,15 @@ def _of_unseeded(node: Node, parts: list[ast.AST]) -> Iterator[Origin]:
 
 
 def _are_told(call: ast.Call, node: Node) -> bool:
-    """Whether the arguments of a call are told by what they hold: those that both runs have the
-    same are the same. Of ``os.environ`` nothing is told."""
-    ran = node.first or node.second
-    read = dict(zip(node.statement.reads, ran.reads if ran else (), strict=False))
+    """Whether the arguments of a call are told by what they hold, and are the same in both runs.
+    Of ``os.environ`` nothing is told."""
     given = (*call.args, *(each.value for each in call.keywords))
     paths = [path for each in given for part in ast.walk(each) if (path := path_of(part))]
-    held = (digest for path, digest in read.items() if any(e[: len(path)] == path for e in paths))
-    return not any(digest & OPAQUE or not digest for digest in held)
+    rans = [each.reads for each in (node.first, node.second) if each is not None]
+    read = zip(node.statement.reads, *rans, strict=False)
+    held = [digests for path, *digests in read if any(e[: len(path)] == path for e in paths)]
+    is_told = not any(digest & OPAQUE or not digest for digests in held for digest in digests)
+    return is_told and all(len({*digests}) == 1 for digests in held)
 
 
 def _line(statement: Statement, names: Collection[str]) -> int:

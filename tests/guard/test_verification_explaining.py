@@ -400,6 +400,18 @@ def test_a_process_is_no_number_and_its_number_is_told_where_it_is_read(
     assert varies(node.statement) == (told.source is Source.PROCESS and told.is_sure)
 
 
+@pytest.mark.parametrize(
+    ("seed", "told"), [("None", Source.ENTROPY), ("os.urandom(2)[0]", Source.NOT_SHOWN)]
+)
+def test_what_is_seeded_otherwise_is_no_generator_without_a_seed(
+    seed: str, told: Source, tmp_path: Path
+) -> None:
+    text = f"import os, numpy as np\nseed = {seed}\na = np.random.default_rng(seed)\n"
+    found = flows(tmp_path, text)
+    node = next(each for each in found.nodes if each.statement.line == 3)
+    assert origin_of(node, Traits()).source is told
+
+
 def test_a_block_is_told_by_its_head(tmp_path: Path) -> None:
     text = "for each in sorted({3, 1}):\n    if each:\n        a = each\n"
     found = flows(tmp_path, text)
