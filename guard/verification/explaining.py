@@ -452,6 +452,7 @@ def explanation(known: Known) -> Explanation:
         or _of_statements(known)
         or _of_operator(known)
         or _of_circumstance(known)
+        or (_of_left(known) if known.is_left else None)
         or _of_differing(known)
         or _of_left(known)
         or _of_text(known)

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from guard.observe.patching import around
+from guard.observe.places import is_own, outward
 from guard.program import write_whole
 from guard.trace import TraceWriter
 from guard.verification.left_files import Journal, is_library
@@ -104,7 +105,7 @@ class _Gate:
         if self._asking or isinstance(path, int) or asks.startswith(_IMPORTING):
             return
         full = os.path.realpath(os.fsdecode(path or "."))
-        if self._is_free(full + os.sep) or is_library(full):
+        if self._is_free(full + os.sep) or _is_cached(full) or is_library(full):
             return
         self._asking = True
         try:
@@ -121,24 +122,25 @@ class _Gate:
         self._tell_of(os.path.realpath(os.fsdecode(path)), writes=True)
 
     def _tell_of(self, full: str, *, writes: bool) -> None:
-        """Note a file that is not one's own, and wait before it is written."""
+        """Note a file that is not one's own, and wait before it is written. For caches one does not
+        wait; what imports read and write there decides nothing."""
         if self._is_free(full):
             if writes:
                 self.journal.made(full)
             return
+        is_cached = _is_cached(full)
+        if is_cached and _is_importing():
+            return
         self._asking = True  # what follows opens files itself
         try:
-            if writes and not self._is_open:
+            if writes and not self._is_open and not is_cached:
                 self._wait(full)
             self.journal.note(full, writes=writes)
         finally:
             self._asking = False
 
     def _is_free(self, full: str) -> bool:
-        if full.startswith((*self._own, "/dev/", "/proc/")) or "__pycache__" in full:
-            return True
-        home = os.path.expanduser("~")  # caches and settings, made for several processes
-        return full.startswith(os.path.join(home, "."))
+        return full.startswith((*self._own, "/dev/", "/proc/")) or "__pycache__" in full
 
     def _wait(self, full: str) -> None:
         while not os.path.exists(self._turn):
@@ -165,6 +167,22 @@ class _Gate:
         def _(opener: Callable[[Any], Any], name_or_buffer: Any) -> Any:  # noqa: ANN401
             self.change(name_or_buffer)
             return opener(name_or_buffer)
+
+
+def _is_cached(full: str) -> bool:
+    """Whether a file is a cache or a setting of the user's, made for several processes."""
+    return full.startswith(os.path.join(os.path.expanduser("~"), "."))
+
+
+def _is_importing() -> bool:
+    """Whether no line of the program's does it, or one that imports a module."""
+    for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
+        name = frame.f_code.co_filename
+        if name.startswith(_IMPORTING):
+            return True
+        if is_own(name):
+            return False
+    return True
 
 
 def _note_asking(gate: _Gate) -> None:

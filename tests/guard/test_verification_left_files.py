@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -222,6 +223,9 @@ def test_a_file_is_likely_where_running_has_shown_it(*, is_left: bool) -> None:
     difference = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
     found = explanation(Known(difference, None, "", (), None, ("rows.pt",), is_left))
     assert (found.source, found.what) == (Source.LEFT, "rows.pt")
+    drawn = replace(difference, cause=Cause.GENERATOR, generators=("numpy",))
+    other = explanation(Known(drawn, None, "", (), None, ("rows.pt",), is_left))
+    assert other.source is (Source.LEFT if is_left else Source.GENERATOR)
     assert found.confidence is (Confidence.LIKELY if is_left else Confidence.POSSIBLE)
 
 
@@ -240,6 +244,22 @@ def test_a_cache_that_rounds_is_named_with_the_line_that_reads_it(
     assert (found["cause"]["source"], found["cause"]["confidence"]) == ("LEFT", "likely")
     assert (found["suspects"][0]["line"], found["cause"]["what"]) == (8, "rows.pt")
     assert not any("the same circumstances" in each for each in found["verify"]["notes"])
+
+
+def test_a_cache_below_the_home_folder_is_named_as_well(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = CACHED.format(kept=".half()", back=".float()")
+    text = text.replace('Path(__file__).with_name("rows.pt")', 'Path.home() / ".rows.pt"')
+    write(tmp_path / "work" / "train.py", text)
+    home = {"HOME": str(tmp_path)}
+    given = ("-m", "guard", "verify", "--one-by-one", "--json", "train.py")
+    done = python(*given, cwd=tmp_path / "work", environ=home)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (found["cause"]["source"], found["suspects"][0]["line"]) == ("LEFT", 8)
+    assert found["cause"]["what"].endswith(".rows.pt")
+    again = python(*given, cwd=tmp_path / "work", environ=home)
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 @pytest.mark.parametrize(
