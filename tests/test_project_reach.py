@@ -593,3 +593,33 @@ def test_a_class_of_the_same_name_may_derive_from_another_files(
     assert places(capsys, "DET204") == ["rows.py:3"]
     project({"more.py": more.replace("from rows import Rows as Other", "Other = object")})
     assert places(capsys, "DET204") == []
+
+
+@pytest.mark.parametrize("made", ["Net()", "Net.load('w.pt').eval().to('cpu')"])
+@pytest.mark.parametrize(
+    ("methods", "found"),
+    [
+        ("def generate(self, x):\n        return self.step(x)", True),
+        ("def generate(self, x):\n        return self.many(x)\n{}", True),
+        # It is called on another object, or by a method that the program doesn't call.
+        ("def generate(self, x):\n        return self.inner.step(x)", False),
+        ("def generate(self, x):\n        return x\n{}", False),
+    ],
+)
+def test_what_a_method_calls_on_its_own_object_is_asked_for(
+    project: Project, lint: Lint, made: str, methods: str, *, found: bool
+) -> None:
+    many = "    def many(self, x):\n        return self.step(x)"
+    lib = (
+        "import torch\nclass Other:\n    def step(self, x):\n        return x\n"
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.inner = Other()\n    @classmethod\n    def load(cls, name):\n"
+        "        net = cls()\n        net.load_state_dict(torch.load(name))\n        return net\n"
+        "    def step(self, x):\n        return x + torch.rand_like(x)\n    "
+    )
+    main = "import argparse\nimport torch\nfrom lib import Net\n\ndef main():\n"
+    main += "    parser = argparse.ArgumentParser()\n    parser.add_argument('--seed', default=1)\n"
+    main += f"    net = {made}\n    out = net.generate(torch.zeros(3))\n"
+    main += "    open('o.txt', 'w').write(str(out.tolist()))\n"
+    project({"lib.py": lib + methods.format(many) + "\n", "gen.py": f"{main}\n{MAIN}"})
+    assert lint() == ["lib.py:15"] * found

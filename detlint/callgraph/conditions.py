@@ -27,6 +27,7 @@ from detlint.index.facts import (
 from detlint.index.modules import Symbol
 from detlint.index.scan import ALWAYS_CALLED, MAIN
 from detlint.models.experiments import SEED
+from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -173,9 +174,9 @@ class Conditions:
         part = self._index.part_at(path, fact.row)
         # What a model draws at first, a checkpoint replaces.
         drawn_once = fact.what == "torch" and fact.method == _CONSTRUCTOR
-        if drawn_once or not _runs_with(part, fact.place, often):
+        if drawn_once:
             return False
-        start = path, part
+        start = path, _called_for(part, fact.place, often)
         if not self.may_be_asked(path, fact.place):
             return False
         if start not in self._asked:
@@ -186,13 +187,19 @@ class Conditions:
         met, pending = {start}, [start]
         for each in pending:  # grows
             for user in self._sure_callers(*each, often):
-                if user[0] == self._path or self._asked.get(user):
+                if user[0] == self._path or self._asked.get(user) or self._is_named(*user):
                     return True
                 if user not in met and user not in self._asked:
                     met.add(user)
                     pending.append(user)
         self._asked.update(dict.fromkeys(met, False))
         return False
+
+    def _is_named(self, path: str, part: str) -> bool:
+        """Whether the program's own file names a method and its class."""
+        owner, _, method = part.partition(".")
+        own = words(self._closure.source.text) if method else ()
+        return method in own and owner in own and owner in self._index.outline(path).classes
 
     def _sure_callers(
         self, path: str, part: str, often: Container[str]
@@ -204,12 +211,10 @@ class Conditions:
             return
         for file, user in self._running_users(path, part) if part not in ("", MAIN) else ():
             calls = self._index.calls(file, word)
-            here = (place for row, place in calls if self._index.part_at(file, row) == user)
-            ways = [each for each in here if _runs_with(user, each, often)]
-            if any(self.may_be_asked(file, each) for each in ways) and (
-                not owner or self._surely_calls_on(file, user, Symbol(path, part))
-            ):
-                yield file, user
+            here = [place for row, place in calls if self._index.part_at(file, row) == user]
+            ways = [each for each in here if self.may_be_asked(file, each)]
+            if ways and (not owner or self._surely_calls_on(file, user, Symbol(path, part))):
+                yield from ((file, _called_for(user, each, often)) for each in ways)
 
     def may_be_asked(self, path: str, place: str) -> bool:
         """Whether a place, if it stands in the forward of a class, may run: an object of that is
@@ -372,10 +377,11 @@ class Conditions:
         return next((each for each in names if any(each in x for x in flags)), "")
 
 
-def _runs_with(part: str, place: str, often: Container[str]) -> bool:
-    """Whether a line of a part runs with it: of a class not what hooks do, which it holds too."""
+def _called_for(part: str, place: str, often: Container[str]) -> str:
+    """What is called for a line of a part to run: of a class not itself for what hooks do, which
+    it holds too."""
     method = place.rpartition(".")[2]
-    return place == part or "." not in place or method == _CONSTRUCTOR or method in often
+    return part if "." not in place or method == _CONSTRUCTOR or method in often else place
 
 
 def _switches(name: str) -> Callable[[str], bool]:
