@@ -58,6 +58,7 @@ class Experiment:
 """
 TORCH = "torch.manual_seed(2)"
 IF = "if args.seed is not None: np.random.seed(args.seed)"
+FEW = "if args.few:\n        np.random.seed(42)"
 ROW = 13
 
 
@@ -116,6 +117,28 @@ def test_a_draw_with_the_same_option_is_seeded(
     text = TRAIN.format("'--prepare', action='store_true'", "if args.prepare: seeds.make(3)")
     project({"train.py": text.replace("np.random.shuffle(rows)", "pass"), "seeds.py": SEEDS})
     assert found(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_found"),
+    [
+        ("if args.few: np.random.seed(42); np.random.shuffle(rows)", False),
+        (f"{FEW}\n        for x in rows: x.y = np.random.rand()", False),
+        ("if args.few: np.random.seed(42)\n    np.random.shuffle(rows)", True),
+        ("if args.few: np.random.shuffle(rows); np.random.seed(42)", True),
+        ("if args.few: np.random.seed(args.seed); np.random.shuffle(rows)", True),
+        ("if args.few: random.seed(42); np.random.shuffle(rows)", True),
+        ("if args.few: np.random.seed(42) if rows else 0; np.random.shuffle(rows)", True),
+        ("if args.few: np.random.seed(42)\n    else: np.random.shuffle(rows)", True),
+    ],
+)
+def test_a_draw_below_a_seed_in_the_same_branch_is_seeded(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, *, is_found: bool
+) -> None:
+    options = "'--few', action='store_true'); parser.add_argument('--seed', type=int"
+    text = TRAIN.replace("np.random.shuffle(rows)", "pass").format(options, lines)
+    project({"train.py": text, "seeds.py": SEEDS})
+    assert bool(found(capsys)) is is_found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.control import contexts
+from detlint.dataflow.control import contexts, is_chosen
 from detlint.dataflow.loops.epochs import OwnCalls
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind, closure
@@ -45,13 +45,36 @@ class States:
         return any(not _pauses(state, place) for state, place in self._around(call, library))
 
     def is_seeded_apart(self, draw: Op, library: str) -> bool:
-        """Whether a draw stands among such lines, after the seed."""
+        """Whether a draw stands among such lines, after the seed; or below a constant seed, which
+        runs wherever the draw does: ``if fixed: random.seed(42); rows = random.sample(files, 3)``.
+        """
+        if self._is_below_seed(draw, library):
+            return True
         spans = [(state.place, place) for state, place in self._around(draw, library)]
         if library == "torch":
             spans += [(each.place, draw.place) for each in self._forks(draw)]
         return any(
             self._seeds(op) for start, _ in spans for op in draw.function.ops[start : draw.place]
         )
+
+    def _is_below_seed(self, draw: Op, library: str) -> bool:
+        constant = self._unit.values.constant
+        return any(
+            draw.within(op.region)
+            and library in self._seeded(op)
+            and len(op.args) > 1
+            and constant(op.args[1]) not in (None, ...)
+            and not is_chosen(op)
+            and not self.holds_apart(op, library)
+            for op in draw.function.ops[: draw.place]
+            if op.code == "call"
+        )
+
+    @staticmethod
+    def _seeded(call: Op) -> set[str]:
+        """The libraries that a call seeds by its name."""
+        rows = (randomness.BY_NAME.get(each, ()) for each in call.called)
+        return {library for row in rows for library in row}
 
     def is_put_back(self, call: Op) -> bool:
         """Whether a call gives a generator a state that the program took from it before."""
