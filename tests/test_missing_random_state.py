@@ -241,3 +241,27 @@ def test_scipy_makes_a_generator_of_entropy_or_draws_from_numpys(
     imports = "from scipy.sparse import random\nfrom scipy.sparse.linalg import eigsh, svds\n"
     (found,) = findings(f"{imports}y = {line}\n", "DET104")
     assert found.message == says
+
+
+@pytest.mark.parametrize(
+    ("library", "line", "found"),
+    [
+        ("from pyspark.sql import SparkSession", "rows.randomSplit([0.8, 0.2])", "seed"),
+        ("from pyspark.sql import SparkSession", "rows.randomSplit([0.8, 0.2], 7)", ""),
+        ("from pyspark.sql import SparkSession", "rows.sample(fraction=0.1)", "seed"),
+        ("import polars as pl", "pl.read_csv(path).sample(fraction=1.0, shuffle=True)", "seed"),
+        ("import polars as pl", "pl.read_csv(path).sample(fraction=1.0, seed=seed)", ""),
+        ("import dask.dataframe as dd", "dd.read_csv(p).random_split([0.8, 0.2])", "random_state"),
+        ("import dask.dataframe as dd", "dd.read_csv(p).random_split([1], random_state=0)", ""),
+        ("import polars as pl", "buffer.sample(fraction=0.5)", ""),
+        ("import mine", "rows.sample(fraction=0.1)", ""),
+        ("import mine", "rows.randomSplit([0.8, 0.2])", ""),
+        ("from torch.utils.data import random_split", "random_split(data, [0.8, 0.2])", ""),
+    ],
+)
+def test_rows_that_libraries_of_tables_pick(
+    findings: Callable[..., list[Finding]], library: str, line: str, found: str
+) -> None:
+    told = findings(f"{library}\n\nout = {line}\nprint(out)\n", "DET104")
+    assert [each.row for each in told] == [3] * bool(found)
+    assert all(f"has no {found}: {SYSTEM}" in each.message for each in told)

@@ -1035,6 +1035,26 @@ def test_schedulers_of_syne_tune_draw_from_numpy_whatever_their_seed(
     assert lint("--select", "DET102") == []
 
 
+@pytest.mark.parametrize(
+    ("drawn", "seed"),
+    [
+        ("algorithms.eaSimple(start, toolbox, 0.5, 0.2, 40)", "random.seed(0)"),
+        ("pyro.sample('z', normal)", "torch.manual_seed(0)"),
+        ("pyro.sample('z', normal)", "pyro.set_rng_seed(0)"),
+    ],
+)
+def test_evolution_of_deap_and_samples_of_pyro_draw_from_global_generators(
+    project: Project, lint: Lint, drawn: str, seed: str
+) -> None:
+    imports = "import random\nimport numpy as np\nimport pyro\nimport torch\n"
+    imports += "from deap import algorithms\n"
+    text = imports + MAIN.replace("main()", f"np.save('out.npy', {drawn})")
+    project({"draw.py": text})
+    assert lint("--select", "DET102") == ["draw.py:7 DET102"]
+    project({"draw.py": text.replace("np.save", f"{seed}; np.save")})
+    assert lint("--select", "DET102") == []
+
+
 def test_a_mode_is_no_training(project: Project, lint: Lint) -> None:
     text = "import torch\n\nclass Trainer:\n    def step(self):\n        self.train({})\n"
     text += "        self.loss.backward()\n        self.optimizer.step()\n\n"

@@ -9,7 +9,8 @@ others (``DictionaryLearning``), or without an effect on the results (``SparsePC
 Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 (``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
 The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, bayesian-optimization
-3.4, implicit 0.7, surprise 1.1, python-louvain 0.16 and LIME 0.2 were measured likewise.
+3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cmaes 0.13, leidenalg 0.12, lightfm
+1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
 such a one as well. webdataset 1.0 makes its seed of the clock and the process (``filters.py``).
@@ -191,9 +192,15 @@ imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
 bayes_opt.BayesianOptimization from system
+cmaes.CMA by seed from system
+cmaes.CMAwM by seed from system
+cmaes.SepCMA by seed from system
 community.best_partition
 implicit.als.AlternatingLeastSquares from system
 implicit.bpr.BayesianPersonalizedRanking from system
+leidenalg.find_partition by seed from system at 6
+leidenalg.find_partition_multiplex by seed from system
+lightfm.LightFM from system
 lime.lime_tabular.LimeTabularExplainer
 lime.lime_text.LimeTextExplainer
 networkx.barabasi_albert_graph by seed from random at 2
@@ -256,6 +263,8 @@ keras_tuner.Hyperband by seed from random
 keras_tuner.HyperbandOracle by seed from random
 keras_tuner.RandomSearch by seed from random
 keras_tuner.RandomSearchOracle by seed from random
+pygad.GA 3.8 by random_seed from system
+pymoo.minimize 0.6.1.6 by seed from system
 openTSNE.TSNE
 pacmap.PaCMAP from threads
 phate.PHATE from threads

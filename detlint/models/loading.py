@@ -130,6 +130,28 @@ SHUFFLES = {
     writer_batch_size train_new_fingerprint test_new_fingerprint test_shuffle"""
     ),
 }
+
+
+class RowMethod(NamedTuple):
+    """A method of tables that picks rows at random, and is seeded by the operating system where it
+    gets no seed (Polars 2.1, Dask 2026.8; Spark's, which draws in its own machine).
+
+    libraries  that have it, of which a file names one
+    seed       the parameter, and its place
+    needs      a parameter that other libraries' methods of that name lack
+    """
+
+    libraries: tuple[str, ...]
+    seed: str
+    place: int
+    needs: str = ""
+
+
+ROW_METHODS = {
+    "randomSplit": RowMethod(("pyspark",), "seed", 1),
+    "random_split": RowMethod(("dask",), "random_state", 1),
+    SAMPLE: RowMethod(("polars", "pyspark"), "seed", 4, "fraction"),
+}
 # Of a stream.
 STREAMED = frozenset(("buffer_size", "max_buffer_input_shards"))
 # Methods that give such a data set again.

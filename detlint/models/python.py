@@ -45,6 +45,8 @@ FUNCTIONS = (
     *rows("copy", "copy deepcopy", "A0", Order.KEEPS),
     *rows("typing", "cast", "A1", Order.KEEPS),
     *rows("functools", "reduce", "", Order.PICKS),
+    *rows("csv", "reader", "iterator[list[str]]", Order.KEEPS),
+    *rows("csv", "DictReader", "iterator[dict[str, str]]", Order.KEEPS),
     *rows("fnmatch", "filter", "list[str]", Order.KEEPS),
     *rows("itertools", "chain", "iterator[E0, E1]", Order.KEEPS),
     *rows("itertools.chain", "from_iterable", "iterator[EE0]", Order.KEEPS),

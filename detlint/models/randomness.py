@@ -31,6 +31,11 @@ DRAWS = {
     f"syne_tune.optimizer.baselines.{name}": "numpy"
     for name in words("ASHA ASHABORE ASHACQR BOHB BORE CQR REA RandomSearch TPE")
 }
+# What evolves a population (deap 1.4).
+DRAWS |= {
+    f"deap.algorithms.{name}": "random"
+    for name in words("eaMuCommaLambda eaMuPlusLambda eaSimple varAnd varOr")
+}
 _ROTATIONS = "scipy.spatial.transform.Rotation.random"
 DRAWS[_ROTATIONS] = "numpy"
 DRAWS["pyro.sample"] = "torch"  # but for what was observed
@@ -140,6 +145,7 @@ _SEEDING = {
     "tensorflow.compat.v1.random.set_random_seed": ("tensorflow",),
     "tensorflow.keras.utils.set_random_seed": ("random", "numpy", "tensorflow"),
     "keras.utils.set_random_seed": LIBRARIES,
+    "pyro.set_rng_seed": ("random", "numpy", "torch"),
 }
 # The same of what draws on the CPU.
 SEEDING_GPU = frozenset(name for name in _SEEDING if name.startswith("torch.cuda."))

@@ -16,7 +16,7 @@ from detlint.dataflow.randomness import data_sets
 from detlint.dataflow.randomness.estimators import Estimators, draws
 from detlint.dataflow.slices import behind
 from detlint.models import estimators
-from detlint.models.loading import SAMPLE, SHUFFLES
+from detlint.models.loading import ROW_METHODS, SAMPLE, SHUFFLES
 from detlint.models.names import means_seed
 from detlint.models.randomness import DRAWS, DRAWS_IN_QUERY, QUERYING, SELECTS
 from detlint.models.roles import LEARNING
@@ -50,9 +50,10 @@ _OWN = {
     ),
 }
 _RNG = "rng"
-_METHODS = frozenset((SAMPLE, *SHUFFLES))
+_METHODS = frozenset((*ROW_METHODS, SAMPLE, *SHUFFLES))
 # Words that other libraries have as well.
 _COMMON = frozenset(name.rpartition(".")[2] for name in DRAWS)
+_LIBRARIES = tuple(sorted({x for row in ROW_METHODS.values() for x in row.libraries}))
 _QUERIES = ("RANDOM()", "random()", "RAND()", "rand()", "NEWID()")
 _OF_DATA = frozenset((*LEARNING, "datasets", "numpy", "pandas", "polars"))
 _MOST = 50  # operations behind a query
@@ -72,10 +73,12 @@ class MissingRandomState(Rule):
     - stochastic optimizers, `bootstrap` and random matrices of SciPy, its quasi-random engines such
       as `Sobol`; random graphs and communities of networkx
     - `eigsh` and `svds` of SciPy without `v0`: since SciPy 1.17, signs of eigenvectors differ
-    - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME
+    - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME,
+      LightFM, leidenalg, and the evolution of cmaes, pygad and pymoo
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
-    - `sample` of pandas without `random_state`
+    - `sample` of pandas without `random_state`; `sample` and `randomSplit` of Spark, `sample` of
+      Polars and `random_split` of Dask without a seed
     - `shuffle` and `train_test_split` of Hugging Face datasets without `seed`
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
     - `shuffle` of webdataset without `seed`, which it makes of the clock and the process
@@ -106,7 +109,7 @@ class MissingRandomState(Rule):
         *(f"{each}(" if each in _COMMON else each for each in estimators.short_names()),
         *(f"{each}(" for each in (*sorted(_METHODS), *sorted(QUERYING))),
     )
-    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_QUERIES)
+    needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
     lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
@@ -306,7 +309,10 @@ class MissingRandomState(Rule):
         )
 
     def _check_method(self, call: Op) -> None:
-        if keyword := data_sets.sampled(call, self._origins):
+        if row := data_sets.picks_rows(call):
+            how, written = self._how(call, "system"), call.written(row.seed, row.place)
+            self._report(call, f"{word_of(call)}()", row.seed, written, how)
+        elif keyword := data_sets.sampled(call, self._origins):
             how = self._how(call, "numpy")
             if _is_missing(call.given("random_state")) and how:
                 written = call.written("random_state")

@@ -6,11 +6,13 @@ import random
 import datasets
 import ffcv
 import keras_tuner
+import leidenalg
 import networkx as nx
 import numpy as np
 import openTSNE
 import pacmap
 import pandas as pd
+import pygad
 import scipy.sparse.linalg
 import scipy.stats
 import skopt
@@ -22,10 +24,13 @@ import torch
 import trimesh
 import umap
 import webdataset as wds
+from cmaes import CMA
 from datasets import Dataset, IterableDataset, load_dataset
 from bayes_opt import BayesianOptimization
 from imblearn.over_sampling import SMOTE
 from implicit.als import AlternatingLeastSquares
+from lightfm import LightFM
+from pymoo.optimize import minimize as evolve
 from scipy.cluster import vq
 from scipy.optimize import differential_evolution, minimize
 from scipy.sparse.linalg import eigsh
@@ -442,3 +447,18 @@ def grown(n):
     a = nx.planted_partition_graph(2, n, 0.5, 0.1), nx.random_labeled_tree(n)  # DET104 DET104
     b = nx.planted_partition_graph(2, n, 0.5, 0.1, 0), nx.random_labeled_tree(n, seed=0)
     return a, b
+
+
+def searches(problem, algorithm, mean, fitness, seed):
+    a = CMA(mean=mean, sigma=1.3)  # DET104
+    b = evolve(problem, algorithm, ("n_gen", 10))  # DET104
+    c = pygad.GA(num_generations=10, num_parents_mating=2, fitness_func=fitness)  # DET104
+    d = CMA(mean=mean, sigma=1.3, seed=seed), evolve(problem, algorithm, seed=1)
+    e = pygad.GA(num_generations=10, num_parents_mating=2, fitness_func=fitness, random_seed=3)
+    return a, b, c, d, e
+
+
+def communities(graph, seed):
+    a = leidenalg.find_partition(graph, leidenalg.ModularityVertexPartition)  # DET104
+    b = leidenalg.find_partition(graph, leidenalg.ModularityVertexPartition, seed=seed)
+    return a, b, LightFM(), LightFM(random_state=0)  # DET104

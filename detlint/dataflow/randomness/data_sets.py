@@ -40,6 +40,23 @@ def sampled(call: Op, origins: Origins) -> str:
     return ("…" if plain else "") if one and is_frame(function.args[0], origins) else ""
 
 
+def picks_rows(call: Op) -> loading.RowMethod | None:
+    """The row of a method of tables of Spark, Dask or Polars that a call without a seed calls."""
+    function = call.args[0]
+    row = loading.ROW_METHODS.get(str(function.name))
+    unit = call.function.unit
+    if row is None or unit.values.qualified(function) or _is_alone(call):
+        return None
+    if loading.is_no_table(owner_written(call)):
+        return None
+    if row.needs and call.given(row.needs) is None:
+        return None
+    imported = {name.partition(".")[0] for names in unit.imported.values() for name in names}
+    given = call.given(row.seed, row.place)
+    missing = given is None or given.literal is None
+    return row if missing and not imported.isdisjoint(row.libraries) else None
+
+
 def is_frame(op: Op, origins: Origins) -> bool:
     """Whether a value is a table of pandas, or is made of one by its methods and by choosing, some
     of which nothing else has."""
