@@ -251,3 +251,24 @@ def test_first_weights_are_looked_for_only_where_a_library_may_draw_them(
     assert lint() == []
     # For torch, whether something is made before its seed, and what DET304 asks about models.
     assert asked.count("builds") == 2
+
+
+@pytest.mark.parametrize(
+    ("raised", "call", "found"),
+    [
+        ("from .flip import *", "lib.flip()", True),
+        ("from .flip import flip", "lib.flip()", True),
+        ("from .flip import *", "lib.flip.flip()", True),
+        ("", "lib.flip.flip()", True),
+        # Without an import the name is the module's.
+        ("", "lib.flip", False),
+        ("from .flip import *", "lib.flip.crop()", True),  # either may be meant
+    ],
+)
+def test_a_function_hides_the_module_of_its_name_that_a_package_raises_it_from(
+    project: Project, lint: Lint, raised: str, call: str, *, found: bool
+) -> None:
+    draws = "import random\n\ndef flip():\n    return random.random()\n\ndef crop():\n    pass\n"
+    project({"lib/__init__.py": f"{raised}\n", "lib/flip.py": draws})
+    project({"train.py": f"import torch\nimport lib.flip\n\nx = {call}\n{TRAINS}"})
+    assert lint() == ["lib/flip.py:4"] * found

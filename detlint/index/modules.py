@@ -335,11 +335,14 @@ class Definitions:
         bound = self._index.outline(path).bound
         if first in bound:
             return self._of_any(path, [_joined(each, others) for each in bound[first]])
-        inner = self._submodule(path, first)
-        if inner is not None:
-            return self._held(inner, others) if others else []
         stars = [each.removesuffix(_ALL) + ".".join(names) for each in bound.get(_ALL, ())]
-        return self._of_any(path, stars)
+        raised = self._of_any(path, stars)
+        inner = self._submodule(path, first)
+        if inner is None:
+            return raised
+        told = self._held(inner, others) if others else []
+        # `from .f import *` may raise a function f of the module f, which that then hides.
+        return [*raised, *(told or ())] if raised else told
 
     def _submodule(self, path: str, name: str) -> str | None:
         if os.path.basename(path) != _PACKAGE:
