@@ -89,6 +89,22 @@ def test_a_suppression_that_is_not_needed_is_told() -> None:
     assert [each.code for each in lint("k.cu", text.encode())] == ["DET001"]
 
 
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("gpuAtomicAdd(&out[0], x[i])", "gpuAtomicAdd(&out[0], x[i])"),
+        ("::gpuAtomicAddNoReturn(out, x[i])", "gpuAtomicAddNoReturn(out, x[i])"),
+        ("at::native::fastAtomicAdd(out, i, n, x[i], true)", "fastAtomicAdd(out, i, n, x[i], true)"),
+        ("fastAtomicAdd<float, int>(out, i, n, x[i], true)", "fastAtomicAdd(out, i, n, x[i], true)"),
+    ],
+)
+def test_the_atomic_additions_of_torch_are_found(call: str, shown: str) -> None:
+    text = KERNEL.replace("@", "").replace("atomicAdd(&out[0], x[i])", call)
+    (found,) = lint("k.cu", text.encode())
+    assert found.message.startswith(f"{shown} adds up floats")
+    assert lint("k.cu", text.replace("float*", "int*").encode()) == []
+
+
 def test_an_overload_of_atomic_add_is_told_where_it_is_called() -> None:
     overload = """
 __device__ inline void atomicAdd(Half* place, Half value);

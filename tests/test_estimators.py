@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from detlint.models.estimators import drawing, drawings, short_names
+from detlint.models.estimators import drawing, drawings, seeds_arguments, short_names
 from detlint.models.model import words
 from detlint.models.randomness import DRAWING_METHODS, GIVEN_AT
 
@@ -199,6 +199,41 @@ def test_a_row_draws_as_it_says(name: str, row: Drawing) -> None:
         assert len(results(name, {})) == 1
     if row.keeps.get("shuffle"):
         assert len(results(name, {"shuffle": False})) == 1
+
+
+def _tree(name: str, **options: object) -> object:
+    return INSTALLED[f"tree.{name}"](max_features=2, **options)
+
+
+@pytest.mark.parametrize("name", sorted(INSTALLED))
+def test_what_sets_the_seed_of_an_estimator_does_so_whatever_seed_that_has(name: str) -> None:
+    function = INSTALLED[name]
+    parameters = inspect.signature(function).parameters if inspect.isclass(function) else {}
+    word = next((each for each in ("estimator", "base_estimator") if each in parameters), None)
+    if word is None or not name.startswith(("ensemble.", "linear_model.", "multioutput.")):
+        return
+    kind = "DecisionTreeClassifier" if "Classifier" in name else "DecisionTreeRegressor"
+    options = {"bootstrap": False} if "bootstrap" in parameters else {}
+    options |= {"min_samples": 60} if "min_samples" in parameters else {}
+    options |= {"n_estimators": 4} if "n_estimators" in parameters else {}
+
+    def runs(inner: int | None, outer: int | None) -> int:
+        targets = np.random.RandomState(0).randn(60, 2)
+        x = np.random.RandomState(1).rand(60, 4)
+        y = targets if name.startswith("multioutput.") else targets[:, 0]
+        y = (y > 0).astype(int) if "Classifier" in name else y
+        found = set()
+        for seed in (1, 2, 3):
+            np.random.seed(seed)
+            made = function(**{word: _tree(kind, random_state=inner)}, random_state=outer, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.add(str(made.fit(x, y).predict(x[:20] + 0.05).tolist()))
+        return len(found)
+
+    sets = seeds_arguments(f"sklearn.{name}")
+    assert (runs(0, None) > 1) == sets
+    assert (runs(None, 0) == 1) == sets
 
 
 def _squares(x: np.ndarray[Any, Any]) -> float:

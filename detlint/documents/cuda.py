@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
 )
-_CALL = re.compile(r"\b(?:(\w+)\s*=\s*)?atomicAdd(?:_block|_system)?\s*\(")
+# CUDA's, and those of torch for all types (ATen/cuda/Atomic.cuh, ATen/native/cuda/KernelUtils.cuh).
+_CALL = re.compile(
+    r"\b(?:(\w+)\s*=\s*)?(?:(?:\w{1,40})?::){0,4}"
+    r"((?:gpuA|a)tomicAdd(?:NoReturn|_block|_system)?|fastAtomicAdd)\s*(?:<[\w\s:,*]{1,80}>)?\s*\("
+)
+# fastAtomicAdd(tensor, index, numel, value, fast): which argument is the value.
+_VALUE_AT = {"fastAtomicAdd": 3}
 # What stands before a call in a statement; any other word there is the type of a declaration.
 _STATEMENT = re.compile(r"(?:\A|[^\w\s])\s*\Z|\b(?:return|else|do)\s*\Z")
 _INTEGER = re.compile(r"\(?\s*[-+]?\d+[uUlL]*\s*\)?|\(?\s*[-+]?\d+\.0*f?\s*\)?")
@@ -82,12 +88,13 @@ def additions(source: str) -> Iterator[Addition]:
         function = _folded(source[slice(*around[0])]) if around else whole
         scope = _Scope(function, outside)
         arguments, end = _arguments(source, match.end())
-        if len(arguments) < 2:
+        value = _VALUE_AT.get(match[2], 1)
+        if len(arguments) <= value:
             continue
-        text = f"atomicAdd({', '.join(arguments)})"
+        text = f"{match[2]}({', '.join(arguments)})"
         if match[1] and _is_place(source, match[1]):
             yield Addition(text, match[1], match.start(), end)
-        elif not (match[1] or _is_integer(scope, *arguments[:2])):
+        elif not (match[1] or _is_integer(scope, arguments[0], arguments[value])):
             yield Addition(text, "", match.start(), end)
 
 

@@ -25,7 +25,8 @@ from typing import NamedTuple
 # (as far as its page says), and what else it takes:
 #   if key=value|value      it draws only if one of these is given; ``some``: not None, 0 or False,
 #                           ``several``: not None or 1; ``@0``: it may be passed at that place;
-#                           of an enumeration, the name of a member
+#                           of an enumeration, the name of a member; ``drawing``: an estimator of
+#                           this table that draws, whatever seed that one has
 #   while key=value|value   it draws unless the key is given another value
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed|rng             the parameter has that name, or in other releases another
@@ -82,7 +83,7 @@ sklearn.decomposition.fastica while w_init=None
 sklearn.decomposition.non_negative_factorization while init=None|nndsvd|nndsvda|nndsvdar|random
 sklearn.decomposition.randomized_svd
 sklearn.dummy.DummyClassifier 0.13 if strategy=stratified|uniform
-sklearn.ensemble.AdaBoostClassifier 0.14 while estimator@0=None base_estimator=None
+sklearn.ensemble.AdaBoostClassifier 0.14 while estimator@0=None|drawing base_estimator=None|drawing
 sklearn.ensemble.AdaBoostRegressor 0.14
 sklearn.ensemble.BaggingClassifier 0.15
 sklearn.ensemble.BaggingRegressor 0.15
@@ -308,7 +309,8 @@ _SCORING = frozenset(
     )
 )
 
-# They set the ``random_state`` of the estimators that they are given.
+# They set the ``random_state`` of the estimators that they are given, also one that was given, and
+# also where they have no seed.
 _SEEDING = frozenset(
     [
         "AdaBoostClassifier",
@@ -316,13 +318,10 @@ _SEEDING = frozenset(
         "BaggingClassifier",
         "BaggingRegressor",
         "BalancedBaggingClassifier",
-        "ClassifierChain",
         "EasyEnsembleClassifier",
         "InstanceHardnessThreshold",
-        "IterativeImputer",
         "RANSACRegressor",
         "RUSBoostClassifier",
-        "RegressorChain",
     ]
 )
 

@@ -40,7 +40,8 @@ class AtomicAccumulation(Rule):
 
     Reported:
     - atomic additions of floats in kernels of Triton, tilelang, cuTile and Numba
-    - the same in files of CUDA and C++, and in CUDA source in strings that are compiled
+    - the same in files of CUDA and C++, also torch's `gpuAtomicAdd` and `fastAtomicAdd`, and in CUDA
+      source in strings that are compiled
     - `cupyx.scatter_add`
     - integers, where the old value hands out places
 
@@ -74,7 +75,7 @@ class AtomicAccumulation(Rule):
         "SourceModule",
         "elementwise(",
     )
-    mentions = ("atomicAdd",)
+    mentions = ("atomicAdd", "gpuAtomicAdd", "fastAtomicAdd")
     source = (
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )

@@ -96,7 +96,8 @@ class MissingRandomState(Rule):
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
       unless nothing calls the function that does
     - `shuffle=False`
-    - estimators that draw only with some solver, or only for large data
+    - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
+      `RANSACRegressor` is given: they seed it anew, and are reported themselves
 
     What to do: Pass the seed of the run: `random_state=seed`, or `seed=seed` for datasets.
 

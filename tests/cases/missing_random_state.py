@@ -53,6 +53,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, ShuffleSplit
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.model_selection._split import RepeatedKFold
+from sklearn.multioutput import ClassifierChain
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
@@ -182,6 +183,16 @@ def seeded_from_outside(x, y, seed):
     c = RANSACRegressor(DecisionTreeClassifier(), random_state=seed)
     d = clone_with(Forest(), seed)
     e = Forest().get_params()
+    return a, b, c, d, e
+
+
+def seeded_by_what_has_no_seed(options):
+    a = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))  # DET104
+    tree = DecisionTreeClassifier(random_state=0)
+    b = AdaBoostClassifier(estimator=tree)  # DET104
+    c = BaggingClassifier(DecisionTreeClassifier())  # DET104
+    d = AdaBoostClassifier(DecisionTreeClassifier(), **options)
+    e = ClassifierChain(DecisionTreeClassifier(), random_state=0)  # DET104
     return a, b, c, d, e
 
 

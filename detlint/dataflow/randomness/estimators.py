@@ -39,12 +39,22 @@ def _matches(call: Op, key: str, values: frozenset[str]) -> bool | None:
     given = call.given(name, int(place) if place else None)
     if given is None:
         return None
+    if "drawing" in values and _is_drawing(given):
+        return True
     value = call.values.constant(given)
     if "several" in values:
         return value not in (None, 0, 1)
     if not isinstance(value, (bool, int, float, str, type(None))):
         return given.code == "attr" and str(given.name) in values  # OrderOption.RANDOM
     return str(value) in values or ("some" in values and bool(value))
+
+
+def _is_drawing(given: Op) -> bool:
+    """Whether an estimator that is handed over draws, if it is seeded anew."""
+    made = given.values.bound_to(given)
+    names = given.values.called(made) if made.code == "call" else ()
+    row = next(filter(None, map(estimators.drawing, names)), None)
+    return row is not None and draws(made, row)
 
 
 class Estimators:
@@ -83,15 +93,16 @@ class Estimators:
         return use.code == "call" and value in use.args[1:] and self._takes_seed(use, value)
 
     def _takes_seed(self, call: Op, value: Op) -> bool:
-        """``clone(estimator, random_state)``; of scikit-learn, few hand it on."""
+        """``clone(estimator, random_state)``; of scikit-learn, few set it, also without a seed."""
         called = self._unit.values.called(call)
+        if any(map(estimators.seeds_arguments, called)):
+            return True
         if "builtins.setattr" in called:
             key = call.given("name", 1)
             return key is not None and _ends_in_state(key)
         if any(map(_ends_in_state, _within(call))):
             return True
-        known = any(map(estimators.is_known, called))
-        if known and not any(map(estimators.seeds_arguments, called)):
+        if any(map(estimators.is_known, called)):
             return False
         return any(
             each is not value and (is_generator(name or "") or is_generator(each.word))
