@@ -94,8 +94,8 @@ def test_a_suppression_that_is_not_needed_is_told() -> None:
     [
         ("gpuAtomicAdd(&out[0], x[i])", "gpuAtomicAdd(&out[0], x[i])"),
         ("::gpuAtomicAddNoReturn(out, x[i])", "gpuAtomicAddNoReturn(out, x[i])"),
-        ("at::native::fastAtomicAdd(out, i, n, x[i], true)", "fastAtomicAdd(out, i, n, x[i], true)"),
-        ("fastAtomicAdd<float, int>(out, i, n, x[i], true)", "fastAtomicAdd(out, i, n, x[i], true)"),
+        ("at::native::fastAtomicAdd(out, i, n, x[i], 1)", "fastAtomicAdd(out, i, n, x[i], 1)"),
+        ("fastAtomicAdd<float, int>(out, i, n, x[i], 1)", "fastAtomicAdd(out, i, n, x[i], 1)"),
     ],
 )
 def test_the_atomic_additions_of_torch_are_found(call: str, shown: str) -> None:

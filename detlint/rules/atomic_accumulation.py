@@ -40,8 +40,8 @@ class AtomicAccumulation(Rule):
 
     Reported:
     - atomic additions of floats in kernels of Triton, tilelang, cuTile and Numba
-    - the same in files of CUDA and C++, also torch's `gpuAtomicAdd` and `fastAtomicAdd`, and in CUDA
-      source in strings that are compiled
+    - the same in files of CUDA and C++, also torch's `gpuAtomicAdd` and `fastAtomicAdd`, and in
+      CUDA source in strings that are compiled
     - `cupyx.scatter_add`
     - integers, where the old value hands out places
 
