@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from linted_places import places
+from linted_places import levels, places
 
 from detlint.cli import main
 from detlint.index.entrypoints import is_entrypoint
@@ -623,3 +623,25 @@ def test_what_a_method_calls_on_its_own_object_is_asked_for(
     main += "    open('o.txt', 'w').write(str(out.tolist()))\n"
     project({"lib.py": lib + methods.format(many) + "\n", "gen.py": f"{main}\n{MAIN}"})
     assert lint() == ["lib.py:15"] * found
+
+
+@pytest.mark.parametrize(
+    ("table", "seed", "found"),
+    [
+        ('KINDS = {"a": draw}', "", ["possible"]),
+        ("KINDS = [draw, plain]", "", ["possible"]),
+        ('KINDS = {"a": draw}', "torch.manual_seed(0)", []),
+        ('KINDS = {"a": plain}', "", []),
+        ('KINDS = {"a": plain}\nOTHERS = {"a": draw}', "", []),
+    ],
+)
+def test_a_function_that_is_chosen_out_of_a_table_may_be_asked_for(
+    project: Project, capsys: pytest.CaptureFixture[str], table: str, seed: str, found: list[str]
+) -> None:
+    lib = "import util\ndef draw():\n    return util.noise()\ndef plain():\n    return 3\n"
+    get = "def get(name):\n    return KINDS[name]()\n"
+    save = "def main():\n    open('o.txt', 'w').write(str(lib.get(name)))\n"
+    project({"util.py": "import torch\ndef noise():\n    return torch.randn(3)\n"})
+    project({"lib.py": f"{lib}{table}\n{get}"})
+    project({"gen.py": f"import torch\nimport lib\n{seed}\n{save}{MAIN}"})
+    assert levels(capsys, "DET102") == found

@@ -56,7 +56,7 @@ class Conditions:
         self._passed: dict[tuple[str, bool], bool] = {}
         self._used: dict[tuple[str, str, bool], int] = {}
         self._called: dict[tuple[str, str], bool] = {}
-        self._asked: dict[tuple[str, str], bool] = {}
+        self._asked: dict[bool, dict[tuple[str, str], bool]] = {True: {}, False: {}}
         self._objects: dict[tuple[str, str], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
@@ -168,9 +168,10 @@ class Conditions:
             pending += fresh
         return False
 
-    def is_asked_for(self, path: str, fact: Fact, often: Container[str]) -> bool:
+    def is_asked_for(self, path: str, fact: Fact, often: Container[str], *, chosen: bool) -> bool:
         """Whether the program's own file leads to a fact of another one, from where each part is
-        called under no test. An object is taken to be asked for what it gives ``often``."""
+        called under no test. An object is taken to be asked for what it gives ``often``;
+        ``chosen``: and what uses a table for any function that this holds."""
         part = self._index.part_at(path, fact.row)
         # What a model draws at first, a checkpoint replaces.
         drawn_once = fact.what == "torch" and fact.method == _CONSTRUCTOR
@@ -179,21 +180,37 @@ class Conditions:
         start = path, _called_for(part, fact.place, often)
         if not self.may_be_asked(path, fact.place):
             return False
-        if start not in self._asked:
-            self._asked[start] = self._is_called_from_start(start, often)
-        return self._asked[start]
+        asked = self._asked[chosen]
+        if start not in asked:
+            asked[start] = self._is_called_from_start(start, often, chosen=chosen)
+        return asked[start]
 
-    def _is_called_from_start(self, start: tuple[str, str], often: Container[str]) -> bool:
-        met, pending = {start}, [start]
+    def _is_called_from_start(
+        self, start: tuple[str, str], often: Container[str], *, chosen: bool
+    ) -> bool:
+        met, pending, asked = {start}, [start], self._asked[chosen]
         for each in pending:  # grows
-            for user in self._sure_callers(*each, often):
-                if user[0] == self._path or self._asked.get(user) or self._is_named(*user):
+            tables = self._users_of_tables(*each) if chosen else ()
+            for user in (*self._sure_callers(*each, often), *tables):
+                if user[0] == self._path or asked.get(user) or self._is_named(*user):
                     return True
-                if user not in met and user not in self._asked:
+                if user not in met and user not in asked:
                     met.add(user)
                     pending.append(user)
-        self._asked.update(dict.fromkeys(met, False))
+        asked.update(dict.fromkeys(met, False))
         return False
+
+    def _users_of_tables(self, path: str, part: str) -> Iterator[tuple[str, str]]:
+        """What uses a table that is written out and holds a function."""
+        if part in ("", MAIN) or not self._index.units.of(path).defines(part):
+            return
+        for file, user in self._running_users(path, part):
+            if self._is_table(file, user):
+                yield from self._running_users(file, user)
+
+    def _is_table(self, path: str, part: str) -> bool:
+        apart = part not in ("", MAIN, *self._index.outline(path).classes) and "." not in part
+        return apart and not self._index.units.of(path).defines(part)
 
     def _is_named(self, path: str, part: str) -> bool:
         """Whether the program's own file names a method and its class."""

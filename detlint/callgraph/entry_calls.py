@@ -64,7 +64,7 @@ class EntryCalls:
         yield from unsaid
         holders = self._base.holders.get(kind, ())
         others = [each for each in self._near if each in holders and each != self._path]
-        asked = partial(self._conditions.is_asked_for, often=often)
+        asked = partial(self._conditions.is_asked_for, often=often, chosen=every)
         yield from self._sure(kind, what, others, None, lambda each: counts(each) and asked(*each))
 
     def _sure(
