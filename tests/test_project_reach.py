@@ -579,7 +579,7 @@ def test_of_copies_of_a_file_programs_mean_the_nearest(
     project: Project, capsys: pytest.CaptureFixture[str], files: tuple[str, ...], found: list[str]
 ) -> None:
     lists = "def listed(rows: set[str]):\n    return list(rows)\n"
-    look = "import sys\nfrom names import listed\n\nfor x in sys.argv:\n    look(listed(x))\n"
+    look = "import sys\nfrom names import listed\n\nfor x in sys.argv:\n    save(listed(x)[0])\n"
     project({"now/look.py": look, "train.py": TRAIN.format(""), **dict.fromkeys(files, lists)})
     assert sorted(places(capsys, "DET204")) == found
 
