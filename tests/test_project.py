@@ -2147,6 +2147,8 @@ def test_programs_that_share_a_draw_have_a_finding_each(
         ("determine_size(); model.is_deterministic()", True),
         ("policy(0, deterministic=True)", True),
         ("from tools import set_deterministic_mode as on; on()", False),
+        ("from tools import set_determinism; set_determinism(seed=0)", False),
+        ("from monai.utils import set_determinism; set_determinism(seed=0)", True),
         ("def set_deterministic(): cudnn.deterministic = True\nset_deterministic()", True),
         ("Trainer(deterministic=True)", False),
         ("TrainingArguments(full_determinism=args.full)", False),

@@ -46,6 +46,15 @@ def test_each_import_says_what_its_name_stands_for() -> None:
     }
 
 
+def test_an_import_that_runs_in_any_case_takes_the_place_of_those_before() -> None:
+    code = "from a import Loader\nfrom b import Loader\ntry:\n    from c import Loader\n"
+    code += "except ImportError:\n    pass\nfrom a import *\nfrom b import *\n"
+    assert Unit(Source("example.py", code)).imported == {
+        "Loader": ["b.Loader", "c.Loader"],
+        "*": ["a.*", "b.*"],
+    }
+
+
 def test_a_statement_is_read_with_all_its_clauses() -> None:
     code = """
 if a:

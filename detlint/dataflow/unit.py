@@ -613,12 +613,19 @@ class Unit(Editable[ast.AST]):
 
     @cached_property
     def imported(self) -> dict[str, list[str]]:
-        """What each name that the module imports may stand for: ``{"np": ["numpy"]}``."""
+        """What each name that the module imports may stand for: ``{"np": ["numpy"]}``. An import
+        that runs in any case takes the place of those before it."""
         found: dict[str, list[str]] = {}
         pieces = [x for x in self.own if _IMPORTS.search(self.text, x.start, x.end)]
         for statement in self._parsed_at_once(pieces):
+            for bound, _ in _imports(statement):
+                if bound != "*":
+                    found.pop(bound, None)
             for node in _statements(statement):
-                _note_import(node, found)
+                for bound, name in _imports(node):
+                    names = found.setdefault(bound, [])
+                    if name not in names:
+                        names.append(name)
         return found
 
     def _parsed_at_once(self, pieces: Sequence[Piece]) -> list[ast.stmt]:
@@ -652,21 +659,16 @@ def _statements(statement: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _note_import(node: ast.AST, found: dict[str, list[str]]) -> None:
+def _imports(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The names that an import binds, and what each stands for."""
     if isinstance(node, ast.Import):
         for each in node.names:
             bound = each.asname or each.name.partition(".")[0]
-            _note(bound, each.name if each.asname else bound, found)
+            yield bound, each.name if each.asname else bound
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
         for each in node.names:
-            _note(each.asname or each.name, f"{module}.{each.name}", found)
-
-
-def _note(bound: str, name: str, found: dict[str, list[str]]) -> None:
-    names = found.setdefault(bound, [])
-    if name not in names:  # `import torch, torch.nn`
-        names.append(name)
+            yield each.asname or each.name, f"{module}.{each.name}"
 
 
 def asked(unit: Unit, ask: Callable[[Unit], T], failed: F) -> T | F:

@@ -128,6 +128,10 @@ def parameters(called: str) -> dict[str, Parameter]:
     return PARAMETERS.get(called, {})
 
 
+# They seed, and have cuDNN work deterministically; other operators go on as they do (MONAI 1.6).
+FOR_CUDNN = frozenset(f"monai.utils.{module}set_determinism" for module in ("", "misc."))
+
+
 def is_trainer(called: str) -> bool:
     """Whether it makes a ``Trainer`` or ``Fabric`` of Lightning."""
     parts = called.removesuffix(".from_argparse_args").split(".")

@@ -1216,6 +1216,23 @@ def united(texts):
     return list(words)  # DET204
 
 
+def united_in_loops(graphs: dict[str, dict[str, set[str]]], kinds: set[str]):
+    found = set()
+    for graph in graphs.values():
+        for kind in kinds:
+            for name in graph[kind]:
+                found = found.union(name)
+    return found
+
+
+def added_in_loops(graphs: dict[str, dict[str, set[str]]], kinds: set[str]):
+    found = []
+    for graph in graphs.values():
+        for kind in kinds:  # DET204
+            found = found + [graph[kind]]
+    return found
+
+
 # Columns of a data frame
 
 

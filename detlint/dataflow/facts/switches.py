@@ -85,6 +85,8 @@ class SwitchFacts:
                 return "torch" if takes else ""
         if word == "enable_full_determinism":
             return EVERY
+        if not rows.FOR_CUDNN.isdisjoint(called):
+            return "cudnn"
         return f"{word}()" if names.turns_determinism_on(word) else ""
 
     @staticmethod

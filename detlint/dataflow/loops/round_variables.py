@@ -168,7 +168,7 @@ class Variables(Judge):
             if {"builtins.max", "builtins.min"} & set(called):
                 return True
             function = value.args[0]
-            if function.code == "attr" and self._round.is_joint(function.args[0]):
+            if function.code == "attr" and self._is_from_before(function.args[0]):
                 if names.removes(word_of(value)) or word_of(value) in ("union", "intersection"):
                     return True
                 if word_of(value) == "replace" and len(value.args) == 3:
@@ -177,6 +177,11 @@ class Variables(Judge):
             return False
         bits = value.name in OF_BITS and any(map(self._round.is_joint, value.args))
         return bits or self._values.is_set(value)
+
+    def _is_from_before(self, owner: Op) -> bool:
+        """Whether a value is what a variable was before the round, also in a loop of the round."""
+        states = closure([owner], lambda op: op.args if op.code == "phi" else ())
+        return any(map(self._round.is_joint, states))
 
     def _is_extreme(self) -> bool:
         """``if size > best: best, name = size, path``."""
