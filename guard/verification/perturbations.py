@@ -141,6 +141,7 @@ def disturb(run: int) -> None:
 
 
 def _begin_late(run: int) -> None:
+    # detlint: ignore[DET103] it is to be another one in each process
     draws = random.Random(f"{run} child {os.getpid()}")  # noqa: S311 - no secret
     time.sleep(draws.uniform(0, _LATEST_CHILD) if run else 0)
     _start(run)

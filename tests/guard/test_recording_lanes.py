@@ -109,7 +109,8 @@ def _submits(pool: ThreadPoolExecutor) -> list[float]:
 
 
 def _is_done(pool: ThreadPoolExecutor) -> list[float]:
-    return [each.result() for each in as_completed([pool.submit(fit, 4), pool.submit(fit, 5)])]
+    tasks = [pool.submit(fit, 4), pool.submit(fit, 5)]
+    return sorted(each.result() for each in as_completed(tasks))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def _raising(error: Exception) -> Callable[..., Any]:
 
 
 def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
+    difference: Any = SimpleNamespace(step=3, lane="", cause=Cause.OUTSIDE)
     process = SimpleNamespace(look=lambda: None, traces=[1], traces_folder="")
     watched = SimpleNamespace(processes=(process, process))
     monkeypatch.setattr(statements, "rerun", lambda *_: watched)
@@ -57,7 +57,7 @@ def test_a_difference_that_does_not_come_again_is_looked_for_once_more(
 
     monkeypatch.setattr(statements, "rerun", rerun)
     monkeypatch.setattr(statements, "examine", lambda *_: SimpleNamespace(difference=None))
-    difference: Any = SimpleNamespace(step=3, cause=Cause.OUTSIDE)
+    difference: Any = SimpleNamespace(step=3, lane="", cause=Cause.OUTSIDE)
     session: Any = SimpleNamespace()
 
     found = statements.entry(session, difference, 1, Bisection(), budget)

@@ -74,7 +74,7 @@ PROGRAMS = {
     "a clock": ("a = time.time()", "b = a % 1", Source.CLOCK),
     "a clock that is asked later": ("a = datetime.now()", "b = a.microsecond", Source.CLOCK),
     "a clock of NumPy's": (
-        "a = np.datetime64('now', 'ns') + np.timedelta64(time.perf_counter_ns() % 9, 'ns')",
+        "a = np.datetime64('now', 'ns') + np.timedelta64(time.perf_counter_ns() % 997, 'ns')",
         "b = int(a.astype(int)) % 1000",
         Source.CLOCK,
     ),

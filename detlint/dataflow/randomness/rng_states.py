@@ -45,8 +45,8 @@ class States:
         return any(not _pauses(state, place) for state, place in self._around(call, library))
 
     def is_seeded_apart(self, draw: Op, library: str) -> bool:
-        """Whether a draw stands among such lines, after the seed; or below a constant seed, which
-        runs wherever the draw does: ``if fixed: random.seed(42); rows = random.sample(files, 3)``.
+        """Whether a draw stands among such lines, after the seed; or in a branch below a constant
+        seed: ``if fixed: random.seed(42); rows = random.sample(files, 3)``.
         """
         if self._is_below_seed(draw, library):
             return True
@@ -60,7 +60,8 @@ class States:
     def _is_below_seed(self, draw: Op, library: str) -> bool:
         constant = self._unit.values.constant
         return any(
-            draw.within(op.region)
+            op.region is not draw.function.region
+            and draw.within(op.region)
             and library in self._seeded(op)
             and len(op.args) > 1
             and constant(op.args[1]) not in (None, ...)
