@@ -128,6 +128,8 @@ class Precedence:
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
         if self._is_met(lines[1], self._loaded):
             return False
+        if not lines[0].part and self._is_met(lines[0], self._loaded):
+            return True  # a statement of a file that it imports
         unit = self._unit(self._start)
         return self._goes(unit, unit.module, self._loaded, lines, 0) is True
 

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 _DEEPEST = 5  # containers in containers
 _MOST = 12  # types of one value
+_PAIR = 2  # keys and values
+_NAMES = "\0"  # between the names of a record
 
 
 class Type(NamedTuple):
     """A type by its name, with the types of what it holds.
 
     ``list``, ``set``, ``iterator`` hold elements, ``dict`` keys and values, ``tuple`` each of its
-    parts, ``instance`` has the qualified name of its class as ``of``.
+    parts, ``instance`` has the qualified name of its class as ``of``. A record is a ``dict`` that
+    holds each of its values, too, by the names in ``of``.
     """
 
     name: str
@@ -140,6 +143,28 @@ def part(types: Types, index: int) -> Types:
     for one in types:
         fits = one.name == "tuple" and -len(one.holds) <= index < len(one.holds)
         found.append(one.holds[index] if fits else values(frozenset((one,))))
+    return joined(*found)
+
+
+def record(parts: dict[str, Types]) -> Types:
+    """A dict that is written out, whose values are of several types."""
+    held = joined(*parts.values())
+    alike = all(each == held for each in parts.values())
+    if alike or len(parts) > _MOST or not all(parts):
+        return container("dict", TEXT, held)
+    one = container("dict", TEXT, held, *parts.values())
+    return frozenset(each._replace(of=_NAMES.join(parts)) for each in one)
+
+
+def entry(types: Types, name: str) -> Types:
+    """What records hold by a name; nothing where not all of them tell."""
+    found = []
+    for one in types - NONE:
+        names = one.of.split(_NAMES) if one.name == "dict" and len(one.holds) > _PAIR else []
+        held = one.holds[_PAIR + names.index(name)] if name in names else NOTHING
+        if not held - NONE or holds_empty(held):
+            return NOTHING  # it is given later
+        found.append(held)
     return joined(*found)
 
 

@@ -527,6 +527,9 @@ class Values:
             and isinstance(key.args[0].name, int)
         ):
             return lattice.part(types, -key.args[0].name)
+        told = lattice.entry(types, key.text) if key.text else NOTHING
+        if told:
+            return told
         held = lattice.values(types)
         # A record's parts are of several types, and which of them this one is of is not known.
         mixed = key.code == "const" and lattice.is_mixed(held)
@@ -609,6 +612,8 @@ class Values:
         return self.elements(op.args[0]) if op.code == "star" else self.types(op)
 
     def _of_dict(self, op: Op) -> Types:
+        if op.args and all(each.code == "entry" and each.args[0].text for each in op.args):
+            return lattice.record({x.args[0].text: self.types(x.args[1]) for x in op.args})
         keys, held = [], []
         for each in op.args:
             if each.code == "star":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,6 +10,7 @@ from detlint.documents.flavours import spelled
 from detlint.finding import Confidence, Edit
 from detlint.models import configurations as rows
 from detlint.models.attention import VARIABLES
+from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +38,8 @@ class Setting(NamedTuple):
 
 class OfCudnn:
     """A rule on switches of cuDNN, also in configurations, of which those in capitals may be of
-    yacs: what the project declares and never reads sets nothing. Nor does a switch of code change
-    anything in programs that leave cuDNN nothing to do."""
+    yacs: what the project declares and never reads sets nothing. Nor does a switch of code that no
+    program runs, or in programs that leave cuDNN nothing to do."""
 
     @classmethod
     def awaits_programs(cls, finding: Finding) -> bool:
@@ -53,11 +55,15 @@ class OfCudnn:
     def doubted_by_all(
         cls,
         finding: Finding,
-        programs: Sequence[Program],  # noqa: ARG003
+        programs: Sequence[Program],
         linted: PythonFiles,
     ) -> bool:
         """``Rule.doubted_by_all``."""
-        return _is_of_yacs(finding) and linted.never_read(finding.message)
+        if _is_of_yacs(finding):
+            return linted.never_read(finding.message)
+        path = os.path.realpath(finding.path)
+        code = kind_of_name(path) in (PYTHON, NOTEBOOK)
+        return code and linted.never_runs(path, finding.row, finding.column, programs)
 
 
 def _is_of_yacs(finding: Finding) -> bool:

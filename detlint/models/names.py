@@ -317,6 +317,9 @@ is_number = ends_in(
     height heights scale scales t i j k n"""
 )
 
+# Whether what has this name is a node of a graph, most of which are numbers.
+is_node = words("u v").__contains__
+
 
 # Whether what has this name is a text.
 is_text = ends_in("name filename path filepath text string word sentence url dirname key")

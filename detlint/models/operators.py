@@ -8,6 +8,7 @@ from detlint.models.names import says
 COUNTS = "torch.histc"
 # They give values and the places of these; of equal values, any place may be meant.
 SELECTIONS = words("torch.median torch.kthvalue")
+SCANS = words("torch.cumprod torch.cumsum torch.logcumsumexp")
 REDUCTION = "torch.Tensor.index_reduce_"
 ORDERLESS = words("amax amin")
 # Windows that do not overlap give each input one gradient; averages in steps of one, without

@@ -98,8 +98,12 @@ _FEW_ROWS = range(3, 512)
 _OF_IMAGES = (1, 3)
 _OF_LAYERS = frozenset(("layers", "model", "models", "modules", "nn", "transformers"))
 FROZEN = "model frozen"  # which gets no gradient where it is made
-BY_INDEX = "torch by index"
-_OPERATORS = {f"model {_OF_CONVOLUTIONS}": "torch", _OF_CONVOLUTIONS: BY_INDEX}  # which go before
+BY_INDEX, BY_ROW = "torch by index", "torch by row"
+_OPERATORS = {  # which go before
+    f"model {_OF_CONVOLUTIONS}": "torch",
+    _OF_CONVOLUTIONS: BY_INDEX,
+    OF_FACTORS: BY_ROW,
+}
 # Libraries that bring no layers, models and operators of torch.
 PLAIN = sys.stdlib_module_names | words(
     """
@@ -184,8 +188,8 @@ def is_model(kind: str) -> bool:
 
 def ranked(*, convolutions: bool) -> Iterator[tuple[str, str]]:
     """The kinds of facts that tell of what may differ, and what these are about, the surest first;
-    of convolutions only where these may. What takes an index may reach no place twice, but what
-    holds convolutions of images differed."""
+    of convolutions only where these may. What takes an index may reach no place twice, and a scan
+    have short rows, but what holds convolutions of images differed."""
     for each in KINDS:
         if each in _OPERATORS:
             yield "operators", _OPERATORS[each]

@@ -38,7 +38,7 @@ class DeterministicOnlyIfEnabled(Rule):
     - only the backward differs, and nothing shows a gradient, outside of losses and of classes of
       layers; or no training program imports it
     - names say preprocessing, inference, a cache or whole numbers, as `input_ids`; or the file is
-      about an engine that serves models
+      about an engine that serves models. So does a `cumsum` that has several rows
 
     Not reported:
     - by default, none of this (select `DET502` to see it), nor in files that turn the switch on
@@ -120,7 +120,7 @@ class DeterministicOnlyIfEnabled(Rule):
 
     def _judge(self, operators: Operators, found: Match) -> None:
         from detlint.dataflow.numerics import operator_gradients
-        from detlint.dataflow.numerics.repeats import adds_whole_numbers
+        from detlint.dataflow.numerics.repeats import adds_whole_numbers, scans_rows
 
         backward = found.row.direction == "backward"
         exact = operators.indices.is_exact(found) or adds_whole_numbers(operators, found)
@@ -131,6 +131,7 @@ class DeterministicOnlyIfEnabled(Rule):
             or operator_gradients.is_doubted(found)
             or operator_gradients.seems_exact(found)
             or operator_gradients.serves(self.unit.text)
+            or scans_rows(operators, found)
         )
         sure = Confidence.POSSIBLE if doubted else self.confidence
         if doubted and not self.wants(sure):

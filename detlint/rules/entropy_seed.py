@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,12 @@ from detlint.syntax.mentions import mentions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.randomness.entropy import Entropy
     from detlint.documents.document import Entry, Text
+    from detlint.finding import Finding
+    from detlint.settings import Settings
 
 _LONGEST = 50
 _MOST_NAMES = 40  # under which a file keeps entropy, and which are looked up elsewhere in it
@@ -43,6 +47,7 @@ _SEEDS = (
     *("Random(", "RandomState("),
 )
 _ELSEWHERE = "if it is one, "  # what a finding begins with that another file has to confirm
+_UNSEEDED = ", which nothing here seeds first"
 _DIFFERS = "so it differs from run to run"
 
 
@@ -212,6 +217,16 @@ class EntropySeed(Rule):
         ),
     )
 
+    @classmethod
+    def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
+        """The program seeds the generator of which a seed is drawn before it gets there."""
+        drawn = (
+            x for x, named in entropy.GENERATORS.items() if f"{named}{_UNSEEDED}" in finding.message
+        )
+        library = next(drawn, "")
+        path = os.path.realpath(finding.path)
+        return bool(library) and program.seed_order.seeds_before(library, path, finding.row)
+
     def visit_Text(self, _node: Text) -> None:
         for seed in seeds(self.document):
             self.report(
@@ -315,7 +330,7 @@ class EntropySeed(Rule):
                 place.may_be_drawn(found.call) and self._is_unseeded(found, place.name)
             ):
                 return
-            what = f"{what}, which nothing here seeds first"
+            what = f"{what}{_UNSEEDED}"
             if not self._is_program:
                 result = f"so it changes unless the caller has seeded `{found.library}`"
         edits: tuple[Edit, ...] = ()

@@ -1,5 +1,7 @@
 """DET502 on the shapes that training code takes."""
 
+import dataclasses
+
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -115,3 +117,31 @@ def touched_once(x, mask, scores, values, permutation, labels):
 
 def reorder_incremental_state(state, new_order):
     return state.index_select(0, new_order)  # possible DET502
+
+
+@dataclasses.dataclass
+class Rows:
+    x: torch.Tensor
+    places: torch.Tensor
+
+
+def taken_of_data(rows):
+    return rows.x.index_select(0, rows.places)
+
+
+def taken_of_weights(rows):
+    return rows.x.index_select(0, rows.places)  # DET502
+
+
+def take_steps(path, device):
+    places = torch.arange(3, device=device)
+    table = nn.Parameter(torch.zeros(9, 4, device=device))
+    held = torch.load(path).detach()
+    loss = (taken_of_data(Rows(held, places)) * taken_of_weights(Rows(table, places))).sum()
+    loss.backward()
+
+
+def scan_rows(x, device):
+    torch.cumsum(torch.rand(9, 4, device=device), dim=-1)  # possible DET502
+    torch.cumsum(torch.exp(x), axis=-2)  # possible DET502
+    return torch.cumsum(torch.exp(x), dim=-1)  # DET502

@@ -1053,3 +1053,24 @@ class TakesOptions(nn.Module):
         x = self.pool(x) + self.mean(x) + self.other(x)
         x = F.interpolate(x, size=(9, 9), mode=self.modes["mode"])  # DET501
         return F.interpolate(x, size=(7, 7), mode=self.modes["flat"])
+
+
+class Draws(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def drawn(self, image, grid):
+        x = _warped(self.conv(image), grid)
+        return (x * 255).clamp(0, 255).to(torch.uint8)
+
+    def kept(self, image, grid):
+        return _warped_on(self.conv(image), grid).to(torch.float16)
+
+
+def _warped(x, grid):
+    return F.grid_sample(x, grid)
+
+
+def _warped_on(x, grid):
+    return F.grid_sample(x, grid)  # DET501

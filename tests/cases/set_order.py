@@ -1119,7 +1119,8 @@ def of_a_record(names: List[str]):
 def of_a_mixed_record(rows):
     record = {"word": rows[0].lower(), "count": 3}
     counts = {record["count"], 3}
-    return rows.index(7), list(counts)  # possible DET204
+    words = {record["word"], "other"}
+    return rows.index(7), list(counts), list(words)  # DET204
 
 
 class Grouped:
@@ -1734,3 +1735,57 @@ def sorted_by_item(rows):
     for kind, held in list(names.items()):
         names[kind] = sorted(held)
     return [[name for name in held] for held in names.values()]
+
+
+SPACES = {"time", "place"}
+
+
+def added_for_one(notes):
+    total = torch.zeros(4)
+    for space in SPACES:
+        if space != "time":
+            total += notes[space]
+    return total
+
+
+def added_for_both(notes):
+    total = torch.zeros(4)
+    for space in SPACES:  # DET204
+        if space == "time":
+            total *= notes[space]
+        else:
+            total += notes[space]
+    return total
+
+
+def read_by_the_other(notes):
+    total, seen = torch.zeros(4), {}
+    for space in SPACES:  # DET204
+        if space == "time":
+            seen["at"] = notes[space]
+        else:
+            total += notes[space] * seen.get("at", 1)
+    return total
+
+
+def parts_of(pairs):
+    held = {(name, other) for name, other in pairs}
+    return {"held": held, "listed": sorted(held), "seed": 3}
+
+
+def of_a_record(pairs, rng):
+    parts = parts_of(pairs)
+    rng.shuffle(parts["listed"])
+    kept = list(parts["held"])  # DET204
+    rng.shuffle(kept)
+    return kept, parts["listed"]
+
+
+def edges_of(graph):
+    return {(u, v) if u <= v else (v, u) for u, v in graph.edges()}
+
+
+def shuffled_edges(graph, rng):
+    edges = list(edges_of(graph))  # possible DET204
+    rng.shuffle(edges)
+    return edges

@@ -4980,3 +4980,24 @@ def first_moved(folder: str) -> None:
     for top, _, names in os.walk(folder):  # DET203
         found += [os.path.join(top, name) for name in sorted(names)]
     shutil.move(found[0], "first")
+
+
+def each_alone(source: str, target: str, whole: bool) -> None:
+    if whole:
+        names = os.listdir(source)
+        before = [os.path.join(source, name) for name in names]
+        after = [os.path.join(target, name) for name in names]
+    else:
+        before, after = [source], [target]
+    for one, other in zip(before, after):
+        shutil.copyfile(one, other)
+
+
+def of_two_listings(source: str, target: str, whole: bool) -> None:
+    if whole:
+        before = [os.path.join(source, name) for name in os.listdir(source)]  # DET203
+        after = [os.path.join(target, name) for name in sorted(os.listdir(target))]
+    else:
+        before, after = [source], [target]
+    for one, other in zip(before, after):
+        shutil.copyfile(one, other)

@@ -199,6 +199,7 @@ class VaryingFacts:
         those that are layers."""
         from detlint.dataflow.numerics.operators import Operators  # which reads long tables
         from detlint.dataflow.numerics.repeats import differs
+        from detlint.models.operators import SCANS
 
         for name in _TABLES:
             if name not in self._tables:
@@ -206,8 +207,11 @@ class VaryingFacts:
             operators = self._tables[name]
             for match in operators.matches_in([function]):
                 if differs(operators, match) and not varying.kind_of([match.row.name]):
+                    scans = match.row.name in SCANS
                     what = varying.BY_INDEX if match.takes_index else "torch"
-                    yield Found(match.call, what, operators.shown(match))
+                    yield Found(
+                        match.call, varying.BY_ROW if scans else what, operators.shown(match)
+                    )
 
     def of_segments(self, call: Op) -> str | None:
         """Sums over segments of TensorFlow, which differ on a GPU."""

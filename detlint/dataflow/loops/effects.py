@@ -8,6 +8,7 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -18,6 +19,7 @@ from detlint.dataflow.loops.round_containers import Containers
 from detlint.dataflow.loops.round_variables import Variables
 from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, looped
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.slices import STATES, closure, readers, states_before
 from detlint.models import names, randomness
@@ -34,6 +36,7 @@ _OWN_STATES = STATES - {"free"}  # what another function holds may be what this 
 _GENERATORS = frozenset(("random.Random", "numpy.random.default_rng", "numpy.random.RandomState"))
 # Functions that call each other for an element.
 _DEEPEST = 3
+_FEW = 8  # elements that are tried one by one
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
@@ -110,7 +113,40 @@ class Effects:
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
-        yield from _uses(Round(self._orders, head.region, {head}, flow))
+        uses = _uses(Round(self._orders, head.region, {head}, flow))
+        members = self._members(head)
+        yield from self._met_twice(uses, head, members) if members else uses
+
+    def _members(self, head: Op) -> list[object]:
+        """What a loop takes, where it goes through a few texts and numbers that are written out."""
+        over = self._values.bound_to(head.args[0])
+        found = [each.constant for each in over.args] if over.code == "set" else []
+        return [] if ... in found or len(found) > _FEW else list(dict.fromkeys(found))
+
+    def _met_twice(self, uses: Iterator[Use], head: Op, members: list[object]) -> Iterator[Use]:
+        """The uses, unless the round of one element alone makes them, as tests tell that compare
+        the elements, and no other one meets what it changes."""
+        found, inside = list(uses), list(head.region.ops())
+        changed = {self._changed_by(each) for each in (*inside, *(x.op for x in found))}
+        places = [(x.op, self._changed_by(x.op)) for x in found]
+        places += [(x, made) for x in inside for made in self._met_by(x) & changed]
+        met: dict[Op | None, set[object]] = {}
+        for each in members:
+            paths = Paths(head.function, partial(_given_to, head, each))
+            for op, made in places:
+                if not op.within(head.region) or paths.may_run(op):
+                    met.setdefault(made, set()).add(each)
+        if any(len(each) > 1 for each in met.values()):
+            yield from found
+
+    def _met_by(self, op: Op) -> set[Op | None]:
+        return set(map(self.made, op.args)) if op.code != "phi" else set()
+
+    def _changed_by(self, op: Op) -> Op | None:
+        """What an operation changes; None for what others see."""
+        changes = op.code in ("augment", "change", "store_item")
+        made = self.made(op.args[0]) if changes else None
+        return None if made is None or made.code in ("attr", "free", "item", "param") else made
 
     def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
         """The uses of the order in which the rounds of a loop take some elements, all of them."""
@@ -527,6 +563,11 @@ class Effects:
         )
 
 
+def _given_to(head: Op, member: object, op: Op) -> object:
+    """What an operation gives in the round of one element; ``...`` where that is not known."""
+    return member if op is head else ...
+
+
 def made_of(value: Op) -> set[Op]:
     """What a value has one element for each element of, in the same order."""
     found: set[Op] = set()
@@ -567,7 +608,21 @@ def is_aligned(one: Op, other: Op) -> bool:
     if not ({one} | made_of(one)).isdisjoint({other} | made_of(other)):
         return True
     filled = _filled_in(one)
-    return filled is not None and filled is _filled_in(other)
+    return _are_aligned_joints(one, other) or (filled is not None and filled is _filled_in(other))
+
+
+def _are_aligned_joints(one: Op, other: Op) -> bool:
+    """Whether each branch makes two lists of the same one, or writes both out."""
+    if one.code != "phi" or other.code != "phi" or one.node is not other.node:
+        return False
+    pairs = list(zip(one.args, other.args, strict=False))
+    branched = len(one.args) == len(other.args) and max(x.place for x in one.args) < one.place
+    return branched and all(is_aligned(*x) or _are_written(x) for x in pairs)
+
+
+def _are_written(lists: tuple[Op, Op]) -> bool:
+    plain = all(x.code in ("list", "tuple") for x in lists)
+    return plain and not any(each.code == "star" for x in lists for each in x.args)
 
 
 def is_column(value: Op) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ENDS = frozenset(("compare", "drop", "format", "test", "text"))
 _PARTS = frozenset(("item", "unpack"))
+_TYPED = frozenset(("to", "type"))
 _MOST = 60  # values that a result is followed through
 _PASSES = frozenset(
     (
@@ -78,7 +79,7 @@ class _Follower:
             return []
         called = use.calls
         if called:
-            cuts = name in tensors.INTEGERS
+            cuts = name in tensors.INTEGERS or (name in _TYPED and all(map(_is_to_whole, called)))
             self.ended |= cuts
             return [] if cuts else called
         return [use] if name in rows.OWN else None
@@ -100,6 +101,13 @@ class _Follower:
     def _of_return(self, use: Op) -> list[Op] | None:
         known = self._calls.of(use.function)
         return list(known.calls) if known.all else None
+
+
+def _is_to_whole(call: Op) -> bool:
+    """``x.to(torch.uint8)``: whole numbers have no gradient."""
+    names = [name for _, given in call.arguments() for name in given.values.qualified(given)]
+    words = (name.removeprefix("torch.") for name in names if name.startswith("torch."))
+    return not tensors.INTEGER_TYPES.isdisjoint(words)
 
 
 def _chooses_places(value: Op, use: Op) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Made
+    from detlint.dataflow.origins import Made, Place
     from detlint.dataflow.unit import Unit
 
 Facts = frozenset[str]
@@ -413,7 +413,7 @@ class Gradients(Backwards[Facts]):
         if made.function is not None:
             return self._returned(made.function)
         if not made.called:
-            return _UNKNOWN
+            return self._given(op) if _only_holds(made.place) else _UNKNOWN
         if self.layers.makes_weights(made, op.args[0]):
             frozen = self.layers.is_frozen(word_of(op.args[0]))
             return self._given(op) if frozen else _NEEDED
@@ -455,6 +455,14 @@ def _named_in(unit: Unit, owner: str) -> Iterator[tuple[str, int]]:
             for op in each.ops:
                 for name in unit.values.qualified(op) if op.code in _NAMING else ():
                     yield from ((name, getattr(use.node, "lineno", 0)) for use in op.uses)
+
+
+def _only_holds(place: Place | None) -> bool:
+    """Whether objects of a class hold what they are made with, and nothing else: a dataclass."""
+    if place is None or place.unit.has_unseen_base(place.name):
+        return False
+    makes = (place.unit.method(place.name, each) for each in ("__init__", "__post_init__"))
+    return not any(makes)
 
 
 def surest(facts: Facts) -> str:

@@ -22,6 +22,8 @@ _NOTHING: Facts = frozenset()
 _CPU, _GPU = frozenset(("cpu",)), frozenset(("gpu",))
 _BITS = frozenset(("BitAnd", "BitOr", "BitXor", "Invert"))
 _OWN = frozenset(("T", "H", "mT", "mH", "data", "grad", "real", "values"))
+_PARAMETERS = ("Buffer", "Parameter")
+_SIZES_UNSEEN = ("*", "**", "size")
 _MANY = 99  # dimensions: more than any tensor has
 
 
@@ -284,7 +286,7 @@ class _Types(_Sets):
 
     def _of_given(self, word: str, given: list[Op]) -> Facts:
         """The same, as its arguments say."""
-        if word in ("Buffer", "Parameter"):
+        if word in _PARAMETERS:
             return self.joined(given[:1]) or _ANYTHING
         if word == "arange":
             known = given and all(each.code == "const" for each in given)
@@ -467,6 +469,8 @@ class _Dimensions(Backwards[int]):
         if owner == "einops":
             pattern = op.given("pattern", 1)
             return _of_pattern(pattern.name if pattern is not None else None)
+        if word in _PARAMETERS:
+            return self.joined(op.args[1:2])
         if owner == "torch" and word in tensors.SIZED:
             return _sizes(op, 0)
         if owner == "torch.nn.functional" and word in tensors.AT_LEAST:
@@ -516,9 +520,9 @@ def up_to(axis: object) -> int:
 
 def _sizes(call: Op, skipped: int) -> int:
     """How many sizes are given, one by one or as a sequence."""
-    if any(name is not None for name, _ in call.arguments()):
+    if any(name in _SIZES_UNSEEN for name, _ in call.arguments()):
         return 0
-    given = call.args[1 + skipped :]
+    given = [value for name, value in call.arguments() if name is None][skipped:]
     if len(given) == 1 and given[0].code in ("tuple", "list"):
         parts = given[0].args
         return 0 if any(each.code == "star" for each in parts) else len(parts)

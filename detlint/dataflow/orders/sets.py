@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
@@ -12,7 +12,13 @@ from detlint.dataflow.orders.keys import ties_by
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.path_conditions import inputs
 from detlint.dataflow.randomness.data_sets import made_of
-from detlint.dataflow.slices import closure, states_after, states_before
+from detlint.dataflow.slices import (
+    alternatives,
+    behind,
+    closure,
+    states_after,
+    states_before,
+)
 from detlint.models import names
 from detlint.models.model import Order
 
@@ -44,6 +50,8 @@ _MOST = 200
 _FEW = 30
 
 
+# By which a table, an array or a graph is told what it reads.
+_KINDS_READ = ("dtype", "nodetype")
 _COPIES = frozenset(("copy", "items", "keys", "values"))
 
 
@@ -319,9 +327,20 @@ class Sets:
         ends = [x for x in held if not (is_empty(x) or any(True for _ in self._held_by(x)))]
         return len(held) > 1 and bool(ends) and all(map(self._is_numeric, ends))
 
+    @cached_property
+    def _declares_texts(self) -> bool:
+        """Whether the file reads a table or a graph of which it says that it holds texts."""
+        functions = self.unit.functions_holding(*_KINDS_READ)
+        calls = (call for each in functions for call in each.coded("call"))
+        told = (call.given(each) for call in calls for each in _KINDS_READ)
+        kinds = behind(*(each for each in told if each is not None), most=_FEW)
+        return any("builtins.str" in self.values.qualified(each) for each in kinds)
+
     def _held_by(self, op: Op) -> Iterator[Op]:
         """What a set, or the dict of which it is made, is seen to hold, and what it is before."""
-        if op.code in ("phi", "free", "declared"):
+        if op.code in ("phi", "free", "declared", "choice"):
+            yield from alternatives(op)
+        elif op.code == "tuple":
             yield from op.args
         elif op.code == "store_item":
             yield from (op.args[0], op.args[2])
@@ -342,7 +361,10 @@ class Sets:
     def _is_numeric(self, op: Op) -> bool:
         """Whether a value is a number, for all that its types, its name or a method of the file by
         that name tell."""
-        if any(map(names.is_number, _names_of(op))):
+        named = _names_of(op)
+        if any(map(names.is_number, named)):
+            return True
+        if any(map(names.is_node, named)) and not self._declares_texts:
             return True
         types = self.values.types(op)
         if op.code == "call" and op.args[0].code == "attr" and not lattice.is_known(types):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     # A value, and the calls in which it is computed, inner ones first.
     Step = tuple["Op", tuple["Op", ...]]
 
-_GENERATORS = {
+GENERATORS = {
     "random": "Python's global generator",
     "numpy": "NumPy's global generator",
     "torch": "torch's global generator",
@@ -102,7 +102,7 @@ def source(op: Op, origins: Origins) -> Entropy | None:
     if "builtins.hash" in called and len(op.args) > 1 and _is_text(op):
         return Entropy(op, _HASH)
     library = drawn_from(op)
-    return Entropy(op, _GENERATORS[library], library) if library else None
+    return Entropy(op, GENERATORS[library], library) if library else None
 
 
 def _reads_clock(call: Op) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import parameter_of, said, word_of
 from detlint.dataflow.slices import closure, readers
+from detlint.index.entrypoints import says_so
 from detlint.models import randomness
 from detlint.models.loading import is_known
 from detlint.models.names import makes_label, means_seed, means_seeding
@@ -212,8 +213,18 @@ def _assigned(function: Function) -> Iterator[Place]:
         if value.code not in _HIDDEN:
             given = _given(value, statement)
             inside = local and name not in function.nonlocals
-            if given is not None and not (inside and _is_unread(value, hidden=bool(hidden))):
+            unread = inside and _is_unread(value, hidden=bool(hidden))
+            if given is not None and not (unread or _is_left(value, name)):
                 yield Place(*given, f"`{name}`", name, target=True)
+
+
+def _is_left(value: Op, name: str) -> bool:
+    """Whether a program keeps what nothing reads; the variables of what is no program, others may
+    import."""
+    unit = value.function.unit
+    if value.function is not unit.module or not says_so(unit.source.path, unit.text):
+        return False
+    return _is_unread(value, hidden=False) and not any(True for _ in unit.reads("global", name))
 
 
 def _given(value: Op, statement: ast.AST) -> tuple[Op, ast.expr] | None:
@@ -315,7 +326,7 @@ def _reads_all(function: Function) -> bool:
 def _is_unread(value: Op, *, hidden: bool) -> bool:
     """Whether nothing reads a local, or only texts hold it: the name of a run or of a file.
     ``hidden``: something may read it unseen."""
-    uses = list(readers(value))
+    uses = [each for each in readers(value) if each.code != "store_global"]
     if uses:
         return all(each.code == "format" or _writes(each) for each in uses)
     return not hidden
