@@ -36,7 +36,7 @@ class CudnnNondeterministic(OfCudnn, Rule):
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
     - *possible*: a setting in capitals (yacs) that the project declares and nothing reads. So is a
-      line whose programs show all their models, with no convolution, recurrent layer or CTC, and
+      line whose programs show all their models, with no convolution, recurrent layer or CTC. So is
       code that no program runs which has its file
 
     Not reported:

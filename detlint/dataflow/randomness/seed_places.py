@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right, insort
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import parameter_of, said, word_of
@@ -224,7 +225,8 @@ def _is_left(value: Op, name: str) -> bool:
     unit = value.function.unit
     if value.function is not unit.module or not says_so(unit.source.path, unit.text):
         return False
-    return _is_unread(value, hidden=False) and not any(True for _ in unit.reads("global", name))
+    own = (each for each in readers(value) if each.code != "store_global")
+    return all(map(_tells, chain(own, unit.reads("global", name))))
 
 
 def _given(value: Op, statement: ast.AST) -> tuple[Op, ast.expr] | None:
@@ -326,14 +328,12 @@ def _reads_all(function: Function) -> bool:
 def _is_unread(value: Op, *, hidden: bool) -> bool:
     """Whether nothing reads a local, or only texts hold it: the name of a run or of a file.
     ``hidden``: something may read it unseen."""
-    uses = [each for each in readers(value) if each.code != "store_global"]
-    if uses:
-        return all(each.code == "format" or _writes(each) for each in uses)
-    return not hidden
+    uses = list(readers(value))
+    return all(map(_tells, uses)) if uses else not hidden
 
 
-def _writes(use: Op) -> bool:
-    return not _WRITING.isdisjoint(use.called)
+def _tells(use: Op) -> bool:
+    return use.code == "format" or not _WRITING.isdisjoint(use.called)
 
 
 def _is_numbers(op: Op) -> bool:
