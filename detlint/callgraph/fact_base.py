@@ -61,10 +61,11 @@ class FactBase:
         runs: bool = False,
         own: bool = False,
         within: Mapping[str, Container[str]] | None = None,
-        counts: Callable[[str, str], bool] | None = None,
+        counts: Callable[[str, str, Fact], bool] | None = None,
     ) -> Iterator[Located]:
         """Facts of one kind, about one library or variable; ``own``: in the entrypoint alone;
-        ``within``: in these parts of files; ``counts``: and whose part, with its file, counts.
+        ``within``: in these parts of files; ``counts``: and that count, each with its file and
+        part.
 
         What settles a matter counts wherever it stands, unless it visibly never runs, since code
         may be reached in ways that its text does not show; what raises one, or with ``runs`` any,
@@ -76,7 +77,7 @@ class FactBase:
         if within is not None:
             paths = [each for each in paths if each in within]
         for path, part, fact in self.standing(kind, what, paths, within, anywhere=anywhere):
-            if counts is not None and not counts(path, part):
+            if counts is not None and not counts(path, part, fact):
                 continue
             doubt = self.doubt(kind, path, part, fact, surely=not anywhere)
             if doubt != NEVER and not (kind == "seeds" and self._starts_workers(path, part)):

@@ -120,12 +120,15 @@ class Program:
         own: bool = False,
         apart: bool = False,
         within: Mapping[str, Container[str]] | None = None,
+        told: Callable[[str], bool] | None = None,
     ) -> Iterator[Located]:
         """``FactBase.facts``; ``apart``: training, too, in a program that its name says is for
-        something else."""
+        something else; ``told``: what they say has to be so, which is asked before what they
+        need."""
         if kind == "trains" and not apart:
             return self.purpose.training(what, own=own, within=within)
-        return self._base.facts(kind, what, runs=runs, own=own, within=within)
+        counts = None if told is None else lambda _path, _part, fact: told(fact.what)
+        return self._base.facts(kind, what, runs=runs, own=own, within=within, counts=counts)
 
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""
@@ -134,6 +137,10 @@ class Program:
     def has(self, kind: str, what: str = "") -> bool:
         """Whether there is such a fact."""
         return self.first(kind, what) is not None
+
+    def said(self, kind: str) -> set[str]:
+        """What facts of a kind say that run, whatever they need."""
+        return {fact.what for *_, fact in self._base.standing(kind)}
 
     def ungiven(self, kind: str) -> Iterator[Located]:
         """Facts of a kind that run, and of which no call passes the first thing that they need."""

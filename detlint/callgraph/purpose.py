@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.closure import Closure
     from detlint.callgraph.entry_calls import EntryCalls
     from detlint.callgraph.fact_base import FactBase, Located
+    from detlint.index.facts import Fact
     from detlint.index.modules import Symbol
 
 
@@ -49,7 +50,7 @@ class ProgramPurpose:
         if not self.measures:
             yield from self._base.facts("trains", what, own=own, within=within, counts=self._counts)
 
-    def _counts(self, path: str, part: str) -> bool:
+    def _counts(self, path: str, part: str, _: Fact) -> bool:
         return path == self._path or not self.only_shares or self._is_loop(path, part)
 
     def _is_loop(self, path: str, part: str) -> bool:

@@ -286,6 +286,14 @@ class Unit(Editable[ast.AST]):
             raise UnparsedError
         return found
 
+    def may_hold(self, offset: int, parts: Iterable[str]) -> bool:
+        """Whether the text of the function that an offset lies in holds any of some parts of words;
+        the module's is not read."""
+        piece = self.piece_at(offset)
+        if piece is None or not piece.kind:
+            return True
+        return any(self.text.find(each, piece.start, piece.end) >= 0 for each in parts)
+
     def functions_at(self, offsets: Iterable[int]) -> list[Function]:
         """What some offsets lie in, once each, in their order. Raises UnparsedError."""
         return list(dict.fromkeys(filter(None, map(self.at, offsets))))

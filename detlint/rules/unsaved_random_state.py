@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES, UNSEEN
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from detlint.callgraph.fact_base import Located
     from detlint.callgraph.program import Program
@@ -135,9 +136,8 @@ class UnsavedRandomState(Rule):
         # What the text tells is asked first, and what takes long to tell last.
         if next(program.holding(*KEEPING_STATES), None) is not None:
             return
-        fitted = next(
-            (x for x in program.facts("resumes") if x.fact.what in (TRAINER, ASKED)), None
-        )
+        by_trainer = frozenset((TRAINER, ASKED)).__contains__
+        fitted = next(program.facts("resumes", told=by_trainer), None)
         resumed = fitted or next(_resumed(program), None)
         if resumed is None or _seeds_by_place(program):
             return
@@ -171,26 +171,25 @@ class UnsavedRandomState(Rule):
 def _resumed(program: Program) -> Iterator[Located]:
     """Where it gets the state of an optimizer and a place in training at which a loop begins, or
     the weights that it saved itself."""
-    may_run = (each for each in program.facts("resumes") if each.fact.doubt < UNSET)
-    first = next(may_run, None)
-    if first is None:
+    if not program.said("resumes"):
         return
     starts = _names(program, "continues")
-    in_names = bool(starts) and not starts.isdisjoint(_names(program, "numbered"))
-    own = []
-    for each in chain([first], may_run):
-        places = each.fact.what.split()
-        told = not starts.isdisjoint(places) or (bool(starts) and ANY in places)
-        if told or (in_names and ALONE not in places):
-            yield each
-        elif OWN in places:
-            own.append(each)
-    yield from own
+    in_names = cache(lambda: not starts.isdisjoint(_names(program, "numbered")))
+
+    def goes_on(what: str) -> bool:
+        places = what.split()
+        if not starts.isdisjoint(places) or (starts and ANY in places):
+            return True
+        return bool(starts) and ALONE not in places and in_names()
+
+    told: tuple[Callable[[str], bool], ...] = (goes_on, lambda what: OWN in what.split())
+    found = (each for asked in told for each in program.facts("resumes", told=asked))
+    yield from (each for each in found if each.fact.doubt < UNSET)
 
 
 def _names(program: Program, kind: str) -> set[str]:
     """The names of places in training that facts of a kind tell."""
-    return {name for each in program.facts(kind) for name in each.fact.what.split()}
+    return {name for what in program.said(kind) for name in what.split()}
 
 
 def _seeds_by_place(program: Program) -> bool:

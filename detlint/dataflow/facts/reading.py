@@ -15,6 +15,7 @@ from detlint.dataflow.facts.seeds import SeedFacts, seed_of, seeds_given, takes_
 from detlint.dataflow.facts.switches import SwitchFacts
 from detlint.dataflow.facts.training import TrainingFacts
 from detlint.dataflow.facts.varying import VaryingFacts
+from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import doubt
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _SETTLING = SEEDING | {"freezes"}
 _CONDITIONAL = _SETTLING | DRAWING | VARYING  # what an argument may turn on
+# Words of which a function has to hold one beside the token that facts of a kind are looked for by.
+_BESIDE = {"numbered": checkpoints.PARTS_OF_TEXT}
 # Each tells facts of some kinds: by ``of_<kind>`` of a call, or by ``<kind>`` of a function.
 _TELLERS: tuple[_Teller, ...] = (
     *(SeedFacts, DrawFacts, EnvironmentFacts, TrainingFacts, VaryingFacts, SwitchFacts),
@@ -110,7 +113,9 @@ class FactReader:
     def read(self, kind: str, offsets: Iterable[int]) -> list[Fact]:
         """The facts of a kind in the functions at some places, in order: not those that visibly
         never run. Raises UnparsedError."""
-        functions = self._unit.functions_at(offsets)
+        beside = _BESIDE.get(kind, ())
+        shown = (each for each in offsets if not beside or self._unit.may_hold(each, beside))
+        functions = self._unit.functions_at(shown)
         return [fact for outer in functions for fact in self._facts_of(kind, outer)]
 
     def _facts_of(self, kind: str, outer: Function) -> list[Fact]:

@@ -35,7 +35,7 @@ _LOADING = frozenset(("load_state_dict", "load_weights"))
 _FOUND = frozenset(("exists", "isfile", "is_file"))
 _RANGES = frozenset(("range", "trange"))
 # What takes the name of a file apart.
-_PARTS_OF_TEXT = words("basename findall fullmatch group match rsplit search split splitext stem")
+PARTS_OF_TEXT = words("basename findall fullmatch group match rsplit search split splitext stem")
 _MOST = 200
 _FEW = 50  # operations between the name of a file and the number in it
 
@@ -83,7 +83,7 @@ def numbered(call: Op, callers: Callers) -> set[str]:
 
 def _is_part_of_text(value: Op) -> bool:
     called = word_of(value) if value.code == "call" else str(value.name)
-    return value.code in ("attr", "call") and called in _PARTS_OF_TEXT
+    return value.code in ("attr", "call") and called in PARTS_OF_TEXT
 
 
 def replaced(call: Op) -> Iterator[Op]:
