@@ -136,13 +136,15 @@ class UnsavedRandomState(Rule):
         # What the text tells is asked first, and what takes long to tell last.
         if next(program.holding(*KEEPING_STATES), None) is not None:
             return
+        if not program.said("resumes"):
+            return
+        library = "torch" if program.purpose.learns else "tensorflow"
+        if library == "tensorflow" and training(program) is None:
+            return
         by_trainer = frozenset((TRAINER, ASKED)).__contains__
         fitted = next(program.facts("resumes", told=by_trainer), None)
         resumed = fitted or next(_resumed(program), None)
         if resumed is None or _seeds_by_place(program):
-            return
-        library = "torch" if program.purpose.learns else "tensorflow"
-        if library == "tensorflow" and training(program) is None:
             return
         saved = fitted or program.first("saves")
         if saved is None and ALONE not in resumed.fact.what.split():
@@ -171,8 +173,6 @@ class UnsavedRandomState(Rule):
 def _resumed(program: Program) -> Iterator[Located]:
     """Where it gets the state of an optimizer and a place in training at which a loop begins, or
     the weights that it saved itself."""
-    if not program.said("resumes"):
-        return
     starts = _names(program, "continues")
     in_names = cache(lambda: not starts.isdisjoint(_names(program, "numbered")))
 
