@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.project import Project
     from detlint.dataflow.unit import Unit
     from detlint.finding import Confidence
+    from detlint.index.facts import Fact
     from detlint.kept import Kept
     from detlint.rule import Rule
     from detlint.sources.source import Source
@@ -120,15 +121,14 @@ class Program:
         own: bool = False,
         apart: bool = False,
         within: Mapping[str, Container[str]] | None = None,
-        told: Callable[[str], bool] | None = None,
+        counts: Callable[[Fact], bool] | None = None,
     ) -> Iterator[Located]:
         """``FactBase.facts``; ``apart``: training, too, in a program that its name says is for
-        something else; ``told``: what they say has to be so, which is asked before what they
-        need."""
+        something else; ``counts``: those that count, which is asked before what they need."""
         if kind == "trains" and not apart:
             return self.purpose.training(what, own=own, within=within)
-        counts = None if told is None else lambda _path, _part, fact: told(fact.what)
-        return self._base.facts(kind, what, runs=runs, own=own, within=within, counts=counts)
+        told = None if counts is None else lambda _path, _part, fact: counts(fact)
+        return self._base.facts(kind, what, runs=runs, own=own, within=within, counts=told)
 
     def first(self, kind: str, what: str = "", *, apart: bool = False) -> Located | None:
         """The first of these facts."""

@@ -15,11 +15,12 @@ from detlint.models.training import KEEPING_STATES, PER_BATCH, PLACES, UNSEEN
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from detlint.callgraph.fact_base import Located
     from detlint.callgraph.program import Program
     from detlint.finding import Finding
+    from detlint.index.facts import Fact
     from detlint.settings import Settings
 
 _LIBRARIES = ("torch", "numpy", "random", "tensorflow")
@@ -141,8 +142,7 @@ class UnsavedRandomState(Rule):
         library = "torch" if program.purpose.learns else "tensorflow"
         if library == "tensorflow" and training(program) is None:
             return
-        by_trainer = frozenset((TRAINER, ASKED)).__contains__
-        fitted = next(program.facts("resumes", told=by_trainer), None)
+        fitted = next(program.facts("resumes", counts=_is_by_trainer), None)
         resumed = fitted or next(_resumed(program), None)
         if resumed is None or _seeds_by_place(program):
             return
@@ -176,14 +176,14 @@ def _resumed(program: Program) -> Iterator[Located]:
     starts = _names(program, "continues")
     in_names = cache(lambda: not starts.isdisjoint(_names(program, "numbered")))
 
-    def goes_on(what: str) -> bool:
-        places = what.split()
+    def goes_on(fact: Fact) -> bool:
+        places = fact.what.split()
         if not starts.isdisjoint(places) or (starts and ANY in places):
             return True
         return bool(starts) and ALONE not in places and in_names()
 
-    told: tuple[Callable[[str], bool], ...] = (goes_on, lambda what: OWN in what.split())
-    found = (each for asked in told for each in program.facts("resumes", told=asked))
+    ways = (goes_on, _is_of_own)
+    found = (each for counts in ways for each in program.facts("resumes", counts=counts))
     yield from (each for each in found if each.fact.doubt < UNSET)
 
 
@@ -192,10 +192,22 @@ def _names(program: Program, kind: str) -> set[str]:
     return {name for what in program.said(kind) for name in what.split()}
 
 
+def _is_by_trainer(fact: Fact) -> bool:
+    return fact.what in (TRAINER, ASKED)
+
+
+def _is_of_own(fact: Fact) -> bool:
+    """Whether it loads weights that the program saved."""
+    return OWN in fact.what.split()
+
+
 def _seeds_by_place(program: Program) -> bool:
     """Whether something in it seeds by how far training has come."""
-    seeds = (each.fact.text for each in program.facts("seeds"))
-    return any(not PLACES.isdisjoint(words_of(each)) for each in seeds)
+    return next(program.facts("seeds", counts=_names_place), None) is not None
+
+
+def _names_place(fact: Fact) -> bool:
+    return not PLACES.isdisjoint(words_of(fact.text))
 
 
 def _has_one_loop(program: Program, resumed: Located) -> bool:

@@ -19,10 +19,12 @@ from detlint.index.scan import CALLED
 from detlint.models import training
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
+
+    _Where = tuple[Region, int]
 
 _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
@@ -36,14 +38,29 @@ _MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()
 
 
 class Needs:
-    """What calls of a function have to pass so that its operations run."""
+    """What calls of a function have to pass so that its operations run; ``needs_of`` gives it."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._tests = _Tests(function)
+        self._told: dict[tuple[str, _Where], tuple[Need, ...]] = {}
+
+    def may_run(self, op: Op) -> bool:
+        """Whether an operation may run at all, by the constants in its tests."""
+        return self._tests.constants.may_run(op)
+
+    def _once(self, ask: Callable[[Op], list[Need]], op: Op) -> list[Need]:
+        """What a question gives, which is the same of all operations that run together."""
+        key = ask.__name__, self._tests.where(op)
+        if key not in self._told:
+            self._told[key] = tuple(ask(op))
+        return [*self._told[key]]
 
     def of(self, op: Op) -> list[Need]:
         """None where the function runs an operation without, or code out of sight may call it."""
+        return self._once(self._of, op)
+
+    def _of(self, op: Op) -> list[Need]:
         found = [self._of_place(op, each, taken) for each, taken in self._asked_for(op)]
         if self._may_not_run(op):
             found += [_of_field(op, *each) for each in self._fields]
@@ -52,6 +69,9 @@ class Needs:
     def with_options(self, op: Op) -> list[Need]:
         """The same, and the options of the program that have to be set to something; what stands
         behind a constant that keeps it from running can never get what it needs."""
+        return self._once(self._with_options, op)
+
+    def _with_options(self, op: Op) -> list[Need]:
         if self._is_off(op):
             return [NEVER_MET]
         options = self._options if self._may_not_run(op) else ()
@@ -68,6 +88,9 @@ class Needs:
 
     def by_default(self, op: Op) -> list[Need]:
         """What keeps an operation from running where nobody gives the program options."""
+        return self._once(self._by_default, op)
+
+    def _by_default(self, op: Op) -> list[Need]:
         found: list[Need | None] = []
         if self._may_not_run(op):
             found += [_default_of(op, each) for each in self._options]
@@ -125,7 +148,7 @@ class Needs:
         """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
         file may get its names by code that does not show them."""
         shown = not any(each in self._function.unit.text for each in ("exec(", "globals()"))
-        return shown and self._may_not_run(op) and not self._tests.constants.may_run(op)
+        return shown and self._may_not_run(op) and not self.may_run(op)
 
     @cached_property
     def _leaves(self) -> bool:
@@ -319,7 +342,7 @@ class _Tests:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.constants = Paths(function)
-        self._deciding: dict[tuple[Region, int], frozenset[Op]] = {}
+        self._deciding: dict[_Where, frozenset[Op]] = {}
 
     @cached_property
     def read(self) -> list[Op]:
@@ -337,9 +360,14 @@ class _Tests:
     def _leaving(self) -> list[int]:
         return [each.place for each in self.function.leaving]
 
+    def where(self, op: Op) -> _Where:
+        """The region of an operation, and past how much it runs that leaves the function: where
+        that is the same, so is what decides whether it runs."""
+        return op.region, bisect_left(self._leaving, op.place)
+
     def deciding(self, op: Op) -> frozenset[Op]:
         """What decides whether an operation runs."""
-        key = op.region, bisect_left(self._leaving, op.place)
+        key = self.where(op)
         if key not in self._deciding:
             self._deciding[key] = frozenset(deciding(op))
         return self._deciding[key]
@@ -504,11 +532,19 @@ def given_on(given: Op, need: Need) -> Need | None:
     return need_of(given, judged, unset=unset, default=need.default)
 
 
+def needs_of(function: Function) -> Needs:
+    """What is needed in a function, as long as its file is open."""
+    known = function.unit.needs
+    if function not in known:
+        known[function] = Needs(function)
+    return known[function]
+
+
 def needs_at(unit: Unit, row: int, column: int) -> list[str]:
     """What has to be passed for a line of a file to run, where an expression begins there."""
     around = unit.at(unit.source.line_starts[row - 1] + column - 1)
     for function in around.everything() if around is not None else ():
         for op in function.coded("call"):
             if unit.source.location(unit.span(op.node)[0]) == (row, column):
-                return [each.dump() for each in Needs(function).of_place(op)]
+                return [each.dump() for each in needs_of(function).of_place(op)]
     return []

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from detlint.dataflow.arguments.required_arguments import Needs
+from detlint.dataflow.arguments.required_arguments import needs_of
 from detlint.dataflow.facts.draws import DrawFacts
 from detlint.dataflow.facts.environments import EnvironmentFacts
 from detlint.dataflow.facts.found import Found
@@ -17,7 +17,6 @@ from detlint.dataflow.facts.training import TrainingFacts
 from detlint.dataflow.facts.varying import VaryingFacts
 from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.training import Training
-from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import doubt
 from detlint.dataflow.randomness.loaders import flag
 from detlint.index.facts import DRAWING, SEEDING, STARTING, VARYING, Fact
@@ -29,6 +28,7 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.dataflow.arguments.required_arguments import Needs
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
@@ -125,9 +125,9 @@ class FactReader:
 
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
-            paths, needs = Paths(function), Needs(function)
+            needs = needs_of(function)
             for found in self._found(kind, function):
-                if paths.may_run(found.op):
+                if needs.may_run(found.op):
                     told = (_told(needs, kind, found.op), found.need)
                     yield self._fact(found, "\n".join(filter(None, told)))
 

@@ -36,6 +36,7 @@ _FOUND = frozenset(("exists", "isfile", "is_file"))
 _RANGES = frozenset(("range", "trange"))
 # What takes the name of a file apart.
 PARTS_OF_TEXT = words("basename findall fullmatch group match rsplit search split splitext stem")
+_OBJECTS = frozenset(("self", "cls"))  # which hold places, and are none
 _MOST = 200
 _FEW = 50  # operations between the name of a file and the number in it
 
@@ -283,4 +284,4 @@ def _names_given(place: Op) -> set[str]:
                 found.add(str(use.name))
             elif use.code in ("entry", "store_item"):
                 found.update(name for arg in use.args[:-1] for name in names_in(arg.node))
-    return {each.rpartition(".")[2] for each in found}
+    return {each.rpartition(".")[2] for each in found} - _OBJECTS
