@@ -73,3 +73,31 @@ def test_what_tensorflow_makes_of_it(name: str, value: str, *, on: bool) -> None
     command = [sys.executable, "-c", _ASKS.format(name, value)]
     said = subprocess.check_output(command, env=environment, stderr=subprocess.DEVNULL, text=True)
     assert said.split()[-1] == str(on)
+
+
+@pytest.mark.parametrize(
+    ("seed", "found"),
+    [
+        ("tf.set_random_seed(0)", 0),
+        ("tf.random.set_seed(0)", 1),
+        ("if hasattr(tf.random, 'set_seed'):\n    tf.random.set_seed(0)\n", 1),
+        (
+            "if hasattr(tf.random, 'set_seed'):\n    tf.random.set_seed(0)\n"
+            "else:\n    tf.set_random_seed(0)\n",
+            1,
+        ),
+    ],
+)
+def test_a_program_of_version_1_is_told_by_how_it_seeds(
+    project: Project, capsys: Capture, seed: str, found: int
+) -> None:
+    project({"train.py": _TRAINS.format(line="", seed=seed)})
+    assert levels(capsys, "DET801") == ["likely"] * found
+
+
+def test_version_2_has_another_name_for_the_seed() -> None:
+    code = "import tensorflow as tf; print(hasattr(tf, 'set_random_seed'), tf.random.set_seed)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    if "No module named 'tensorflow'" in done.stderr:
+        pytest.skip("TensorFlow is not installed")
+    assert done.stdout.startswith("False <function set_seed")

@@ -24,6 +24,8 @@ _SESSIONS = re.compile(
     r"|contrib|layers|disable_(?:eager_execution|v2_behavior)|train\.\w+(?:Optimizer|Session)"
     r"|read_file|py_func|global_variables_initializer|image\.resize_images)\b"
 )
+_SEEDS = re.compile(r"\btf\.set_random_seed\(")  # which TensorFlow 2 has under …
+_SEEDS_OF_2 = "random.set_seed("
 
 
 def training(program: Program, *, apart: bool = False) -> Located | None:
@@ -74,19 +76,25 @@ def _training(program: Program, *, apart: bool = False) -> Located | None:
 def _is_of_sessions(program: Program, training: Located) -> bool:
     """Whether a file needs TensorFlow 1, which has no such switch."""
     return any(
-        imported(source)[1] == "tf" and _SESSIONS.search(source.text) is not None
+        imported(source)[1] == "tf" and _names_sessions(source.text)
         for source in (program.source, program.source_of(training.path))
     )
+
+
+def _names_sessions(text: str) -> bool:
+    if _SESSIONS.search(text) is not None:
+        return True
+    return _SEEDS.search(text) is not None and _SEEDS_OF_2 not in text
 
 
 def seeding(source: Source) -> str:
     """The call that seeds TensorFlow globally, by the version that a file is written for."""
     if any(module.startswith(_OLD) for _, module, _ in imports_of(source, "tensorflow")):
         return "tf.set_random_seed()"
-    found = _SESSIONS.search(source.text) if imported(source)[1] == "tf" else None
-    if found is None:
+    found = _SESSIONS.search(source.text)
+    if imported(source)[1] != "tf" or not _names_sessions(source.text):
         return "tf.keras.utils.set_random_seed()"
-    return f"tf.{found[1] or ''}set_random_seed()"
+    return f"tf.{(found and found[1]) or ''}set_random_seed()"
 
 
 def imported(source: Source) -> tuple[int, str]:

@@ -51,7 +51,7 @@ class TfDeterminismNeverEnabled(Rule):
     - Keras that runs on torch or JAX
     - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
     - any other program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
-      `tf.compat.v1.Session` (DET102 asks for its seed)
+      `tf.compat.v1.Session`, or `tf.set_random_seed` alone (DET102 asks for its seed)
 
     What to do: Call `tf.keras.utils.set_random_seed(0)` and
     `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
