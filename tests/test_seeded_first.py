@@ -83,3 +83,51 @@ def test_a_switch_that_no_program_sets_is_possible(
 ) -> None:
     project({"parts.py": PARTS, "train.py": TRAINS.format(called)})
     assert levels(capsys, code) == [sure]
+
+
+LOOP = """\
+import torch
+
+def loop(rank=0, steps=9, benchmark=True):
+    torch.backends.cudnn.benchmark = benchmark
+    net = torch.nn.Conv2d(3, 8, 3).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        net(torch.ones(4, 3, 32, 32).cuda()).mean().backward()
+        optimizer.step()
+"""
+ASKS = """\
+import click
+from loop import loop
+
+@click.command()
+@click.option("--plain", {option})
+def main(**kw):
+    given = {{{held}}}
+    if {test}:
+        given["benchmark"] = False
+    loop(rank=0, **given)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "held", "test", "told"),
+    [
+        pytest.param("default=False", "", 'kw["plain"]', ["likely"], id="off by default"),
+        pytest.param("is_flag=True", "", 'kw["plain"]', ["likely"], id="a flag"),
+        pytest.param("is_flag=True", '"steps": 3', 'kw["plain"]', ["likely"], id="others"),
+        pytest.param("default=True", "", 'kw["plain"]', [], id="on by default"),
+        pytest.param("default=3", "", "kw['plain'] == other()", ["possible"], id="not known"),
+        pytest.param("is_flag=True", '"benchmark": False', "kw['plain']", [], id="turned off"),
+        pytest.param("is_flag=True", "**kw", 'kw["plain"]', ["possible"], id="not seen"),
+    ],
+)
+def test_what_a_dict_may_hold_for_a_switch(  # noqa: PLR0913, PLR0917 - a case of several parts
+    option: str, held: str, test: str, told: list[str], project: Project, capsys: Capture
+) -> None:
+    files = {"loop.py": LOOP, "train.py": ASKS.format(option=option, held=held, test=test)}
+    project(files)
+    assert levels(capsys, "DET301") == told

@@ -75,17 +75,20 @@ def test_what_tensorflow_makes_of_it(name: str, value: str, *, on: bool) -> None
     assert said.split()[-1] == str(on)
 
 
+_EITHER = """\
+if hasattr(tf.random, "set_seed"):
+    tf.random.set_seed(0)
+else:
+    tf.set_random_seed(0)
+"""
+
+
 @pytest.mark.parametrize(
     ("seed", "found"),
     [
         ("tf.set_random_seed(0)", 0),
         ("tf.random.set_seed(0)", 1),
-        ("if hasattr(tf.random, 'set_seed'):\n    tf.random.set_seed(0)\n", 1),
-        (
-            "if hasattr(tf.random, 'set_seed'):\n    tf.random.set_seed(0)\n"
-            "else:\n    tf.set_random_seed(0)\n",
-            1,
-        ),
+        (_EITHER, 1),
     ],
 )
 def test_a_program_of_version_1_is_told_by_how_it_seeds(

@@ -169,13 +169,13 @@ class Paths:
         if op not in self._joined and len(self._joining) <= _DEEPEST:
             self._joined[op] = _UNKNOWN  # what a round of a loop makes of itself
             self._joining.append(op)
-            found = [self._value(each, depth) for each in self._given_to(op)]
+            found = [self._value(each, depth) for each in self.given_to(op)]
             same = bool(found) and all(each == found[0] for each in found)
             self._joined[op] = found[0] if same else _UNKNOWN
             self._joining.pop()
         return self._joined.get(op, _UNKNOWN)
 
-    def _given_to(self, joint: Op) -> list[Op]:
+    def given_to(self, joint: Op) -> list[Op]:
         """What of a joint may be given to it; what a branch gives that certainly runs, alone."""
         given = []
         for each in joint.args:

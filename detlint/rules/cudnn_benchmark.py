@@ -142,11 +142,14 @@ class CudnnBenchmark(OfCudnn, Rule):
             self._check_default(setting, f"{message}, which is on unless an option turns it off")
 
     def _check_default(self, setting: Setting, message: str) -> None:
-        by_default = ByDefault(self.unit, self.all_callers)
-        value = setting.value
-        if value is not None and by_default.value(value) is True and by_default.runs(setting.op):
+        by_default, value = ByDefault(self.unit, self.all_callers), setting.value
+        if value is None:
+            return
+        known = by_default.value(value)
+        on = known is True and by_default.runs(setting.op)
+        if on or (known is ... and by_default.may_be_left(value)):
             edits = setting.replaced("False") if setting.constant is True else ()
-            sure = Confidence.LIKELY
+            sure = Confidence.LIKELY if on else Confidence.POSSIBLE
             self.report(setting.node, message, advice=_ADVICE, edits=edits, confidence=sure)
         elif by_default.open and self.others is None:
             self.leave(setting.node)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _UNKNOWN = ...
+_MISSING = object()
 _FEW = 8  # operations between an object of options and one of these
 _MOST = 20  # calls of a function, each of which may give it something else
 
@@ -88,8 +89,44 @@ class ByDefault:
         if not calls:
             self.open = self.open or self._everywhere is None
             return _UNKNOWN
-        found = [given(each, param) for each in calls[:_MOST]]
-        return _only(_UNKNOWN if each is None else self.value(each) for each in found)
+        return _only(self._passed(each, param) for each in calls[:_MOST])
+
+    def _passed(self, call: Op, param: Op) -> object:
+        """What a call gives a parameter, also by a dict that it unpacks."""
+        value = given(call, param)
+        if value is not None:
+            return self.value(value)
+        unpacked = [each for name, each in call.arguments() if name == "**"]
+        if len(unpacked) != 1 or any(name == "*" for name, _ in call.arguments()):
+            return _UNKNOWN
+        found = self._entry(unpacked[0], str(param.name[1]))
+        left = found is _MISSING and param.args
+        return self.value(param.args[0]) if left else _UNKNOWN if found is _MISSING else found
+
+    def _entry(self, held: Op, key: str) -> object:
+        """What a dict that a function fills holds by a key; ``_MISSING`` if nothing."""
+        if held.code == "dict":
+            keys = [each.args[0].text if each.code == "entry" else "" for each in held.args]
+            at = keys.index(key) if key in keys else None
+            named = held.args[at].args[1] if at is not None else None
+            return self.value(named) if named is not None else _MISSING if all(keys) else _UNKNOWN
+        if held.code == "phi":
+            may_be = self._paths_of(held.function).given_to(held)
+            loops = any(each.place > held.place for each in held.args)
+            return _UNKNOWN if loops else _only(self._entry(each, key) for each in may_be)
+        if held.code != "store_item" or not held.args[1].text:
+            return _UNKNOWN
+        before, named, value = held.args
+        return self.value(value) if named.text == key else self._entry(before, key)
+
+    def may_be_left(self, op: Op) -> bool:
+        """Whether a value is a parameter that is on by default, and calls unpack what may hold
+        another value, or not."""
+        if op.code != "param" or not op.args or op.args[0].constant is not True:
+            return False
+        calls = self._calls_of(op.function)[:_MOST]
+        told = {self._passed(each, op) for each in calls}
+        return told <= {True, _UNKNOWN} and any(given(each, op) is None for each in calls)
 
     def _calls_of(self, function: Function) -> list[Op]:
         owner, _, name = function.name.rpartition(".")

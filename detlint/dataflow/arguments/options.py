@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _READS = frozenset(("get", "pop"))
 _OF_OPTIONS = frozenset(("attr", "call", "item"))
+_CLICK = "click.option"
 _ADDS = "add_argument"
 _DEFINES = "DEFINE_"  # absl's: flags.DEFINE_integer("seed", None, "the seed")
 _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
@@ -74,6 +75,8 @@ def option_asked_for(test: Op) -> str:
 def are_options(op: Op) -> bool:
     """Whether a value is an object that holds options, or all that such a one holds, as a dict."""
     for _ in range(_DEEPEST):
+        if op.code == "param" and op.name[0] == "**" and op.function.decorators:
+            return True  # `@click.option("--size")`
         said = (last_word(op), *op.function.names_of(op))
         if any(map(names.holds_options, said)):
             return True
@@ -194,13 +197,7 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
     constant = op.values.constant
     if op.text:
         for use in op.uses if _is_passed(op.name, option) else ():
-            if word_of(use) == _ADDS:
-                yield _default(use)
-            elif word_of(use).startswith(_DEFINES):
-                default = use.given("default", 1)
-                yield ... if default is None else constant(default)
-            elif not _only_reads(use, op):
-                yield ...
+            yield from _added_by_default(use, op)
     elif op.code == "store_attr" and op.name == option and _keeps_options(op):
         if not _hands_on(op.args[1], option):
             other = option_of(op.args[1])
@@ -209,6 +206,27 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
         yield from (constant(value) for name, value in op.arguments() if name == option)
     elif not _takes_apart(op, option):
         yield from _item_set_by(op, option)
+
+
+def _added_by_default(use: Op, text: Op) -> Iterator[object]:
+    """What a call gives an option by default that it names by a text."""
+    if word_of(use) == _ADDS:
+        yield _default(use)
+    elif _CLICK in use.called:
+        yield _default_of_click(use)
+    elif word_of(use).startswith(_DEFINES):
+        default = use.given("default", 1)
+        yield ... if default is None else default.constant
+    elif not _only_reads(use, text):
+        yield ...
+
+
+def _default_of_click(call: Op) -> object:
+    """What ``@click.option("--size", default=3)`` gives, or a flag."""
+    default, flag = call.given("default"), call.given("is_flag")
+    if default is not None:
+        return default.constant
+    return False if flag is not None and flag.constant is True else ...
 
 
 def _takes_apart(stored: Op, option: str) -> bool:
