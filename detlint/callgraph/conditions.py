@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.need import Need
+from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.slices import closure
 from detlint.index.facts import (
     HANDED_ON,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from detlint.callgraph.closure import Closure
+    from detlint.dataflow.ir import Function, Op
     from detlint.index.facts import Fact, Receiver
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
@@ -201,12 +203,28 @@ class Conditions:
         return False
 
     def _users_of_tables(self, path: str, part: str) -> Iterator[tuple[str, str]]:
-        """What uses a table that is written out and holds a function."""
-        if part in ("", MAIN) or not self._index.units.of(path).defines(part):
+        """What uses a table that is written out and holds a function, or that its decorator puts
+        it into."""
+        unit = self._index.units.of(path)
+        if part in ("", MAIN) or not unit.defines(part):
             return
+        function = unit.defined(part)
+        for each in decorators(function) if function is not None else ():
+            for home, maker in self._meant_by(each):
+                yield from _users_of_registry(home, maker)
         for file, user in self._running_users(path, part):
             if self._is_table(file, user):
                 yield from self._running_users(file, user)
+
+    def _meant_by(self, decorator: Op) -> Iterator[tuple[str, Function]]:
+        """The functions of the project that a decorator is, or calls, with their files."""
+        unit = decorator.function.unit
+        name = decorator.args[0] if decorator.code == "call" else decorator
+        for each in unit.values.qualified(name):
+            for symbol in self._project.defined(unit.source.path, each):
+                maker = self._index.units.of(symbol.path).defined(symbol.part)
+                if maker is not None:
+                    yield symbol.path, maker
 
     def _is_table(self, path: str, part: str) -> bool:
         apart = part not in ("", MAIN, *self._index.outline(path).classes) and "." not in part
@@ -405,3 +423,14 @@ def _switches(name: str) -> Callable[[str], bool]:
     """Whether a text has an option that takes no value."""
     flag = rf"""["']--{re.escape(name)}["'][^()]*(?:store_|BooleanOptional)"""
     return lambda text: re.search(flag, text) is not None
+
+
+def _users_of_registry(path: str, maker: Function) -> Iterator[tuple[str, str]]:
+    """The functions that look something up in the variables which a decorator fills."""
+    unit = maker.unit
+    filled = {op.args[0].word for each in maker.everything() for op in each.coded("store_item")}
+    for name in sorted(filled & unit.bound_names):
+        for read in unit.reads("global", name):
+            outer = read.function.outermost
+            if outer is not maker and any(use.code in ("item", "attr") for use in read.uses):
+                yield path, outer.name

@@ -41,6 +41,10 @@ _LISTING = ("glob(", "listdir(", "iter_modules(")
 _DYNAMIC = re.compile(rf"\b(?:import_module|__import__)\(\s*{_PUT_TOGETHER}")
 # `name = f"a.b.{kind}"`, and `import_module(name)`.
 _BY_VARIABLE = re.compile(r"\b(?:import_module|__import__)\(\s*([^\W\d]\w*)\s*[,)]")
+# `import_module(MODULES[kind])`, of a dict that is written out.
+_BY_TABLE = re.compile(r"\b(?:import_module|__import__)\(\s*([^\W\d]\w*)(?:\[|\.get\()")
+_TABLE = r"^{name}[ \t]*(?::[^=\n]+)?=[ \t]*\{{([^{{}}]*)\}}"
+_NAMED = re.compile(r":\s*[\"'](\.*)([\w.]+)[\"']")
 # What a name that begins with a dot is relative to.
 _PACKAGE = re.compile(
     r"(?:[^()\n]|\([^()\n]*\))*,\s*(?:package\s*=\s*)?(?:(?P<own>__package__|__name__)"
@@ -111,7 +115,15 @@ def _chosen(text: str) -> list[Import]:
                 module, level = ".".join([*above, *filter(None, [module])]), 0
         if module or level:
             found.append(Import(module, level, (EVERY_MODULE if match["chosen"] else "*",)))
+    found += (Import(module, len(dots), ("*",)) for dots, module in _in_tables(text))
     return found
+
+
+def _in_tables(text: str) -> Iterator[tuple[str, str]]:
+    """The modules that a table names of which a call imports one."""
+    for name in dict.fromkeys(_BY_TABLE.findall(text)):
+        for table in re.finditer(_TABLE.format(name=name), text, re.MULTILINE):
+            yield from _NAMED.findall(table[1])
 
 
 def _named_modules(text: str) -> Iterator[re.Match[str]]:
