@@ -109,3 +109,52 @@ def test_modules_that_a_table_names(
     parts = {"parts/__init__.py": "", "parts/plain.py": PLAIN, "parts/other.py": "rows = []\n"}
     project({**parts, "kinds.py": KINDS.format(module=module), "make.py": MAKES})
     assert levels(capsys, "DET102") == told
+
+
+ZOO = """\
+import torch.nn as nn
+
+def small(size):
+    return nn.Linear(9, size)
+
+def large(size):
+    return nn.Conv2d(3, size, 3)
+
+KINDS = {{{kinds}}}
+
+def made(name, size=5):
+    return KINDS[name](size)
+"""
+TRAINS = """\
+import sys
+import torch
+from zoo import made
+
+def train(rows):
+    model = made(sys.argv[1]).cuda()
+    optimizer = torch.optim.Adam(model.parameters())
+    for row, label in rows:
+        loss = torch.nn.functional.cross_entropy(model(row), label)
+        loss.backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    train(torch.load("rows.pt"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        ('"small": lambda n: small(n), "large": lambda n: large(n)', ["likely"]),
+        ('"small": small, "large": large', ["likely"]),
+        ('"small": lambda n: small(n)', ["possible"]),
+    ],
+    ids=["lambdas", "functions", "a lambda that repeats"],
+)
+def test_models_that_a_table_of_lambdas_makes(
+    kinds: str, told: list[str], project: Project, capsys: Capture
+) -> None:
+    project({"zoo.py": ZOO.format(kinds=kinds), "train.py": TRAINS})
+    assert levels(capsys, "DET304") == told

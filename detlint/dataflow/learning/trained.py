@@ -116,6 +116,13 @@ class Trained:
         grouped = [each for each in entries if each.args[0].name == "params"]
         return [step._replace(op=each.args[1]) for each in grouped or entries]
 
+    @staticmethod
+    def _of_function(step: _Step, _: set[str]) -> list[_Step]:
+        """What a lambda gives, as of a table of them: ``{"small": lambda n: small(n)}``."""
+        made = step.op.name
+        returned = [] if made.is_defined else made.returned
+        return [step._replace(op=each) for each in returned]
+
     # Names
 
     def _of_param(self, step: _Step, found: set[str]) -> list[_Step]:
