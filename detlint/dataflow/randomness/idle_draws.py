@@ -70,8 +70,9 @@ def _picks_seed(op: Op) -> bool:
 def _is_for_training(op: Op) -> bool:
     """``if training`` around, or ``if p == 0 or not training: return x`` above."""
     above = [each for each in op.function.coded("return") if each.place < op.place]
-    around = (region for each in (op, *above) for region in each.region.around())
-    heads = [each.head for each in around if each.kind in ("if", "else")]
+    own = [each for each in op.region.around() if _answers(each) is not True]
+    left = (x for each in above for x in each.region.around() if _answers(x) is not False)
+    heads = [each.head for each in (*own, *left) if each.kind in ("if", "else")]
     asked = {name for head in heads if head for test in head.args for name in tested(test)}
     return any(map(says_training, asked))
 
@@ -92,7 +93,20 @@ def may_not_run(op: Op) -> bool:
 
 def always_runs(op: Op) -> bool:
     """Whether it runs wherever its function does, also where nothing is trained."""
-    return not may_not_run(op) and not _is_for_training(op)
+    tested_ = (each for each in _conditional(op) if not _answers(each))
+    return not any(tested_) and not _is_for_training(op)
+
+
+def _answers(region: Region) -> bool | None:
+    """Whether a module gets to a branch where it answers, or where it is trained: ``else`` of
+    ``if self.training``; None for a branch of another test."""
+    if region.kind not in ("if", "else") or region.head is None or not region.head.args:
+        return None
+    test, holds = region.head.args[0], region.kind == "if"
+    while test.code == "not":
+        test, holds = test.args[0], not holds
+    of_mode = test.code == "attr" and test.name == "training" and test.args[0].is_self
+    return not holds if of_mode else None
 
 
 def tries_again(draw: Op) -> bool:
