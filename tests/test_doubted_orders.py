@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from linted_places import levels
 
 from detlint.cli import main
 
@@ -159,3 +160,32 @@ def test_the_use_that_matters_is_named(project: Project, capsys: Capture, size: 
     )
     [(_, message)] = told(capsys, "DET203")
     assert "passed to rows_of()" in message
+
+
+EACH_ALONE = """\
+import os
+import numpy as np
+import world
+
+if __name__ == "__main__":
+    for name in os.listdir("rows"):
+{before}        world.kind = name.split("_")[0]
+        np.save(os.path.join("out", name), np.load(os.path.join("rows", name)))
+{after}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        pytest.param("", "", [], id="the script ends with the loop"),
+        pytest.param("", "    np.save('last', world.kind)\n", ["likely"], id="read after it"),
+        pytest.param("        print(world.kind)\n", "", ["likely"], id="read before it is given"),
+        pytest.param("        if name[0] == 'a':\n    ", "", ["likely"], id="given in some rounds"),
+    ],
+)
+def test_what_each_round_gives_a_variable_of_a_module(
+    before: str, after: str, told: list[str], project: Project, capsys: Capture
+) -> None:
+    script = EACH_ALONE.format(before=before, after=after)
+    project({"world.py": "kind = ''\n", "each.py": script})
+    assert levels(capsys, "DET203") == told

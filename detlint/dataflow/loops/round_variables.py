@@ -50,8 +50,22 @@ class Variables(Judge):
             return
         if value.code == "augment":
             yield from self._summed(value)
-        elif not self._has_no_order(value):
+        elif not (self._has_no_order(value) or self._is_left_last(op)):
             yield from looped(op)
+
+    def _is_left_last(self, stored: Op) -> bool:
+        """Whether each round of a script's loop gives a variable of a module another value, and
+        the script ends with the loop."""
+        region, function = self._round.region, stored.function
+        module = function is self._values.unit.module and bool(
+            self._values.qualified(stored.args[0])
+        )
+        if not module or stored.region is not region or self._round.calls:
+            return False
+        before = function.ops[region.start : stored.place]
+        read = any(x.code == "attr" and x.name == stored.name for x in before)
+        rest = (each for each in function.ops[region.end :] if each.place > stored.place)
+        return not read and not any(each.code in ("attr", "call") for each in rest)
 
     def on_store_global(self, op: Op) -> Iterator[Use]:
         if op.args[0] in self._round.own and op.function is not self._values.unit.module:
