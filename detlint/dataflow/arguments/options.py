@@ -22,6 +22,7 @@ _CLICK = "click.option"
 _ADDS = "add_argument"
 _DEFINES = "DEFINE_"  # absl's: flags.DEFINE_integer("seed", None, "the seed")
 _BY_ACTION: dict[str, object] = {"store": None, "store_true": False, "store_false": True}
+_SETTING = frozenset(("call", "class", "entry", "function", "import", "store_attr", "store_item"))
 _SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
 _WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
 _PARSING = frozenset(("parse_args", "parse_args_into_dataclasses", "parse_known_args"))
@@ -121,7 +122,7 @@ def _as_it_is(op: Op) -> Sequence[Op]:
 def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
     """Where a file may set an option, and to what; ``...`` for any value."""
     for function in _functions_about(unit, option):
-        for op in function.ops:
+        for op in _setting(function, option):
             for value in _set_by(op, option):
                 yield getattr(op.node, "lineno", 0), value
         if option in (function.word, *function.params, *_fields(function)):
@@ -131,6 +132,14 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
 def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
     for outer in unit.functions_holding(option, option.replace("_", "-")):
         yield from outer.everything()
+
+
+def _setting(function: Function, option: str) -> Iterator[Op]:
+    """The operations of a function that may set an option, by their kinds and texts."""
+    for op in function.ops:
+        named = op.code == "const" and option in op.text.replace("-", "_")
+        if named or op.code in _SETTING:
+            yield op
 
 
 def _set_by(op: Op, option: str) -> Iterator[object]:
@@ -167,7 +176,7 @@ def values_by_default(
     """The same where nobody says anything on the command line; ``read``: as far as that operation
     may find it set so."""
     for function in _functions_about(unit, option):
-        for op in function.ops:
+        for op in _setting(function, option):
             if read is not None and _comes_after(op, read):
                 continue
             for value in _set_by_default(op, option):

@@ -342,7 +342,7 @@ class _Tests:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.constants = Paths(function)
-        self._deciding: dict[_Where, frozenset[Op]] = {}
+        self._deciding: dict[_Where, _Reads] = {}
 
     @cached_property
     def read(self) -> list[Op]:
@@ -351,10 +351,10 @@ class _Tests:
         return list(closure(read, lambda op: () if op.code == "param" else op.args))
 
     @cached_property
-    def compares(self) -> list[tuple[Op, list[Op]]]:
+    def compares(self) -> list[tuple[Op, _Reads]]:
         """What is compared among that, each with what its sides are made of."""
         found = (each for each in self.read if each.code == "compare")
-        return [(each, list(closure(each.args, _made_of, _MOST))) for each in found]
+        return [(each, _Reads(closure(each.args, _made_of, _MOST))) for each in found]
 
     @cached_property
     def _leaving(self) -> list[int]:
@@ -365,12 +365,33 @@ class _Tests:
         that is the same, so is what decides whether it runs."""
         return op.region, bisect_left(self._leaving, op.place)
 
-    def deciding(self, op: Op) -> frozenset[Op]:
+    def deciding(self, op: Op) -> _Reads:
         """What decides whether an operation runs."""
         key = self.where(op)
         if key not in self._deciding:
-            self._deciding[key] = frozenset(deciding(op))
+            self._deciding[key] = _Reads(deciding(op))
         return self._deciding[key]
+
+
+class _Reads:
+    """Some operations, by what they read."""
+
+    def __init__(self, ops: Iterable[Op]) -> None:
+        self._ops = frozenset(ops)
+
+    def have(self, read: Op, option: str) -> bool:
+        """Whether one of them reads the variable that an operation does, or an option."""
+        if read in self._ops:
+            return True
+        return option in self._options if option else _name_of(read) in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(_name_of(each) for each in self._ops if each.code == "attr")
+
+    @cached_property
+    def _options(self) -> frozenset[str]:
+        return frozenset(map(option_of, self._ops))
 
 
 class _Place:
@@ -381,18 +402,15 @@ class _Place:
         self._op = op
         self.option = option
         self._paths: dict[str, Paths] = {}
-        self._among: dict[frozenset[Op], bool] = {}
+        self._running: dict[tuple[str, _Where], bool] = {}
 
     @cached_property
     def compared(self) -> list[object]:
         """The texts and whole numbers with which it is compared, and None."""
-        around = [x for x, parts in self._tests.compares if any(map(self._is_read_by, parts))]
+        around = [x for x, parts in self._tests.compares if parts.have(self._op, self.option)]
         sides = [side for each in around for arg in each.args for side in (arg, *arg.args)]
         found = (side.constant for side in sides if side.code in ("const", "unary"))
         return [x for x in found if x is None or isinstance(x, (str, int)) or _is_whole(x)]
-
-    def _is_read_by(self, op: Op) -> bool:
-        return _is_same(self._op, self.option, op)
 
     def judge(self, op: Op, default: object = ...) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
         """With which values an operation does not run, whether with others, and with which."""
@@ -418,18 +436,20 @@ class _Place:
         """Whether an operation may run where it has some value."""
         if not self._decides(op):
             return self._tests.constants.may_run(op)
-        paths = self._paths.get(repr(value))
-        if paths is None:
+        asked = repr(value), self._tests.where(op)
+        if asked not in self._running:
+            self._running[asked] = self._with(value, asked[0]).may_run(op)
+        return self._running[asked]
+
+    def _with(self, value: object, written: str) -> Paths:
+        if written not in self._paths:
             assumed = partial(_assumed, value, self._op, self.option)
-            paths = self._paths[repr(value)] = Paths(self._tests.function, assumed)
-        return paths.may_run(op)
+            self._paths[written] = Paths(self._tests.function, assumed)
+        return self._paths[written]
 
     def _decides(self, op: Op) -> bool:
         """Whether its value has a part in what decides whether an operation runs."""
-        asked = self._tests.deciding(op)
-        if asked not in self._among:
-            self._among[asked] = any(map(self._is_read_by, asked))
-        return self._among[asked]
+        return self._tests.deciding(op).have(self._op, self.option)
 
 
 def _made_of(op: Op) -> Iterable[Op]:
