@@ -26,7 +26,6 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from detlint.dataflow.arguments.required_arguments import Needs
     from detlint.dataflow.facts.reading import FactReader
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.learning.answering import Answering
@@ -111,7 +110,6 @@ class Unit(Editable[ast.AST]):
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
         self.options: dict[Op, str] = {}  # which its values are, as ``option_of`` has told it
-        self.needs: dict[Function, Needs] = {}  # as ``needs_of`` has told them
         self.weight = len(source.text) // 10  # and the characters of what was made operations
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -18,10 +18,10 @@ from detlint.dataflow.arguments.options import (
     values_set,
 )
 from detlint.dataflow.arguments.required_arguments import (
+    Needs,
     given_on,
     is_only_own,
     need_of,
-    needs_of,
     of_name,
 )
 from detlint.dataflow.calls import word_of
@@ -323,6 +323,7 @@ def _gives(options: Op, need: Need) -> bool:
 def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
     """Where a file uses a function or class, and what that use needs, or what keeps it from being
     used by default."""
+    needs_of = cache(Needs)
     for op in named(unit, name):
         needs = needs_of(op.function)
         ask = needs.settling if default else needs.with_options

@@ -38,7 +38,7 @@ _MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()
 
 
 class Needs:
-    """What calls of a function have to pass so that its operations run; ``needs_of`` gives it."""
+    """What calls of a function have to pass so that its operations run."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -552,19 +552,11 @@ def given_on(given: Op, need: Need) -> Need | None:
     return need_of(given, judged, unset=unset, default=need.default)
 
 
-def needs_of(function: Function) -> Needs:
-    """What is needed in a function, as long as its file is open."""
-    known = function.unit.needs
-    if function not in known:
-        known[function] = Needs(function)
-    return known[function]
-
-
 def needs_at(unit: Unit, row: int, column: int) -> list[str]:
     """What has to be passed for a line of a file to run, where an expression begins there."""
     around = unit.at(unit.source.line_starts[row - 1] + column - 1)
     for function in around.everything() if around is not None else ():
         for op in function.coded("call"):
             if unit.source.location(unit.span(op.node)[0]) == (row, column):
-                return [each.dump() for each in needs_of(function).of_place(op)]
+                return [each.dump() for each in Needs(function).of_place(op)]
     return []

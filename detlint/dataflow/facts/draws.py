@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.required_arguments import Needs, needs_of
+from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import Found
 from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
@@ -104,7 +104,7 @@ class DrawFacts:
         given = call.given("p", place)
         share = 1.0 if given is None else self._values.constant(given)
         if share is ...:
-            needs = needs_of(call.function).of_share(given) if given is not None else None
+            needs = Needs(call.function).of_share(given) if given is not None else None
             if needs is None:
                 yield Found(call, trainers.UNSEEN)
             else:
