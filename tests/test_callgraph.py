@@ -214,6 +214,45 @@ def test_what_a_chosen_module_holds_may_be_called(project: Project, lint: Lint, 
     assert lint() == ["pkg/lib.py:5"]
 
 
+SEEDED = """import random
+
+
+def reproducible():
+    random.seed(0)
+
+
+class Config:
+    @classmethod
+    def fix(cls):
+        random.seed(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ('import_module("pkg.lib")', True),
+        ('for name in names:\n    import_module(f"pkg.{name}")', True),
+        ('try: __import__("pkg.lib")\nexcept ImportError: pass', True),
+        ('import_module("pkg.lib").reproducible()', False),
+        ('module = import_module("pkg.lib")\nmodule.reproducible()', False),
+        ('[\n    import_module(f"pkg.{name}")\n    for name in names\n][0][seed]()', False),
+        ("__import__(name)\nfrom pkg.lib import Config", True),
+        ('from pkg.lib import Config\nNUMBER = __import__("torch").float32', True),
+        ("kind = load(import_module(name), kind)\nfrom pkg.lib import Config", True),
+        ("kind = load(import_module(name), kind)\nkind.fix()\nimport pkg.lib", False),
+        ("kind = getattr(import_module(name), kind)\nimport pkg.lib", False),
+    ],
+)
+def test_what_is_imported_by_a_string_is_not_called_by_that(
+    project: Project, lint: Lint, lines: str, *, found: bool
+) -> None:
+    head = "import random, torch\nfrom importlib import import_module\n\n"
+    project({"pkg/__init__.py": "", "pkg/lib.py": SEEDED})
+    project({"train.py": f"{head}{lines}\nrandom.random()\n{TRAINS}"})
+    assert lint() == [f"train.py:{lines.count(chr(10)) + 5}"] * found
+
+
 def test_a_command_may_start_what_a_package_offers(project: Project, lint: Lint) -> None:
     main = f"import random\nimport torch\n\n\ndef main():\n    random.random()\n    {TRAINS}"
     root = project({"pkg/__init__.py": "from .cli import main\n", "pkg/cli.py": main})

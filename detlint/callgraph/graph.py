@@ -151,7 +151,7 @@ class Graph:
 
 
 # Names of nodes that are no symbols begin with one of these.
-_LOOKED_UP = "."  # anything of that name
+LOOKED_UP = "."  # anything of that name
 METHOD = "()"  # methods of that name of classes in use
 OFFERED = "*"  # anything that a module offers that is handed on
 _CHOSEN = "&"  # anything in the modules that a file imports by a name that it puts together
@@ -183,7 +183,7 @@ def call_graph(
                 found = definitions.of(path, each)
                 if found is None:
                     names = each.partition(":")[2].split(".")
-                    leads += [graph.node("", _LOOKED_UP + name) for name in names]
+                    leads += [graph.node("", LOOKED_UP + name) for name in names]
                 else:
                     leads += [graph.node(*symbol) for symbol in found]
             _offer(graph, path, part, uses, offers)
@@ -201,7 +201,7 @@ def _enter(graph: Graph, path: str, part: str) -> None:
     owner, dot, name = part.partition(".")
     if not dot:
         if part and part != MAIN:
-            graph.targets[graph.node("", _LOOKED_UP + part)].append(here)
+            graph.targets[graph.node("", LOOKED_UP + part)].append(here)
     elif name in ALWAYS_CALLED:
         graph.targets[graph.node(path, owner)].append(here)
     else:
@@ -217,11 +217,11 @@ def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
             owner = part.partition(".")[0]
             here = graph.node(path, owner)
             if owner and part == owner != MAIN:
-                graph.targets[graph.node("", _LOOKED_UP + owner)].append(here)
+                graph.targets[graph.node("", LOOKED_UP + owner)].append(here)
             targets = graph.targets[here]
             targets += [graph.node(path, each) for each in uses.own]
             named = {*uses.names, *uses.attributes}
-            targets += [graph.node("", _LOOKED_UP + each) for each in named]
+            targets += [graph.node("", LOOKED_UP + each) for each in named]
             _offer(graph, path, owner, uses, offers)
     return graph
 
@@ -254,8 +254,13 @@ class Offers:
             return
         found = self._chosen(path) if module == _CHOSEN else self._files(path, module)
         met = set()
-        for each in found:
-            yield from self._public(each, met)
+        offered = chain.from_iterable(self._public(each, met) for each in found)
+        if module == _CHOSEN and "keeps_modules" not in self._index.kinds(path):
+            # To import a module runs its statements, and none of its functions.
+            uses = self._index.outline(path).uses.values()
+            named = frozenset(chain.from_iterable(each.attributes for each in uses))
+            offered = (each for each in offered if each.part in named)
+        yield from offered
 
     def _chosen(self, path: str) -> Iterator[str]:
         """The modules that a file imports by a name that it puts together, or all of."""

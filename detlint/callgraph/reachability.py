@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.callgraph.graph import (
+    LOOKED_UP,
     METHOD,
     OFFERED,
     Offers,
@@ -71,17 +72,20 @@ class Reachability:
 
     def may_run(self, program: str, path: str, part: str) -> bool:
         """Whether a part of a file may run for all that one can see: not the main block of
-        another file, nor a function or class that no code names but such, nor such a method of a
-        class that it uses, unless it looks names up."""
+        another file, nor a function or class that no code names but such, nor such a method, unless
+        it looks names up."""
         owner, _, method = part.partition(".")
         if not owner or owner == MAIN:
             return owner != MAIN or path == program
         # Most of what is asked about runs for certain, which the graph of calls tells as well.
         if self.runs(program, path, part):
             return True
-        if method and self.runs(program, path, owner):
-            return bool(self._look_up & self._bits[program])
-        return self._is_reached(self._names, self._named, program, path, owner)
+        reached = partial(self._is_reached, self._names, self._named, program)
+        if method and not self._look_up & self._bits[program]:
+            # Whatever makes an object of the class, its methods run where something names them.
+            named = not self.runs(program, path, owner) and reached("", f"{LOOKED_UP}{method}")
+            return named and reached(path, owner)
+        return reached(path, owner)
 
     def is_in_workers(self, program: str, path: str, part: str) -> bool:
         """Whether a part only runs in what the workers of a loader call."""

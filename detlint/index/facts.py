@@ -271,6 +271,8 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("import_module(", "__import__(", "__subclasses__", "__init_subclass__", "metaclass="),
         *("locate(", "instantiate", "eval("),
     ),
+    # Likewise: where a module that is imported by a string is more than imported.
+    "keeps_modules": ("import_module(", "__import__("),
     "segments": ("unsorted_segment_", "segment_sum("),
     # Likewise: what makes what a configuration names.
     "instantiates": (
@@ -325,17 +327,24 @@ _WHOLE = frozenset(("grad(", "locate(", "getattr(", "getmembers(", "vars(", "glo
 _WORDS = [token for tokens in _TOKENS.values() for token in tokens]
 _KINDS = [kind for kind, tokens in _TOKENS.items() for _ in tokens]
 # Of these nobody reads the operations, which would tell code from what texts say.
-_LOOKED_FOR = ("looks_up", "makes_unseen", "instantiates")
-# What makes nothing that another text names.
+_LOOKED_FOR = ("looks_up", "makes_unseen", "instantiates", "keeps_modules")
+# What makes nothing that another text names, and what makes nothing of an unknown module.
 _LITERAL = re.compile(r"(?:import_module|__import__)\(\s*[a-z]?[\"']")
+_WHOLE_NAME = re.compile(r"(?:import_module|__import__)\(\s*([\"'])[^\"'\n]*\1\s*[,)]")
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
 _CALLED = re.compile(rf"\w*[ \t]*(?:=(?!=|[ \t]*(?:False|None)\b)|\((?!`)|{_ALIAS})")
 # Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
+_ARGUMENTS = r"\((?:[^()]|\([^()]*\))*\)"
 _SEARCHED = re.compile(
     r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
-    rf"[\w.]+\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
+    rf"(?:(?:\w+\.)?(?:import_module|__import__){_ARGUMENTS}|sys\.modules\[[^\]]*\]|[\w.]+)"
+    rf"\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
 )
+# `import_module(name)` as a statement, and `import_module(name).run()`.
+_BEFORE_IMPORT = re.compile(r"[ \t]*(?:(?:try|else):[ \t]*)?(?:\w+\.)?")
+_HEAD_OF_IMPORT = re.compile(rf"\w+{_ARGUMENTS}[ \t]*(?:(?P<asks>\.)(?!__dict__)|(?=[\n;#]|$))")
+_OPEN = ("(", "[", "{", ",", "=", "\\")
 # ``p -= lr * p.grad``, ``p.sub_(lr * g)``.
 _UPDATES = re.compile(r"[^\n]*\b(?:g|grads?|gradients?)\b")
 _FOLLOWED = {
@@ -372,10 +381,22 @@ def hints(text: str) -> dict[str, list[int]]:
             continue
         if followed is None or followed.match(text, end):
             found[_KINDS[index]].append(start)
-    found["instantiates"] = [x for x in found["instantiates"] if not _LITERAL.match(text, x)]
+    for kind, known in (("instantiates", _LITERAL), ("makes_unseen", _WHOLE_NAME)):
+        found[kind] = [each for each in found[kind] if not known.match(text, each)]
+    found["keeps_modules"] = [x for x in found["keeps_modules"] if not _only_imports(text, x)]
     for kind in _LOOKED_FOR:
         found[kind] = [each for each in found[kind] if not layout_of(text).says(each)]
     return {kind: places for kind, places in found.items() if places}
+
+
+def _only_imports(text: str, at: int) -> bool:
+    """Whether a call that imports a module is a statement, or asks it for something by its name."""
+    call = _HEAD_OF_IMPORT.match(text, at)
+    if call is None or call["asks"]:
+        return call is not None
+    line = text.rfind("\n", 0, at) + 1
+    alone = _BEFORE_IMPORT.fullmatch(text, line, at) is not None
+    return alone and "sys.modules[" not in text and not text[:line].rstrip().endswith(_OPEN)
 
 
 @cache
