@@ -253,6 +253,28 @@ def test_what_is_imported_by_a_string_is_not_called_by_that(
     assert lint() == [f"train.py:{lines.count(chr(10)) + 5}"] * found
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('log.info(f"loss {fit(make()):.3f}")', True),
+        ("print(f'{table[\"loss\"]} {fit(1)!r:>{width()}}')", True),
+        ('print(f"""\n{net.fit(\n    1)}""")', False),
+        ('print("loss {fit(make())}")', False),
+        ('print(f"loss {{fit(make())}}")', False),
+        ("print(f\"{open('fit(1)')}\")", False),
+        ('print(f"{fit")', False),
+    ],
+)
+def test_what_a_formatted_string_calls_runs(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    fit = "def fit(net):\n    random.random()\n    loss.backward(); optimizer.step()\n"
+    project(
+        {"train.py": f"import random, torch\n\n{fit}\n\nif __name__ == '__main__':\n    {line}\n"}
+    )
+    assert lint() == ["train.py:4"] * found
+
+
 def test_a_command_may_start_what_a_package_offers(project: Project, lint: Lint) -> None:
     main = f"import random\nimport torch\n\n\ndef main():\n    random.random()\n    {TRAINS}"
     root = project({"pkg/__init__.py": "from .cli import main\n", "pkg/cli.py": main})

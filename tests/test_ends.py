@@ -227,3 +227,34 @@ def test_a_draw_that_picks_which_picture_is_made_is_a_result_where_nothing_is_tr
     text = PICTURES.format("save_image(y, f'{i}.png')").replace("        y.mean().backward()\n", "")
     project({"make.py": text.replace("        opt.step()\n", "")})
     assert told(capsys, "DET102") == ["likely"]
+
+
+SHARES = """\
+import random, sys
+from csv import DictWriter
+
+rows = open(sys.argv[1]).readlines()
+train, test = DictWriter(open("{}.csv", "w")), DictWriter(open("{}.csv", "w"))
+{}
+"""
+BY_PLACE = "kept = []\nwhile rows:\n    kept.append(rows.pop(random.randrange(len(rows))))\n"
+SHARED = "for row in rows:\n    (test if {} else train).writerow(row)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "confidence"),
+    [
+        ("train", f"{BY_PLACE}print(''.join(kept))", "possible"),
+        ("train", f"{BY_PLACE}open('a', 'w').write(''.join(kept))", "likely"),
+        ("train", SHARED.format("random.randint(0, 4) == 0"), "likely"),
+        ("ports", SHARED.format("random.randint(0, 4) == 0"), "possible"),
+        ("train", SHARED.format("random.random() < 0.2"), "likely"),
+        ("train", f"port = random.randint(1, 9)\n{SHARED.format('sys.argv[port]')}", "possible"),
+        ("train", f"size = random.randint(1, 9)\n{SHARED.format('len(row) + size')}", "possible"),
+    ],
+)
+def test_rows_that_are_shuffled_or_shared_out_by_hand(
+    project: Project, capsys: pytest.CaptureFixture[str], kind: str, lines: str, confidence: str
+) -> None:
+    project({"rows.py": SHARES.format(kind, kind, lines)})
+    assert told(capsys, "DET102") == [confidence]

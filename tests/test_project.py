@@ -603,6 +603,14 @@ def test_a_main_block_beside_nothing_that_pytest_could_run_is_a_program() -> Non
     assert is_entrypoint("test_model.py", "from a import train\ntrain(model, loader)\n")
     assert not is_entrypoint("test_model.py", '"""\ntrain(model)\n"""\n')
     assert not is_entrypoint("test_model.py", text.replace("return", "assert"))
+    helpers = "class TestMaker:\n    pass\n\n\ndef test_forward():\n    return 1\n\n\n"
+    main = f"def main():\n    test_forward()\n\n\n{MAIN}"
+    assert is_entrypoint("test_model.py", f"{helpers}{main}")
+    assert is_entrypoint("test_model.py", f"{helpers}args = parser.parse_args()\n{MAIN}")
+    assert not is_entrypoint("test_model.py", f"{helpers}{MAIN}")
+    assert not is_entrypoint("tests/test_model.py", f"{helpers}{main}")
+    assert not is_entrypoint("test_model.py", f"import pytest\n{helpers}{main}")
+    assert not is_entrypoint("test_model.py", f"{helpers}{main}".replace("return", "assert"))
     assert not is_entrypoint("conftest.py", text)
 
 

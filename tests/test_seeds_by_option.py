@@ -534,3 +534,59 @@ def test_a_configuration_may_turn_a_node_on(
     assert len(found(capsys)) == 1
     project({**files, "configs/plain.yaml": "LR: 0.2\nTRAIN:\n  SEED: 7\n"})
     assert found(capsys) == []
+
+
+PICKS = """\
+import argparse
+import numpy as np
+
+def pick(rows, method):
+    if method == "random":
+        np.random.seed(42)
+        np.random.shuffle(rows)
+    return rows + np.random.normal(0, 1, 9)
+
+{}
+
+if __name__ == "__main__":
+    main()
+"""
+PARSE = """\
+    p = argparse.ArgumentParser()
+    p.add_argument("--method", default="{}")
+"""
+SAVE = "np.save('s.npy', pick(rows, a.method))"
+RETURNED = (
+    f"def parse():\n{PARSE}    return p.parse_args()\n\ndef main():\n    a = parse()\n    {SAVE}"
+)
+HANDED = f"def go(a):\n    {SAVE}\n\ndef main():\n{PARSE}    go(p.parse_args())"
+OTHERS = f"def go(a):\n    {SAVE}\n\ndef main():\n{PARSE}    go(known)"
+PAIR = f"def go(a, rest):\n    {SAVE}\n\ndef main():\n{PARSE}    go(*p.parse_known_args())"
+
+
+@pytest.mark.parametrize(
+    ("functions", "default", "is_found"),
+    [
+        (RETURNED, "pivot", True),
+        (RETURNED, "random", False),
+        (
+            RETURNED.replace("return p.parse_args()", "a, _ = p.parse_known_args(); return a"),
+            "",
+            True,
+        ),
+        (HANDED, "pivot", True),
+        (HANDED, "random", False),
+        (OTHERS, "pivot", False),
+        (PAIR, "pivot", False),
+    ],
+)
+def test_options_are_followed_through_functions_that_return_or_take_them(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    functions: str,
+    default: str,
+    *,
+    is_found: bool,
+) -> None:
+    project({"fetch.py": PICKS.format(functions.format(default))})
+    assert found(capsys) == ["fetch.py:8"] * is_found

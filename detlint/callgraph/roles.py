@@ -145,14 +145,17 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
     if of_name not in (Purpose.TESTS, NOTHING):
         return True
     tests = bool(of_name) or _is_below(shown, rows.TESTS)
-    return tests and not _evaluates(text, named)
+    return tests and not _tests_no_code(shown, text, named)
 
 
-def _evaluates(text: str, libraries: frozenset[str]) -> bool:
-    """Whether a program asks a model that was trained, on data for tests, and is no test of code:
-    it has a main block, loads weights, and asserts nothing."""
-    loads = main_line(text) is not None and says_in_code(text, rows.LOADS)
-    return loads and libraries.isdisjoint(rows.TESTING) and "assert" not in code_of(text)
+def _tests_no_code(shown: str, text: str, libraries: frozenset[str]) -> bool:
+    """Whether a program asks a model that was trained, on data for tests, or makes such data, and
+    is no test of code: it has a main block, loads weights or takes options, and asserts nothing."""
+    if main_line(text) is None or not libraries.isdisjoint(rows.TESTING):
+        return False
+    data = _stem(shown).startswith("test_") and not _is_below(shown, rows.TESTS)
+    does = says_in_code(text, (*rows.LOADS, *(rows.OPTIONS if data else ())))
+    return does and "assert" not in code_of(text)
 
 
 def _is_below(shown: str, folders: frozenset[str]) -> bool:

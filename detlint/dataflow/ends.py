@@ -7,7 +7,7 @@ from enum import Flag, auto
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
-from detlint.dataflow.slices import ahead, closure, readers, states_before
+from detlint.dataflow.slices import SAME, ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
 from detlint.models.model import words
@@ -92,8 +92,15 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return End.PAUSE
     told = picks and names.is_log(called, owner, word)
-    joins = word in ("format", "join") and use.args[0].code == "attr"
+    texts = use.args[0].code == "attr" and word in ("format", "join")
+    joins = texts and not (word == "join" and _is_written(use))
     return End.MESSAGE if told or joins else NOWHERE
+
+
+def _is_written(text: Op) -> bool:
+    """Whether lines that are joined go into a file: ``file.write("".join(lines))``."""
+    calls = [x for each in ahead([text], SAME) for x in each.uses if x.code == "call"]
+    return any(word_of(x) == "write" and not _is_told(x) for x in calls)
 
 
 def draws_figure(call: Op) -> bool:

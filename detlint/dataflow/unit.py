@@ -110,6 +110,7 @@ class Unit(Editable[ast.AST]):
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
         self.options: dict[Op, str] = {}  # which its values are, as ``option_of`` has told it
+        self.namespaces: frozenset[Op] | None = None  # of its values, those that a parser gave
         self.weight = len(source.text) // 10  # and the characters of what was made operations
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from detlint.index.scan import MAIN_BLOCK
 from detlint.models.launching import RUNNING
 from detlint.models.purposes import trains
+from detlint.models.roles import TESTS
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ _TESTS = re.compile(
 # What it could run there; `test_model(path)` has to be given something.
 _RUN = re.compile(
     r"\n[ \t]*(?:async[ \t]+)?(?:def[ \t]+test\w*\([ \t]*(?:self[ \t]*)?\)|class[ \t]+\w*Test)"
-    r"|\b(?:pytest|unittest|assert\w*)\b"
 )
+# What tests something, and what a person runs: it takes the command line, or has a `main`.
+_TESTING = re.compile(r"\b(?:pytest|unittest|assert\w*)\b")
+_BY_HAND = re.compile(r"\bparse(?:_known)?_args\(|\bsys\.argv\b|\ndef[ \t]+main\(")
 
 
 def is_program(source: Source) -> bool:
@@ -122,19 +125,26 @@ def may_start(path: str, text: str, *, told: bool = True) -> bool:
         return True
     if told and kind_of(name) == NOTEBOOK:
         return True
-    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _tests_models(name, text)):
+    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _tests_models(path, text)):
         return False
     started = told and (says_so(name, text) or _starts_at_the_top(text))
     return started or _calls_its_own(text)
 
 
-def _tests_models(name: str, text: str) -> bool:
+def _tests_models(path: str, text: str) -> bool:
     """Whether a file whose name is that of a test is a program that trains a model and tests it, or
-    one that starts something and has nothing that pytest could run."""
+    one that starts something and has nothing that pytest could run. Where a person runs it, and
+    it asserts nothing and lies in no folder of tests, its `test_forward()` are its own."""
+    folder, name = os.path.split(path)
     if not name.startswith("test_") and trains(name) and not _TESTS.search(f"\n{text}"):
         return True
     starts = name not in _PLUGS and (says_so(name, text) or _is_at_the_top(_FITS, text))
-    return starts and not _RUN.search(f"\n{text}")
+    if not starts or _TESTING.search(text):
+        return False
+    if not _RUN.search(f"\n{text}"):
+        return True
+    apart = os.path.basename(folder) not in TESTS and main_line(text) is not None
+    return apart and _BY_HAND.search(text) is not None
 
 
 def is_entrypoint(path: str, text: str) -> bool:
@@ -149,7 +159,7 @@ def may_be_flat(path: str, text: str) -> bool:
     """Whether a file that says nothing of a start may be a program all the same, by what its
     statements call: ``agent.learn(1000)``. What that runs tells."""
     name = os.path.basename(path)
-    tests = _TEST.fullmatch(name) and not _tests_models(name, text)
+    tests = _TEST.fullmatch(name) and not _tests_models(path, text)
     return not tests and _MAY_CALL.search(f"\n{text}") is not None
 
 

@@ -12,6 +12,8 @@ LOADS = (
     *("load_state_dict(", "load_from_checkpoint(", "load_checkpoint(", "load_weights("),
     *("load_model(", ".restore(", "from_pretrained(", "torch.load("),
 )
+# What takes the options of the command line.
+OPTIONS = ("parse_args(", "parse_known_args(", "sys.argv")
 # What builds and installs packages, by this call.
 PACKAGING = ("setuptools", "distutils")
 SETS_UP = "setup("

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
 from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
+from detlint.dataflow.calls import word_of
+from detlint.dataflow.randomness.idle_draws import decides, takes_rows
 from detlint.index.facts import (
     CHOSEN,
     EVERY,
@@ -609,8 +611,8 @@ class UnseededGlobalRng(Rule):
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
-            rows = _PICKS if program.purpose.makes_data() else _REORDERS
-            some = [each for each in some if rows.search(each.fact.text)]
+            moves = partial(_moves_rows, program, makes_data=program.purpose.makes_data())
+            some = list(filter(moves, some))
         if len(some) == len(draws) or not program.purpose.tries_itself():
             yield from (each for each in some if not program.purpose.only_tries(each))
         yield from cls._drawn_elsewhere(program, library)
@@ -653,6 +655,19 @@ def _drawing(made: Located) -> tuple[bool, set[str]]:
 def _is_of_task(program: Program, parts: Mapping[str, Container[str]], located: Located) -> bool:
     """Whether a task does what a fact says: not what runs as a file is imported."""
     return bool(located.fact.place) and program.is_within(located, parts)
+
+
+def _moves_rows(program: Program, located: Located, *, makes_data: bool) -> bool:
+    """Whether a draw changes the order of rows, or in a program that ``makes_data``, which rows go
+    where."""
+    fact = located.fact
+    if (_PICKS if makes_data else _REORDERS).search(fact.text):
+        return True
+    word = fact.text.partition("(")[0].rpartition(".")[2]
+    calls = program.unit(located.path).ops_naming(word)
+    drawn = [each for each in calls if word_of(each) == word and each.node.lineno == fact.row]
+    moves = map(takes_rows, drawn)
+    return any(moves) or (makes_data and any(map(decides, drawn)))
 
 
 def _only(program: Program, seed: Located) -> str:

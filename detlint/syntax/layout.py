@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.syntax.lexer import Span, in_field, spans
+from detlint.syntax.lexer import Span, fields, in_field, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,12 +115,20 @@ class Layout:
         return "".join(self.text[first:last] for first, last in self.code(start, end))
 
     def plain(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The ranges of ``start:end``, between statements, outside of strings and comments."""
+        """The ranges of ``start:end``, between statements, outside of strings and comments, with
+        the calls in replacement fields: ``f"{fit(net)}"``."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        for left, right in zip(self._starts[first:last], self._ends[first:last], strict=True):
-            yield start, left
-            start = right
+        for index in range(first, last):
+            yield start, self._starts[index]
+            start = self._ends[index]
+            if self._calls_in_fields(index):
+                yield from fields(self.text, self._span(index))
         yield start, end
+
+    def _calls_in_fields(self, index: int) -> bool:
+        start, end = self._starts[index], self._ends[index]
+        field = self.text.find("{", start, end) if self._kinds[index] != "comment" else -1
+        return field >= 0 and self.text.find("(", field, end) >= 0
 
     def _without_meaning(self, span: Span) -> tuple[int, int]:
         """A comment, with its line if it has one of its own, or what a docstring says."""

@@ -37,6 +37,7 @@ _LITERAL = {
 }
 _SPEC = re.compile(r"[{}\"'\r\n]")
 _CODE = re.compile(r"#[^\r\n]*|((?<![A-Za-z])[A-Za-z]*)(\"{3}|'{3}|[\"'])|[(\[{)\]}:]")
+_BRACKETS = ("(", "[", "{", ")", "]")
 
 
 class Span(NamedTuple):
@@ -171,21 +172,28 @@ def _fstring_end(text: str, start: int, quote: str) -> int:
 
 def in_field(text: str, span: Span, offset: int) -> bool:
     """Whether an offset in a string is code: it lies in a replacement field of an f-string."""
+    return any(start <= offset < end for start, end in fields(text, span))
+
+
+def fields(text: str, span: Span) -> Iterator[tuple[int, int]]:
+    """The code in the replacement fields of an f-string, outside of the strings in that."""
     start = next(i for i in range(span.start, span.end) if text[i] in "\"'")
     prefix = text[span.start : start].lower()
     if "f" not in prefix and "t" not in prefix:
-        return False
+        return
     quote = text[start] * (3 if span.kind == "triple" else 1)
-    stack, position, code = [quote], start + len(quote), False
-    while stack and 0 <= position <= offset:
-        code = stack[-1] not in _LITERAL and stack[-1] != ":"
+    stack, position = [quote], start + len(quote)
+    while stack and 0 <= position < span.end:
         if stack[-1] in _LITERAL:
             position = _step_literal(text, position, stack)
-        elif code:
-            position = _step_code(text, position, stack)
-        else:
+        elif stack[-1] == ":":
             position = _step_spec(text, position, stack)
-    return code
+        else:
+            token = _CODE.search(text, position)
+            if token is None:
+                return
+            yield position, token.end() if token[0] in _BRACKETS else token.start()
+            position = _step_code(text, position, stack)
 
 
 def _step_literal(text: str, position: int, stack: list[str]) -> int:

@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.defaults import defaults
-from detlint.dataflow.calls import last_word, word_of
-from detlint.dataflow.slices import alternatives, behind, closure
+from detlint.dataflow.calls import last_word, parameter_of, word_of
+from detlint.dataflow.slices import SAME, ahead, alternatives, behind, closure
 from detlint.models import names, settings
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _SETS = frozenset(("Namespace", "parse_args", "set_defaults", "update"))
 _WRITING = frozenset(("builtins.print", "json.dump", "json.dumps", "yaml.dump"))
 _PARSING = frozenset(("parse_args", "parse_args_into_dataclasses", "parse_known_args"))
 _ASKING = frozenset(("getattr", "hasattr"))
+_AS_IT_IS = SAME | {"unpack"}
 _VIEWS = frozenset(("dict", "vars"))
 _MOST = 60  # operations behind a value
 _DEEPEST = 8  # ``cfg.data.train.flip``
@@ -111,7 +112,33 @@ def _gives_options(op: Op) -> bool:
         word = word_of(op)
     if word in _PARSING or (word[:1].isupper() and names.is_class_of_options(word)):
         return True
-    return op.code == "call" and not settings.NODES.isdisjoint(op.called)
+    known = op.code == "call" and not settings.NODES.isdisjoint(op.called)
+    return known or op in _namespaces(op.function.unit)
+
+
+def _namespaces(unit: Unit) -> frozenset[Op]:
+    """What a parser gave, where functions of the file return it or are given it."""
+    if unit.namespaces is None:
+        unit.namespaces = frozenset()  # what is asked on the way
+        held = [each for each in _PARSING if f"{each}(" in unit.text]
+        parsed = [call for each in held for call in unit.ops_naming(each) if word_of(call) == each]
+        unit.namespaces = frozenset(closure(parsed, _carried, _MOST))
+    return unit.namespaces
+
+
+def _carried(value: Op) -> Iterator[Op]:
+    """A value as parameters of functions at the top of its file, and as what calls of these
+    give."""
+    unit = value.function.unit
+    for use in ahead([value], _AS_IT_IS):
+        for each in use.uses:
+            if each.code == "return" and not value.function.class_name:
+                word = value.function.word
+                reads = unit.reads("global", word) if unit.defined(word) is value.function else ()
+                yield from (call for read in reads for call in read.calls)
+            elif each.code == "call" and each.args[0].code == "global":
+                taken = parameter_of(unit.defined(each.args[0].name), each, use)
+                yield from () if taken is None else [taken]
 
 
 def _as_it_is(op: Op) -> Sequence[Op]:

@@ -10,7 +10,7 @@ from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.ends import is_only_shown
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.slices import behind
+from detlint.dataflow.slices import SAME, ahead, behind
 from detlint.index.facts import CHOSEN, HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
@@ -141,6 +141,20 @@ def is_unused(draw: Op, *, alone: bool) -> bool:
         or (alone and use.code == "store_global" and not any(reads("global", str(use.name))))
         for use in draw.uses
     )
+
+
+def takes_rows(draw: Op) -> bool:
+    """Whether an item is taken out of a list by a place that is drawn, as to shuffle that by hand:
+    ``rows.pop(random.randrange(len(rows)))``."""
+    taken = (use for each in ahead([draw], SAME) for use in each.uses if use.code == "call")
+    return any(word_of(use) == "pop" and use.args[0].code == "attr" for use in taken)
+
+
+def decides(draw: Op) -> bool:
+    """Whether a number that is drawn is only compared, as to share rows out by hand:
+    ``if random.random() < 0.8``."""
+    uses = [use for each in ahead([draw], SAME) for use in each.uses if use.code not in SAME]
+    return bool(uses) and all(use.code == "compare" for use in uses)
 
 
 def _given(draw: Op) -> Iterator[str]:
