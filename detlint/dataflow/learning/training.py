@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import owner_written, word_of
+from detlint.dataflow.calls import last_word, owner_written, word_of
 from detlint.dataflow.origins import Origins, Place
 from detlint.index.facts import TRAINER, UNSEEN_NAMES
 from detlint.index.imports import imports
@@ -177,9 +177,12 @@ class Training:
         return [each for each in self._origins.of(value) if each is not None]
 
     def _fitted_with(self, call: Op, method: str) -> str | None:
-        """Torch of ``model.fit(DataLoader(rows))``, in whatever library, and skorch's."""
+        """Torch of ``model.fit(DataLoader(rows))``, in whatever library, and skorch's; of what
+        another file makes, names tell: ``model.fit(train_loader=loader)``."""
         if method != "fit":
             return "keras"
+        if "torch" in self._all_imported and any(map(_is_loader, call.arguments())):
+            return "torch"
         made = self._origins.of(call.args[1]) if len(call.args) > 1 else []
         if any(hands_on(name) for each in made if each is not None for name in each.names):
             return "torch"
@@ -356,6 +359,12 @@ class Training:
     def _fills(self, use: Op) -> bool:
         named = (name.rpartition(".") for name in self._unit.values.called(use))
         return any(owner == "torch.nn.init" and last in rows.FIXED for owner, _, last in named)
+
+
+def _is_loader(argument: tuple[str | None, Op]) -> bool:
+    """Whether an argument, or the variable that it is given, is called a loader."""
+    keyword, value = argument
+    return any("loader" in each.lower() for each in (keyword or "", last_word(value)))
 
 
 def _is_configured(call: Op, name: str) -> bool:
