@@ -801,3 +801,85 @@ def test_a_module_that_tries_itself_on_the_cpu_is_possible(
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     found = capsys.readouterr().out.splitlines()
     assert [told in each for each in found if each.startswith("net.py")] == [True]
+
+
+FASTAI = """
+{}
+
+loaders = ImageDataLoaders.from_name_func(path, files, seed=42, label_func=label)
+learn = {}(loaders, resnet34)
+learn.{}
+learn.export("model.pkl")
+"""
+FASTAI_STAR = "from fastai.vision.all import *"
+FASTAI_NAMED = "from fastai.vision.all import ImageDataLoaders, Learner, vision_learner"
+
+
+@pytest.mark.parametrize(
+    ("imports", "make", "call", "codes"),
+    [
+        (FASTAI_STAR, "vision_learner", "fine_tune(1)", ["DET102", "DET304"]),
+        (FASTAI_NAMED, "vision_learner", "fit_one_cycle(1)", ["DET102", "DET304"]),
+        (FASTAI_NAMED, "vision_learner", "fit(1)", ["DET102", "DET304"]),
+        (f"{FASTAI_STAR}\nset_seed(42)", "vision_learner", "fine_tune(1)", ["DET304"]),
+        (
+            f"{FASTAI_STAR}\nfrom own import vision_learner",
+            "vision_learner",
+            "fine_tune(1)",
+            ["DET304"],
+        ),
+        (FASTAI_STAR, "Learner", "fine_tune(1)", ["DET304"]),
+        (FASTAI_STAR, "vision_learner", "predict(1)", []),
+        ("from own.vision import *", "vision_learner", "fine_tune(1)", []),
+    ],
+)
+def test_learners_of_fastai_draw_their_heads_and_train(  # noqa: PLR0913 - a table of cases
+    imports: str,
+    make: str,
+    call: str,
+    codes: list[str],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": FASTAI.format(imports, make, call)})
+    main(["--no-cache", "--select", "DET102,DET304", "--output-format=json", "."])
+    assert [each["code"] for each in json.loads(capsys.readouterr().out)] == codes
+
+
+ENSEMBLE = """
+import torch
+import parts
+
+ensemble = parts.make()
+loader = parts.load(torch.arange(9))
+ensemble.fit({})
+"""
+ENSEMBLE_PARTS = """
+from torch.utils.data import DataLoader
+from ensembles import Regressor
+
+def make():
+    return Regressor(count=3)
+
+def load(rows):
+    return DataLoader(rows, shuffle=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        ("train_loader=loader", ["DET102", "DET304"]),
+        ("loader, epochs=3", ["DET102", "DET304"]),
+        ("x=rows", []),
+    ],
+)
+def test_what_is_fitted_with_a_loader_of_another_file_trains(
+    given: str,
+    codes: list[str],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"fit.py": ENSEMBLE.format(given), "parts.py": ENSEMBLE_PARTS})
+    main(["--no-cache", "--select", "DET102,DET304", "--output-format=json", "."])
+    assert [each["code"] for each in json.loads(capsys.readouterr().out)] == codes

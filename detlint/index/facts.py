@@ -244,6 +244,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *(f"{quote}{training.FITS_BY_TEXT}{quote}" for quote in "\"'"),
         *("grad(", "grad_and_value", ".train_on_batch(", ".fit_generator(", ".apply_gradients("),
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
+        *_called(f".{each}" for each in training.FITS_LEARNERS),
         *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),
     ),
     "trainees": _TRAINING,

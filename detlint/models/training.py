@@ -94,6 +94,10 @@ FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # What classes of libraries that train a module of torch are given.
 GIVEN_TO_TRAINERS = words("criterion optimizer optimizer_fn torch_model")
 FITS_BY_TEXT = "fit"  # by which those that were given a model or a trainer are told to train
+# Of fastai, of which mostly all names are imported: its learners, and what trains these (2.8).
+BY_STAR = Names("fastai.**.")
+LEARNERS = Names("fastai.**.{Learner,TabularLearner,TextLearner,[a-z]*_learner}")
+FITS_LEARNERS = words("fine_tune fit_flat_cos fit_one_cycle fit_sgdr")
 # Names of what is fitted and is no network.
 _OTHERS = words(
     """binarizer clf encoder gmm imputer kmeans knn lasso lda le linreg logreg means nmf ohe pca
@@ -166,7 +170,7 @@ MODEL_MAKERS = Names(
 OF_MODELS = (  # how a text names them, and classes that seem to have weights
     *("models.", "create_model(", "_resnet50(", "_resnet101(", "resnet18(", "resnet50("),
     *("Net(", "Layer(", "Layers(", "Block(", "Encoder(", "Decoder(", "MLP(", "UNet(", "Model("),
-    *("Network(", "Attention(", "Backbone("),
+    *("Network(", "Attention(", "Backbone(", "_learner("),
 )
 TRAINED = ("pretrained", "weights", "checkpoint_path")
 # What loads a trained model and draws its head anew, if it is given how many classes that tells
@@ -185,6 +189,7 @@ NEW_WEIGHTS = Names(
     peft.**.get_peft_model transformers.**.[A-Z]*.from_config
     transformers.**.{,Speech,Vision}EncoderDecoderModel.from_encoder_decoder_pretrained
     transformers.**.VisionTextDualEncoderModel.from_vision_text_pretrained
+    fastai.**.{cnn,collab,tabular,text_classifier,unet,vision}_learner
     """
 )
 # … and models that are made of a configuration alone.

@@ -63,7 +63,17 @@ _NUMERIC = (
     *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
     *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
-    *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile", "deap"),
+    *(
+        "tokenizers",
+        "sentencepiece",
+        "networkx",
+        "rdkit",
+        "h5py",
+        "skimage",
+        "soundfile",
+        "deap",
+        "fastai",
+    ),
 )
 # An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
 # model's inputs, `torch.rand(1, *input_shape)`.

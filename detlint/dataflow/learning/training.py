@@ -77,7 +77,7 @@ class Training:
             return self._library_of_trainers
         if method in ("fit", "train") and self._is_given_optimizer(call):
             return "torch"
-        if self._is_told_to_fit(call):
+        if self._is_told_to_fit(call) or self._fits_learner(call, method):
             return "torch"
         minimizes = method == "minimize" and len(call.args) > 1
         if minimizes or (method == "apply_gradients" and self._applies_gradients(call)):
@@ -86,8 +86,17 @@ class Training:
 
     def called(self, call: Op) -> list[str]:
         """The qualified names of what a call calls, those of TensorFlow 2 as it has them itself."""
-        names = self._unit.values.called(call)
+        names = self._unit.values.called(call) or self._by_star(call)
         return [each.replace("tensorflow.compat.v2.", "tensorflow.", 1) for each in names]
+
+    def _by_star(self, call: Op) -> list[str]:
+        """The same of a name of unknown origin, where all of a library that is used so are
+        imported: ``from fastai.vision.all import *``."""
+        function = call.args[0]
+        stars = (each.removesuffix("*") for each in self._unit.imported.get("*", ()))
+        found = list(filter(rows.BY_STAR, stars)) if function.code == "global" else []
+        named = found and function.name not in self._unit.bound_names
+        return [f"{found[-1]}{function.name}"] if named else []
 
     def _is_other_backward(self, call: Op) -> bool:
         """Whether it is a wrapper's, a function's or a kernel's own, or that of a tensor that was
@@ -142,6 +151,13 @@ class Training:
             if any(map(rows.may_train, each.names))
             for keyword, given in each.op.arguments()
         )
+
+    def _fits_learner(self, call: Op, method: str) -> bool:
+        """``vision_learner(loaders, resnet34).fine_tune(1)`` of fastai."""
+        if "fastai" not in self._all_imported:
+            return False
+        made = self.classes(call.args[0].args[0]) if method == "fit" else ()
+        return method in rows.FITS_LEARNERS or any(map(rows.LEARNERS, made))
 
     def _is_of_rllib(self, call: Op, word: str) -> bool:
         """``Tuner(APPO, …).fit()``, ``algo.train()``."""
@@ -364,7 +380,8 @@ class Training:
 def _is_loader(argument: tuple[str | None, Op]) -> bool:
     """Whether an argument, or the variable that it is given, is called a loader."""
     keyword, value = argument
-    return any("loader" in each.lower() for each in (keyword or "", last_word(value)))
+    said = (keyword or "", last_word(value), *value.function.names_of(value))
+    return any("loader" in each.lower() for each in said)
 
 
 def _is_configured(call: Op, name: str) -> bool:
