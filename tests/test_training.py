@@ -833,7 +833,7 @@ FASTAI_NAMED = "from fastai.vision.all import ImageDataLoaders, Learner, vision_
         ("from own.vision import *", "vision_learner", "fine_tune(1)", []),
     ],
 )
-def test_learners_of_fastai_draw_their_heads_and_train(  # noqa: PLR0913 - a table of cases
+def test_learners_of_fastai_draw_their_heads_and_train(  # noqa: PLR0913, PLR0917 - a table of cases
     imports: str,
     make: str,
     call: str,

@@ -92,7 +92,7 @@ class Training:
     def _by_star(self, call: Op) -> list[str]:
         """The same of a name of unknown origin, where all of a library that is used so are
         imported: ``from fastai.vision.all import *``."""
-        function = call.args[0]
+        function = call.args[0] if call.code == "call" else call
         stars = (each.removesuffix("*") for each in self._unit.imported.get("*", ()))
         found = list(filter(rows.BY_STAR, stars)) if function.code == "global" else []
         named = found and function.name not in self._unit.bound_names
@@ -197,13 +197,11 @@ class Training:
         another file makes, names tell: ``model.fit(train_loader=loader)``."""
         if method != "fit":
             return "keras"
-        if "torch" in self._all_imported and any(map(_is_loader, call.arguments())):
-            return "torch"
         made = self._origins.of(call.args[1]) if len(call.args) > 1 else []
-        if any(hands_on(name) for each in made if each is not None for name in each.names):
-            return "torch"
+        loads = any(hands_on(name) for each in made if each is not None for name in each.names)
+        named = "torch" in self._all_imported and any(map(_is_loader, call.arguments()))
         classes = self._fitted(call)
-        if any(each.startswith("skorch.") for each in classes):
+        if loads or named or any(each.startswith("skorch.") for each in classes):
             return "torch"
         foreign = [each for each in classes if not each.startswith(".")]
         if foreign and all(each.partition(".")[0] in rows.APART for each in foreign):
