@@ -322,14 +322,19 @@ def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR
         ("PPO('MlpPolicy', env)", True),
         ("PPO('MlpPolicy', env, seed=1)", False),
         ("SAC.load('model.zip')", False),
+        ("ProcgenGym3Env(num=8, env_name='coinrun')", True),
+        ("ProcgenGym3Env(num=8, env_name='coinrun', rand_seed=seed)", False),
+        ("pm.sample(1000, chains=4)", True),
+        ("pm.sample(1000, chains=4, random_seed=seed)", False),
     ],
 )
 def test_searches_and_agents_take_a_seed(
     project: Project, capsys: pytest.CaptureFixture[str], line: str, *, is_found: bool
 ) -> None:
     imports = (
-        "import hyperopt\nimport optuna\nfrom stable_baselines3 import PPO, SAC\n"
+        "import hyperopt, optuna\nimport pymc as pm\nfrom procgen import ProcgenGym3Env\n"
+        "from stable_baselines3 import PPO, SAC\n"
         "from ray.tune.search.hyperopt import HyperOptSearch\n"
     )
     project({"tune.py": f"{imports}study = {line}\n"})
-    assert found(capsys, "DET104") == ["tune.py:5"] * is_found
+    assert found(capsys, "DET104") == ["tune.py:6"] * is_found

@@ -13,7 +13,8 @@ The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, b
 1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
-such a one as well. webdataset 1.0 makes its seed of the clock and the process (``filters.py``).
+such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0
+makes its seed of the clock and the process (``filters.py``).
 """
 
 from __future__ import annotations
@@ -272,6 +273,11 @@ phate.PHATE from threads
 trimesh.sample.sample_surface by seed from system at 4
 trimesh.sample.sample_surface_even by seed from system at 3
 umap.UMAP from threads
+procgen.ProcgenEnv by rand_seed from system
+procgen.ProcgenGym3Env by rand_seed from system
+pymc.sample by random_seed from system
+pymc.sample_posterior_predictive by random_seed from system
+pymc.sample_prior_predictive by random_seed from system
 optuna.create_study by sampler from system
 optuna.BruteForceSampler by seed from system at 0
 optuna.CmaEsSampler by seed from system

@@ -74,7 +74,8 @@ class MissingRandomState(Rule):
       as `Sobol`; random graphs and communities of networkx
     - `eigsh` and `svds` of SciPy without `v0`: since SciPy 1.17, signs of eigenvectors differ
     - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME,
-      LightFM, leidenalg, and the evolution of cmaes, pygad and pymoo
+      LightFM, leidenalg, the evolution of cmaes, pygad and pymoo, and samples of PyMC
+    - environments of Procgen without `rand_seed`
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
     - `sample` of pandas without `random_state`; `sample` and `randomSplit` of Spark, `sample` of
