@@ -254,7 +254,7 @@ class Offers:
             return
         found = self._chosen(path) if module == _CHOSEN else self._files(path, module)
         met = set()
-        offered = chain.from_iterable(self._public(each, met) for each in found)
+        offered: Iterator[Symbol] = chain.from_iterable(self._public(each, met) for each in found)
         if module == _CHOSEN and "keeps_modules" not in self._index.kinds(path):
             # To import a module runs its statements, and none of its functions.
             uses = self._index.outline(path).uses.values()

@@ -92,8 +92,8 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return End.PAUSE
     told = picks and names.is_log(called, owner, word)
-    texts = use.args[0].code == "attr" and word in ("format", "join")
-    joins = texts and not (word == "join" and _is_written(use))
+    joins = use.args[0].code == "attr" and word in ("format", "join")
+    joins = joins and not (word == "join" and _is_written(use))
     return End.MESSAGE if told or joins else NOWHERE
 
 
