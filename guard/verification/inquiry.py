@@ -109,6 +109,10 @@ _HANDLED = (
     "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
     "step in each run, and in these runs nothing was seen of it"
 )
+_RACED = (
+    "not judged is the order in which threads come to what they share ({}): in these runs it made "
+    "no difference, and another order may"
+)
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
     "recorded. Where it is to set a variable, set that outside, so that the program need not begin "
@@ -168,6 +172,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     yield _named(_MEASURED, measured)
     yield _named(_STAYED, text.clocks_of_libraries)
     yield _named(_HANDLED, text.handlers)
+    yield _named(_RACED, text.shared_changes)
     yield found_later(processes[0]) if processes else ""
     yield from not_shown(text.files)
 

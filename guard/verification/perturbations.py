@@ -29,7 +29,7 @@ from time import monotonic as _monotonic  # the true one
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from guard.observe import clocks, patching
-from guard.observe.patching import Scan, around
+from guard.observe.patching import Scan, around, when_imported
 from guard.observe.places import is_own, outward
 from guard.program import before_running
 
@@ -46,6 +46,10 @@ _STALLS = 0.06  # of the times that a process is disturbed: 2 to 3 % of its time
 _MORE_STALLS, _SHORT = 0.3, 10.0  # in its first seconds: 12 %
 _LATEST_ITEM, _LATE_ITEMS = 0.04, 0.15  # seconds; the share of items
 _LATEST_CHILD = 0.02  # seconds by which a forked process is late
+_LATEST_TASK, _LATE_TASKS = 0.02, 0.15  # seconds; the share of a pool's tasks, but for the first
+_FIRST_TASKS = 16  # all of which are late
+# What a worker of a pool runs, and is given its queue first.
+_WORKERS = {"multiprocessing.pool": "worker", "concurrent.futures.process": "_process_worker"}
 _LATEST = 0.006  # seconds by which a thread is late
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
@@ -128,12 +132,13 @@ def disturb(run: int) -> None:
 
     From run 1 on, all threads of Python's stand still now and then, as on a busy machine: what
     waits for a few milliseconds waits in vain. At first more often, since most programs that are
-    verified are short. Threads do not begin at once, so that another one is first, and what they
-    put into queues comes late now and then.
+    verified are short. Threads do not begin at once, nor do the tasks of pools once a worker has
+    taken them, so that another one is first; and what they put into queues comes late now and then.
     """
     sys.setswitchinterval(_INTERVALS[run % len(_INTERVALS)])
     if run:
         _hold_up_threads(run)
+        _hold_up_tasks(run)
         _hold_up_queues(run)
     _start(run)
     if hasattr(os, "register_at_fork"):
@@ -144,6 +149,7 @@ def _begin_late(run: int) -> None:
     # detlint: ignore[DET103] it is to be another one in each process
     draws = random.Random(f"{run} child {os.getpid()}")  # noqa: S311 - no secret
     time.sleep(draws.uniform(0, _LATEST_CHILD) if run else 0)
+    _late_tasks[:] = [_LateTasks(draws)] if run else []
     _start(run)
 
 
@@ -185,6 +191,73 @@ def _hold_up_threads(run: int) -> None:
         original(thread)
 
 
+class _LateTasks:
+    """How late the tasks of this process's pools begin: a second in all. The first is by far the
+    last of those that are taken with it."""
+
+    def __init__(self, draws: random.Random, first: float = 0.0) -> None:
+        self._draws = draws
+        self._first = first
+        self._left, self._count = 1.0, 0
+
+    def wait(self) -> None:
+        """A worker has taken a task."""
+        seconds = self._draws.uniform(0, _LATEST_TASK / 2)
+        if self._count >= _FIRST_TASKS and self._draws.random() > _LATE_TASKS:
+            seconds = 0.0
+        self._count += 1
+        seconds, self._first = self._first or seconds, 0.0
+        if 0 < seconds < self._left:
+            self._left -= seconds
+            time.sleep(seconds)
+
+
+_late_tasks: list[_LateTasks] = []  # those of this process
+
+
+def _late() -> None:
+    for each in _late_tasks:
+        each.wait()
+
+
+def _hold_up_tasks(run: int) -> None:
+    """Let each task of a pool of threads or processes wait before it does what it is for."""
+    draws = random.Random(f"tasks {run}")  # noqa: S311 - no secret; not the program's own
+    _late_tasks[:] = [_LateTasks(draws, _LATEST_TASK)]
+    when_imported("concurrent.futures.thread", _hold_up_futures)
+    for module, worker in _WORKERS.items():
+        when_imported(module, partial(_hold_up_workers, module, worker))
+
+
+def _hold_up_futures() -> None:
+    @around(_forever, sys.modules["concurrent.futures.thread"]._WorkItem, "run")  # noqa: SLF001
+    def _(original: Callable[..., None], *given: Any) -> None:
+        _late()
+        original(*given)
+
+
+def _hold_up_workers(module: str, worker: str) -> None:
+    @around(_forever, sys.modules[module], worker)
+    def _(original: Callable[..., None], tasks: Any, *given: Any, **named: Any) -> None:  # noqa: ANN401
+        original(_Taken(tasks), *given, **named)
+
+
+class _Taken:
+    """A pool's queue of tasks, as a worker has it: what is taken from it begins late."""
+
+    def __init__(self, tasks: Any) -> None:  # noqa: ANN401 - of threads, or of processes
+        self._tasks = tasks
+
+    def get(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401
+        found = self._tasks.get(*given, **named)
+        if found is not None:
+            _late()
+        return found
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._tasks, name)
+
+
 def _hold_up_queues(run: int) -> None:
     """Let what is put into a ``queue.Queue`` come late, for some of the times, up to a second."""
     draws = random.Random(f"queues {run}")  # noqa: S311 - no secret; not the program's own
@@ -220,8 +293,6 @@ def scatter(run: int) -> None:
     _take(run)
     before_running.append(partial(_take, run))
     if "torch" not in sys.modules:
-        from guard.observe.patching import when_imported
-
         when_imported("torch", partial(_take, run))
 
 

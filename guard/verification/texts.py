@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.environment import changes_environment
 from detlint.dataflow.def_use import DefUse
+from detlint.dataflow.orders.shared_changes import shared_changes
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import measured, span, timed_conditions
 from detlint.dataflow.unit import Unit
@@ -170,6 +171,11 @@ class Text:
     def is_clock_decisive(self) -> bool:
         """Whether what is made of a clock may decide something, and not only be shown."""
         return self.reads_date or any(self.timed_conditions.values())
+
+    @property
+    def shared_changes(self) -> Iterator[tuple[str, int, str]]:
+        """Files and lines where threads change what they share, and how that is named."""
+        return ((*each.place, each.named) for each in shared_changes(self.threads))
 
     @cached_property
     def shares(self) -> bool:

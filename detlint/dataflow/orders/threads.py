@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import Named, last_word, owner_written, path_of, spoken, word_of
 from detlint.dataflow.randomness.seeding import drawn_from
@@ -27,6 +27,22 @@ _PARTS = STATES - {"free"} | {"attr", "item"}
 _MOST = 200  # operations behind a sum
 
 
+class Start(NamedTuple):
+    """What starts threads, and the functions that they run.
+
+    given          whether all get the same, by the places of the arguments
+    is_bound       whether these are methods of one object
+    fields         attributes that the object of a thread was made with
+    is_of_several  whether there can be more than one at a time
+    """
+
+    functions: list[Function]
+    given: list[bool]
+    is_bound: bool = False
+    fields: frozenset[str] = frozenset()
+    is_of_several: bool = True
+
+
 class Threads:
     """Looks for them in the files of one program, whose functions are told by their names."""
 
@@ -40,12 +56,12 @@ class Threads:
     @cached_property
     def threaded(self) -> list[Function]:
         """The functions that run in threads."""
-        return self._named(self._in_threads)
+        return self.named(self._in_threads)
 
     @cached_property
     def working(self) -> list[Function]:
         """These, and those that run in processes."""
-        return self._named(self._handed(models.starts_beside))
+        return self.named(self._handed(models.starts_beside))
 
     @cached_property
     def finalizing(self) -> list[Function]:
@@ -56,7 +72,56 @@ class Threads:
             if word_of(call) in models.ON_GOING
             for each in call.args[models.ON_GOING[word_of(call)] :][:1]
         }
-        return self._named(given - {""} | {models.FINALIZER})
+        return self.named(given - {""} | {models.FINALIZER})
+
+    @cached_property
+    def starts(self) -> list[Start]:
+        """Where they are started."""
+        found = [*self._of_classes()]
+        calls = [x for x in self._holding(models.BESIDE) if self._starts(x, models.starts_thread)]
+        named = [name for x in calls for value in x.args[1:] if (name := _function_in(value))]
+        for call in calls:
+            for place, value in enumerate(call.args[1:], 1):
+                name = _function_in(value)
+                if functions := self.named({name} - {""}):
+                    several = self._starts_several(call) or named.count(name) > 1
+                    given = [not _is_anew(each, call) for each in self._given(call, place)]
+                    is_bound = _whole_function(value).code == "attr"
+                    found.append(Start(functions, given, is_bound, is_of_several=several))
+        return found
+
+    def _of_classes(self) -> Iterator[Start]:
+        """Threads that are a class of the program's: each has an object of its own."""
+        for unit in self._units:
+            for owner in unit.classes:
+                run, making = unit.method(owner, "run"), unit.method(owner, "__init__")
+                if run is not None and any(map(models.starts_thread, unit.bases(owner))):
+                    stores = making.coded("store_attr") if making is not None else ()
+                    fields = {str(each.name) for each in stores if each.args[1].code == "param"}
+                    yield Start([*run.everything()], [], fields=frozenset(fields))
+
+    def _given(self, call: Op, place: int) -> list[Op]:
+        """What a function gets that is handed over at a place of a call; of what a pool calls with
+        each of many values, what is bound before."""
+        value = call.args[place]
+        listed = call.given("args", place)
+        bound = value.args[2:] if _is_partial(value) else []
+        if word_of(call) in models.MAPPING:
+            return bound
+        if listed is not None and listed.code in ("list", "tuple"):
+            return [*bound, *listed.args]
+        return [*bound, *(each for name, each in [*call.arguments()][place:] if name is None)]
+
+    def _starts_several(self, call: Op) -> bool:
+        is_pool = not word_of(call).endswith(models.THREAD)
+        return not (is_pool and self._is_alone) and (call.loop is not None or self._maps(call))
+
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether all pools of the program have one thread."""
+        pools = [x for x in self._holding(("ThreadPool",)) if "ThreadPool" in word_of(x)]
+        sizes = [x.given("max_workers", 0) or x.given("processes", 0) for x in pools]
+        return bool(pools) and all(each is not None and each.constant == 1 for each in sizes)
 
     @cached_property
     def _in_threads(self) -> set[str]:
@@ -145,7 +210,8 @@ class Threads:
             for function in unit.functions_holding(*parts):
                 yield from function.all_coded("call")
 
-    def _named(self, names: Iterable[str]) -> list[Function]:
+    def named(self, names: Iterable[str]) -> list[Function]:
+        """The functions of some names, with those that they define."""
         found = (
             function
             for unit in self._units
@@ -167,10 +233,13 @@ class Threads:
         found = {
             _function_in(value)
             for call in self._holding(models.BESIDE)
-            if starts(word_of(call)) or self._maps(call)
+            if self._starts(call, starts)
             for value in call.args[1:]
         }
         return of_classes | found - {""}
+
+    def _starts(self, call: Op, starts: Callable[[str], bool]) -> bool:
+        return starts(word_of(call)) or self._maps(call)
 
     def _maps(self, call: Op) -> bool:
         """Whether a pool calls what a call is given; data sets have a ``map`` as well."""
@@ -204,7 +273,22 @@ def _puts(functions: Sequence[Function]) -> Iterator[Named]:
 
 def _function_in(value: Op) -> str:
     """The name of a function that is handed over."""
+    value = _whole_function(value)
     return str(value.name.word) if value.code == "function" else last_word(value)
+
+
+def _whole_function(value: Op) -> Op:
+    """A function of which some arguments are bound, or all."""
+    return value.args[1] if _is_partial(value) else value
+
+
+def _is_partial(value: Op) -> bool:
+    return word_of(value) == "partial" and len(value.args) > 1
+
+
+def _is_anew(value: Op, call: Op) -> bool:
+    """Whether each round of the loop that a call stands in has a value of its own."""
+    return call.loop is not None and value.code != "const" and value.within(call.loop)
 
 
 def _is_shared(held: Op) -> bool:
