@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from guard.diff.sources import (
     allocates,
+    collects,
     counts,
     draws_file,
     draws_name,
@@ -401,7 +402,7 @@ class Flows:
         found = found or self._of_file(node)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
-        return found or frozenset((node,))
+        return found or self._of_collected(node) or frozenset((node,))
 
     def _of_file(self, node: Node) -> Origins:
         """What a file, a table or a variable of the environment was given that a statement reads:
@@ -465,9 +466,14 @@ class Flows:
         return NOTHING
 
     def _of_pace(self, node: Node) -> Origins:
-        """What decided how often a generator went on: what branched last, in what takes from it."""
+        """What decided how often a generator went on, or objects were made: what branched last, in
+        what takes from it."""
         around = (self._branched.get(_frame(each)) for each in node.around())
         return next(filter(None, around), NOTHING)
+
+    def _of_collected(self, node: Node) -> Origins:
+        """Of what has the garbage collected there and then, what decided how much had been made."""
+        return self._of_pace(node) if collects(node.statement) else NOTHING
 
     def before(self, node: Node) -> Iterator[Node]:
         """Statements that what differs of a statement's inputs comes from, the surest first."""
@@ -678,7 +684,8 @@ class Flows:
             return self.given(above)
         calls = ((each, each.call.ended) for each in above.below if each.differs)
         before = [each for each, ended in calls if 0 < ended <= node.within.call.began]
-        return self._of_results(before) or frozenset((above,))
+        found = self._of_results(before) or self._of_collected(above)
+        return found or frozenset((above,))
 
     def _gone_through(self, node: Node, deep: int) -> Origins:
         """What differs of what a thing was made of, where a statement takes something from it: a

@@ -335,6 +335,11 @@ def counts(statement: Statement) -> bool:
     return statement.kind == "For" and {"range"} <= {*statement.calls} <= {"range", "len"}
 
 
+def collects(statement: Statement) -> bool:
+    """Whether a statement has the garbage collected there and then."""
+    return _calls(statement, VARYING[Source.COLLECTION])
+
+
 def fills(statement: Statement) -> bool:
     """Whether a statement writes all of a tensor: what was in it before is not read."""
     return _calls(statement, _FILLING)

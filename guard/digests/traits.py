@@ -46,6 +46,7 @@ FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
     **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
 }
+NAMED = 32768  # a class or a function, which as an item of a set is hashed by its address
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 IN_MEMORY = 4096  # tensors in memory that several processes share
@@ -106,7 +107,8 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
             found |= STRINGS | DRAWING * (kind is str and draws_in_query(value))
         elif holding is not None:
             found |= SETS if holding in _SETS else 0
-            found |= traits_of(_first(value, holding), deep - 1) if deep else 0
+            within = traits_of(_first(value, holding), deep - 1) if deep else 0
+            found |= within | OBJECTS * bool(within & NAMED)
         elif kind.__module__ == "_io":
             found |= of_file(getattr(value, "name", ""))
         elif issubclass(kind, _WEAK):
@@ -133,7 +135,8 @@ def _parts(value: Any) -> list[Any]:  # noqa: ANN401 - of any class
 def _of_object(kind: type) -> int:
     """Whether its hash, and its text, are by its address; what it is for."""
     if issubclass(kind, _NAMED):
-        return SHOWN * issubclass(kind, (FunctionType, MethodType))
+        by_address = getattr(kind, "__hash__", None) is _BY_ADDRESS
+        return NAMED * by_address | SHOWN * issubclass(kind, (FunctionType, MethodType))
     if kind.__module__ in _QUEUES:
         return HANDED
     if _is_shared(kind):

@@ -10,6 +10,7 @@ What a line reads that is another in each run is told by its text, and by what i
 from __future__ import annotations
 
 import ast
+import os
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,6 +41,7 @@ from guard.digests.traits import (
     HANDED,
     IN_MEMORY,
     LEFT,
+    NAMED,
     OBJECTS,
     SETS,
     SHARED,
@@ -66,7 +68,7 @@ from guard.verification.suspects import (
 from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from guard.diff import Difference
     from guard.diff.differences import Link
@@ -304,6 +306,8 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
     is_open = circumstance != HASHES.name or not held & STRINGS
+    if traits.gave & NAMED:  # a loop over classes, which stand in the set by themselves
+        held |= OBJECTS
     if what and held & OBJECTS and is_open:
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}", line)
     elif what and held & STRINGS:
@@ -433,6 +437,7 @@ class Known(NamedTuple):
     left          files that the other run read as an earlier one had left them
     is_left       whether runs that both had these agreed
     is_timed      whether threads or clocks may decide when a generator is drawn from
+    makers        files and lines of what made the things that the line uses
     """
 
     difference: Difference
@@ -443,6 +448,7 @@ class Known(NamedTuple):
     left: tuple[str, ...] = ()
     is_left: bool = False
     is_timed: bool = False
+    makers: tuple[tuple[str, range], ...] = ()
 
 
 def explanation(known: Known) -> Explanation:
@@ -516,14 +522,22 @@ def _of_left(known: Known) -> Explanation | None:
 
 
 def _of_line(known: Known) -> Explanation | None:
-    """What the linter, or the text, says of the very line that was found by running."""
+    """What the linter, or the text, says of the very line that was found by running; or the linter
+    of what made that which this uses."""
     found = _of_text(known)
     if found is None or not known.suspects or not known.shown or not known.shown.slice:
         return None
     first, begun = known.suspects[0], known.shown.slice[0]
-    if (first.file, first.line) != (begun.file, begun.line):
+    made = first.code and is_within(first, known.makers)
+    if not made and (first.file, first.line) != (begun.file, begun.line):
         return None
     return found._replace(confidence=Confidence.LIKELY)
+
+
+def is_within(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:
+    """Whether a suspect stands in some lines."""
+    file = os.path.realpath(suspect.file)
+    return any(file == one and suspect.line in all_of_it for one, all_of_it in lines)
 
 
 def _of_signal(known: Known) -> Explanation | None:

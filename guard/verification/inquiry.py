@@ -173,7 +173,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     yield _named(_STAYED, text.clocks_of_libraries)
     yield _named(_HANDLED, text.handlers)
     yield _named(_RACED, text.shared_changes)
-    yield found_later(processes[0]) if processes else ""
+    yield from found_later(*processes) if processes else ()
     yield from not_shown(text.files)
 
 
@@ -433,9 +433,8 @@ def with_findings(
     )
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     left = tuple(each.name for each in found.left)
-    known = Known(
-        refined, shown, verdict.circumstance, lines, begun, left, found.is_left, text.timed
-    )
+    told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
+    known = Known(refined, shown, *told)
     cause = explanation(known)
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:

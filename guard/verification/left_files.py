@@ -33,10 +33,15 @@ _NAME = "journal"
 _FIRST = "the first run had not found it"
 _MAKING = {"makedirs", "mkdir"}  # they ask for a folder only to make it
 _FOUND = (
-    "possibly a run that finds {} computes something else: these runs, each in a copy of the "
-    "folder, looked for it ({}), did not find it and wrote it. --no-isolate shows what the next "
-    "run does"
+    "possibly a run that finds {} computes something else: these runs, each {}, looked for it "
+    "({}), did not find it and wrote it. {}"
 )
+_IN_A_COPY = ("in a copy of the folder", "--no-isolate shows what the next run does")
+_TEMPORARY = (
+    "with a temporary folder of its own",
+    "On this machine the next run finds it; kept below the working folder, --no-isolate shows it",
+)
+_TEMPORARIES = os.path.join("$TMPDIR", "")  # what the name of a temporary file begins with
 
 
 def journal_of(folder: str) -> str:
@@ -52,12 +57,15 @@ def is_library(full: str) -> bool:
 class Journal:
     """Of one process: the files that it reads and writes, each the first time.
 
-    copy  the copy of the working folder that it works in, or ""
+    copy       the copy of the working folder that it works in, or ""
+    temporary  the folder for temporary files that it has to itself, or ""
     """
 
-    def __init__(self, path: str, copy: str = "") -> None:
+    def __init__(self, path: str, copy: str = "", temporary: str = "") -> None:
         self._path = path
-        self._copy = os.path.join(os.path.realpath(copy), "") if copy else ""
+        folders = (copy, ""), (temporary, _TEMPORARIES)
+        # What begins the names of what it has to itself, and what a person is told in its place.
+        self._own = {os.path.join(os.path.realpath(e), ""): name for e, name in folders if e}
         self._missed: dict[str, places.Place] = {}
         self._seen: set[tuple[str, object]] = set()
         self._given: set[object] = set()
@@ -75,13 +83,17 @@ class Journal:
         full = os.path.realpath(given)
         return full if not is_library(full) and os.path.isfile(full) else ""
 
-    def missed(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
-        """The program has looked for a file, which may not be there."""
+    def missed(self, path: Any, *, opens: bool = False) -> None:  # noqa: ANN401 - or a number
+        """The program has looked for a file, which may not be there; ``opens``: to read it, also by
+        a library's function that it calls."""
         is_path = isinstance(path, (str, bytes, os.PathLike))
-        if not self._copy or not is_path or os.path.lexists(path):
+        if not self._own or not is_path or os.path.lexists(path):
             return
         place, full = places.asking(), os.path.realpath(os.fsdecode(path))
-        if place is not None and full.startswith(self._copy) and len(self._missed) < _MOST:
+        if place is None and opens:
+            place = places.own()
+        is_known = place is not None and places.is_own(place.filename)
+        if place is not None and is_known and full.startswith((*self._own,)):
             self._missed.setdefault(full, place)
 
     def found(self, path: Any) -> str:  # noqa: ANN401 - a path, or a number
@@ -97,10 +109,11 @@ class Journal:
         return "" if is_library(full) else full
 
     def made(self, full: str) -> None:
-        """A file of the copy is written: note it, if the program has looked for it before."""
+        """A file of its own is written: note it, if the program has looked for it before."""
         place = self._missed.pop(full, None)
         if place is not None:
-            self._tell(_MADE, full, place, full.removeprefix(self._copy))
+            folder = next(each for each in self._own if full.startswith(each))
+            self._tell(_MADE, full, place, self._own[folder] + full.removeprefix(folder))
 
     def note(self, full: str, *, writes: bool, asks: bool = False) -> None:
         """Note it, if that is not done; ``asks``: it is only asked whether it is there."""
@@ -201,13 +214,24 @@ def _listed(process: Process) -> dict[tuple[str, str, int], set[str]]:
     return found
 
 
-def found_later(process: Process) -> str:
-    """A sentence on the files that a run has looked for, not found and then left in its copy of the
-    folder; "" where there are none."""
-    made = [each for each in _told(process) if each[0] == _MADE and os.path.isfile(each[1])]
-    names = ", ".join(name for *_, name in made[:_TOLD])
-    lines = dict.fromkeys(f"{os.path.relpath(file)}:{line}" for *_, file, line, _ in made)
-    return _FOUND.format(names, ", ".join(list(lines)[:_TOLD])) if made else ""
+def found_later(*processes: Process) -> Iterator[str]:
+    """Sentences on the files that runs have looked for, not found and then left where only they
+    work: in their copies of the folder, and among their temporary files. A name that is another in
+    each run is found by none."""
+    made = [_made(each) for each in processes]
+    first = {name: line for name, line in made[0].items() if all(name in each for each in made)}
+    for is_temporary, words in ((False, _IN_A_COPY), (True, _TEMPORARY)):
+        names = [e for e in first if e.startswith(_TEMPORARIES) is is_temporary]
+        if names:
+            lines = list(dict.fromkeys(first[each] for each in names))[:_TOLD]
+            where, shown = words
+            yield _FOUND.format(", ".join(names[:_TOLD]), where, ", ".join(lines), shown)
+
+
+def _made(process: Process) -> dict[str, str]:
+    """By their names, which lines looked for the files that it has left."""
+    made = (each for each in _told(process) if each[0] == _MADE and os.path.isfile(each[1]))
+    return {name: f"{os.path.relpath(file)}:{line}" for *_, file, line, name in made}
 
 
 def _first(process: Process, kind: str) -> dict[str, tuple[int, str, int]]:

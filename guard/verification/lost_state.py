@@ -50,6 +50,10 @@ _WITHIN = (
     "it as often as before; or write a class that keeps all of it in attributes, and save and load "
     "these."
 )
+_ENCLOSED = (
+    "No checkpoint reaches the variable `{}`, which `{}()` changes by nonlocal. Write a class with "
+    "__call__ that keeps it in an attribute, and save and load that."
+)
 _STATES = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({})"),
     "numpy.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {}"),
@@ -144,10 +148,10 @@ def _told(thing: Lost, text: Text, found: Sequence[Lost], *, fits: bool) -> Loss
         more = "; it is made here"
     file, number = line or (like.file, 1)
     suspect = Suspect("", thing.words + more, file, number, LOST)
-    return Loss(suspect, _advice(thing, found), fits=fits, is_read=asked.is_read(variable))
+    return Loss(suspect, _advice(thing, text, found), fits=fits, is_read=asked.is_read(variable))
 
 
-def _advice(thing: Lost, found: Sequence[Lost]) -> str:
+def _advice(thing: Lost, text: Text, found: Sequence[Lost]) -> str:
     """With what to write, where the state can be handed over; beside all that was lost."""
     like, below = thing.like, thing.parts[0].below
     if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
@@ -158,6 +162,8 @@ def _advice(thing: Lost, found: Sequence[Lost]) -> str:
         beside = (each.like for each in found if not each.like.path)
         own = [each for each in beside if (each.owner, each.file) == (like.owner, like.file)]
         return _WITHIN.format(f"{like.owner}()", listed([f"`{each.name}`" for each in own]))
+    if not like.is_field and text.is_nonlocal(like.file, like.owner, like.name):
+        return _ENCLOSED.format(like.name, like.owner)
     save, load = _OF_OBJECTS if like.saved_in else _STATES.get(like.kind, _OF_VALUES)
     path = like.saved_in or like.path
     item = f'checkpoint["{like.name if path == like.path else "model"}"]'

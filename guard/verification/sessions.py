@@ -206,8 +206,10 @@ class Session:
             return kept
         shutil.rmtree(folder, ignore_errors=True)  # what an earlier session did not finish
         os.makedirs(temporary)
-        told = self._told(folder, place, leaves=leaves)
         environ = {**_environment(self.plan, temporary)}
+        told = self._told(folder, place, leaves=leaves)
+        if environ.get("TMPDIR") == temporary:
+            told["temporary"] = temporary
         environ |= variables_of(varied, environ, self._hash_seeds.of, **told)
 
         server = self._server(environ, varied.get(LISTINGS.name, 0))

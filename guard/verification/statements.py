@@ -17,6 +17,7 @@ from guard.verification.explaining import (
     RAN,
     drawn_from,
     hands_over,
+    is_within,
     line_of,
     origin_of,
     suspect,
@@ -250,7 +251,7 @@ def led_by(
             *first,
         ]
     if first and _at(first[0]) not in known:
-        made = [each for each in others if each.code and _is_of(each, entry.makers)]
+        made = [each for each in others if each.code and is_within(each, entry.makers)]
         first = made[:1] + first
     told = {_at(each) for each in first}
     rest = (each for each in others if each not in first and (each.code or _at(each) not in told))
@@ -269,11 +270,6 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
 def _is_other(known: Suspect, shown: Suspect) -> bool:
     """Whether the text says that a line reads something else than was seen."""
     return bool(known.fits) and OF_REASONS.get(known.fits) is not OF_REASONS.get(shown.fits)
-
-
-def _is_of(suspect: Suspect, lines: Sequence[tuple[str, range]]) -> bool:
-    file, line = _at(suspect)
-    return any(file == one and line in all_of_it for one, all_of_it in lines)
 
 
 def _at(suspect: Suspect) -> tuple[str, int]:

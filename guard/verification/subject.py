@@ -42,18 +42,19 @@ _CHANGES = {
 }
 
 
-def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str, copy: str = "") -> None:
+def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str, *apart: str) -> None:
     """Have this process wait, before it writes to a file of the user's, for a file ``turn``.
 
     waiting  a file in which it says what it waits to write
     own      folders in which it may write at any time
     journal  a file in which it notes what it reads and writes elsewhere
-    copy     the copy of the working folder that it works in, or ""
+    apart    the copy of the working folder that it works in, and the folder that it has to itself
+             for temporary files; "" where there is none
 
     Covers what Python opens, makes, renames and removes, and ``torch.save``; not what other
     libraries write in C++ or Rust.
     """
-    gate = _Gate(turn, waiting, own, Journal(journal, copy))
+    gate = _Gate(turn, waiting, own, Journal(journal, *apart))
     _note_asking(gate)
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
@@ -85,7 +86,7 @@ class _Gate:
         elif not self._asking and (full := self.journal.reading(path)):
             self._tell_of(full, writes=False)
         elif not self._asking:
-            self.journal.missed(path)
+            self.journal.missed(path, opens=True)
 
     def asked(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
         """Note what the program has found there that is not one's own."""
@@ -215,8 +216,8 @@ def main(arguments: list[str]) -> int:
         return launch(told, arguments)
     vary()
     if "turn" in told:
-        copy = told.get("folder", "")
-        take_turns(told["turn"], told["waiting"], told["own"], told["journal"], copy)
+        apart = told.get("folder", ""), told.get("temporary", "")
+        take_turns(told["turn"], told["waiting"], told["own"], told["journal"], *apart)
     if "folder" in told:
         os.chdir(told["folder"])
     if told.get("leaves"):

@@ -44,6 +44,7 @@ _TIMED = {Source.CLOCK, Source.LOAD, Source.READINESS, Source.THREAD_ORDER}
 _OWN_SIGNALS = {"SIGCHLD", "SIGCLD", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPOLL"}
 _UNHANDLED = {"SIG_IGN", "SIG_DFL"}
 _TOTAL = "total"  # of memory and disks: the same on one machine
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _HELPERS = 3  # functions, one called by the other, through which what is measured is followed
 _TIMERS = {"signal.setitimer": 1, "signal.alarm": 0}  # and which argument has the seconds
 
@@ -171,6 +172,13 @@ class Text:
     def is_clock_decisive(self) -> bool:
         """Whether what is made of a clock may decide something, and not only be shown."""
         return self.reads_date or any(self.timed_conditions.values())
+
+    def is_nonlocal(self, path: str, function: str, name: str) -> bool:
+        """Whether a function of a file changes a variable of the one around it."""
+        tree = self.trees.get(path)
+        functions = _all(tree, *_FUNCTIONS) if tree is not None else ()
+        named = (each for each in functions if each.name == function)
+        return any(name in each.names for one in named for each in _all(one, ast.Nonlocal))
 
     @property
     def shared_changes(self) -> Iterator[tuple[str, int, str]]:

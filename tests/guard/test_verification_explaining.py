@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import textwrap
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import statement_runs
@@ -31,10 +32,12 @@ from guard.diff.statements import Calling, Node
 from guard.digests.generators import NONE
 from guard.digests.traits import (
     ASKED,
+    HANDED,
     IN_MEMORY,
     MISSING,
     OBJECTS,
     SETS,
+    SHARED,
     STRINGS,
     Traits,
     traits_of,
@@ -55,9 +58,6 @@ from guard.verification.explaining import (
 )
 from guard.verification.operators import Culprit
 from guard.verification.suspects import ADVICE, ANY_RANK, FROM_A_THREAD, TOGETHER
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PREPARED = """\
 import gc, os, random, subprocess, tempfile, threading, time, uuid, weakref
@@ -466,6 +466,24 @@ CONFIDENCES = {
         "THREAD_ORDER",
         "possible",
     ),
+    "a line, and the linter on what made the thing it uses": (
+        known(
+            shown=shown(Source.NOT_SHOWN),
+            suspects=(Suspect("DET205", "in_order=False", "/train.py", 2),),
+            makers=(("/train.py", range(1, 3)),),
+        ),
+        "THREAD_ORDER",
+        "likely",
+    ),
+    "a line, and the linter on another one": (
+        known(
+            shown=shown(Source.NOT_SHOWN),
+            suspects=(Suspect("DET205", "in_order=False", "/train.py", 7),),
+            makers=(("/train.py", range(1, 3)),),
+        ),
+        "NOT_SHOWN",
+        "possible",
+    ),
     "a line, and a generator of the process": (
         known(shown=shown(Source.NOT_SHOWN), generators=("numpy",)),
         "GENERATOR",
@@ -599,6 +617,7 @@ def test_what_a_call_reads() -> None:
         ("work = Parallel(2, return_as='generator')", Source.NOT_SHOWN),
         ("work = dist.all_reduce(a, async_op=True)", Source.READINESS),
         ("work = dist.all_reduce(a, async_op=False)", Source.NOT_SHOWN),
+        ("n = gc.collect()", Source.COLLECTION),
     ],
 )
 def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None:
@@ -608,6 +627,43 @@ def test_what_the_system_tells_and_what_waits(line: str, source: Source) -> None
     node = Node(None, None, statement, Calling(call, call, "main", None), 0)
 
     assert origin_of(node, Traits()).source is source
+
+
+# What a person who reads the page alone expects of each of its words.
+ON_THE_PAGE = {
+    "as_completed": ("for job in as_completed(jobs):", 0, Source.THREAD_ORDER),
+    "imap_unordered": ("for a in pool.imap_unordered(f, b):", 0, Source.THREAD_ORDER),
+    "generator_unordered": (
+        "a = Parallel(2, return_as='generator_unordered')",
+        0,
+        Source.THREAD_ORDER,
+    ),
+    "in_order=False": ("a = DataLoader(b, in_order=False)", 0, Source.THREAD_ORDER),
+    "a queue that several fill": ("a = ready.get()", HANDED, Source.THREAD_ORDER),
+    "done()": ("if job.done():", 0, Source.READINESS),
+    "is_alive()": ("if thread.is_alive():", 0, Source.READINESS),
+    "is_set()": ("if ready.is_set():", 0, Source.READINESS),
+    "qsize()": ("a = ready.qsize()", HANDED, Source.READINESS),
+    "`get`": ("a = ready.get(timeout=1)", HANDED, Source.READINESS),
+    "`join`": ("thread.join(timeout=1)", 0, Source.READINESS),
+    "`result`": ("a = job.result(timeout=1)", 0, Source.READINESS),
+    "await": ("a = await job", 0, Source.READINESS),
+    "async_op=True": ("dist.all_reduce(a, async_op=True)", 0, Source.READINESS),
+    "count together": ("a = count.value", SHARED, Source.READINESS),
+}
+
+
+@pytest.mark.parametrize("word", ON_THE_PAGE)
+def test_the_page_says_which_is_an_order_and_which_is_asked_at_some_moment(word: str) -> None:
+    line, read, source = ON_THE_PAGE[word]
+    statement = statements(f"{line}\n    pass\n" if line.endswith(":") else line)[1]
+    call = Call("train.py", "f", 1, (), 1, 0, (), 0)
+    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    page = Path(__file__).parents[2] / "docs" / "verify-answer.md"
+    (row,) = (x for x in page.read_text().splitlines() if x.startswith(f"| `{source.name}` |"))
+
+    assert origin_of(node, Traits(read)).source is source
+    assert word in row
 
 
 def test_the_name_of_the_machine_is_told_last() -> None:
@@ -755,12 +811,18 @@ def test_texts_of_what_has_one_of_its_own(line: str, is_told: bool, tmp_path: Pa
         ("a = names[hash(sample) % len(names)]", Source.OBJECT_ADDRESS),
         ("a = [name, *set(samples)]", Source.OBJECT_ADDRESS),
         ("a = [sample, *kept]", Source.STRING_HASH),
+        ("a = list(pairs - {(int, 1)})", Source.OBJECT_ADDRESS),
+        ("a = list(set(names) - kept)", Source.STRING_HASH),
+        ("a = [len, *kept]", Source.STRING_HASH),
+        ("for a in {Sample, dict}:\n    pass", Source.OBJECT_ADDRESS),
+        ("for a in {'x', 'y'}:\n    pass", Source.STRING_HASH),
     ],
 )
 def test_what_is_hashed_counts_and_not_what_stands_beside_it(
     line: str, source: Source, tmp_path: Path
 ) -> None:
     made = "name, sample = 'left', samples[0]\nnames = ['a', 'b']\nkept = set(names)\n"
+    made += "pairs = {(each, 2) for each in (int, str, Sample)}\n"
     found = flows(tmp_path, f"{PREPARED}{made}{line}\n")
     last = found.nodes[-1]
 

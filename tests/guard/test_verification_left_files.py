@@ -181,9 +181,9 @@ LOOKED_FOR = """\
 import os, pathlib
 from guard.verification.left_files import Journal
 from guard.verification.subject import take_turns
-here, NAMES = os.getcwd(), ("turn", "waiting", "journal", "files")
-turn, waiting, journal, copy = (os.path.join(here, each) for each in NAMES)
-take_turns(turn, waiting, [here], journal, copy)
+here, NAMES = os.getcwd(), ("turn", "waiting", "journal", "files", "tmp")
+turn, waiting, journal, copy, temporary = (os.path.join(here, each) for each in NAMES)
+take_turns(turn, waiting, [here], journal, copy, temporary)
 os.chdir("files")
 {}
 """
@@ -201,6 +201,11 @@ os.chdir("files")
         ("os.path.exists('a.txt')\nopen('a.txt', 'w').close()\nos.remove('a.txt')", []),
         ("open('a.txt', 'w').close()\nos.path.exists('a.txt')\nopen('a.txt', 'w')", []),
         ("os.path.exists('../a.txt')\nopen('../a.txt', 'w').close()", []),
+        (
+            "if not os.path.exists('../tmp/a'): open('../tmp/a', 'w').close()",
+            [os.path.join("$TMPDIR", "a")],
+        ),
+        ("import tempfile; tempfile.NamedTemporaryFile(dir='../tmp', delete=False)", []),
         ("os.stat('b', follow_symlinks=False)\nassert os.stat in os.supports_follow_symlinks", []),
     ],
 )
@@ -208,11 +213,12 @@ def test_what_a_run_looks_for_and_then_writes_is_found_by_the_next(
     text: str, names: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "files" / "b").mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
     (tmp_path / "turn").touch()
     script = write(tmp_path / "looks.py", LOOKED_FOR.format(text))
     done = python(script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = found_later(SimpleNamespace(folder=str(tmp_path)))  # type: ignore[arg-type]
+    told = "".join(found_later(SimpleNamespace(folder=str(tmp_path))))  # type: ignore[arg-type]
     assert all(f"that finds {each} computes" in told for each in names)
     assert bool(told) is bool(names)
     assert not names or "looks.py:" in told
@@ -296,3 +302,23 @@ def test_a_cache_in_the_folder_itself_is_noted_where_runs_agree(tmp_path: Path) 
     assert done.returncode == 0, done.stdout + done.stderr
     notes = json.loads(done.stdout)["verify"]["notes"]
     assert any("that finds rows.pt" in each and "train.py:7" in each for each in notes)
+
+
+@pytest.mark.parametrize(("name", "is_kept"), [("'rows.pt'", True), ("f'{os.getpid()}.pt'", False)])
+def test_a_cache_among_temporary_files_is_noted_if_another_run_finds_it(
+    name: str, is_kept: object, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    text = CACHED.format(kept="", back="").replace("import pathlib", "import os, pathlib, tempfile")
+    place = f"pathlib.Path(tempfile.gettempdir()) / {name}"
+    text = text.replace('pathlib.Path(__file__).with_name("rows.pt")', place)
+    asked = "if KEPT.exists():\n    rows = torch.load(KEPT)\nelse:\n"
+    text = text.replace(asked, "try:\n    rows = torch.load(KEPT)\nexcept FileNotFoundError:\n")
+    assert "except FileNotFoundError" in text
+    write(tmp_path / "train.py", text)
+    done = python("-m", "guard", "verify", "--json", "--runs", "2", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes = json.loads(done.stdout)["verify"]["notes"]
+    named = [each for each in notes if "a temporary folder of its own" in each]
+    assert len(named) == bool(is_kept)
+    assert all("$TMPDIR/rows.pt" in each and "train.py:8" in each for each in named)

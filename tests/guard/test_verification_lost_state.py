@@ -363,6 +363,40 @@ def test_a_variable_of_a_generator_is_not_said_to_be_saved_as_it_is(tmp_path: Pa
     )
 
 
+CLOSURE = """\
+def make(parameters):
+    usual, seen = None, []
+    def clip():
+        {}
+        usual = norm(parameters)
+        seen.append(usual)
+    def other():
+        return usual
+    return clip
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "name", "advice"),
+    [
+        ("nonlocal usual", "usual", "No checkpoint reaches the variable `usual`, which `clip()`"),
+        ("nonlocal usual", "seen", "Save it with the checkpoint"),
+        ("pass", "usual", "Save it with the checkpoint"),
+    ],
+)
+def test_a_variable_of_the_function_around_is_not_said_to_be_saved_as_it_is(
+    first: str, name: str, advice: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "clipping.py", CLOSURE.format(first))
+    begun = Held(name, digest=1, text="None", owner="clip", file=str(path), name=name)
+    moved = begun._replace(digest=5, text="0.5")
+    traces = [str(tmp_path / f"{number}.trace") for number in (0, 1)]
+    for trace, later in zip(traces, (moved, begun), strict=True):
+        statements.write(trace, Snapshots([begun], [later]))
+    (loss,) = losses(traces, Text([str(path)]), difference_of("gradient"))
+    assert loss.advice.startswith(advice)
+
+
 def test_what_fits_comes_first_and_all_that_was_lost_is_named(tmp_path: Path) -> None:
     of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
     names = (("norms", "data"), ("0.5", ""), ("model", ""))
