@@ -7,12 +7,13 @@ import linecache
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.dependencies import loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
     from types import FrameType, TracebackType
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -21,6 +22,7 @@ _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _TRACED_LINE = r'File "([^"]+)", line (\d+), in (\S+)'
 _TYPED = ("<ipython-input", "<stdin>", "<string>")
 _INSTALLED = ("site-packages", "dist-packages")
+_names: dict[str, frozenset[str]] = {}  # by folder, what was installed into it
 _known: dict[tuple[int, int], tuple[Any, Place | None]] = {}  # the code is kept, so that ids hold
 
 
@@ -165,7 +167,34 @@ def is_installed(filename: str) -> bool:
 
 def is_of_package(filename: str) -> bool:
     """Whether a file came with a package that is not Python's own."""
-    return any(each in filename for each in _INSTALLED)
+    return any(each in filename for each in _INSTALLED) or is_distributed(filename, sys.path)
+
+
+def is_distributed(filename: str, folders: Iterable[str]) -> bool:
+    """Whether a file is of what was installed into one of some folders, as by ``pip install
+    --target``; of what else lies there it is not."""
+    for folder in folders:
+        start = folder + os.sep
+        if folder and filename.startswith(start):
+            name = filename.removeprefix(start).partition(os.sep)[0]
+            if name in _distributed(folder):
+                return True
+    return False
+
+
+def _distributed(folder: str) -> frozenset[str]:
+    """The names in a folder that were installed into it; none of where all is installed."""
+    if folder not in _names:
+        _names[folder] = frozenset()  # who looks on while it is read asks the same
+        found = set()
+        with suppress(OSError):
+            is_asked = not folder.startswith(_STANDARD[:-1])
+            for each in os.listdir(folder) if is_asked else ():
+                if each.endswith(".dist-info"):
+                    with open(os.path.join(folder, each, "RECORD"), encoding="utf-8") as file:
+                        found.update(re.split(r"[/,]", line)[0] for line in file)
+        _names[folder] = frozenset(found)
+    return _names[folder]
 
 
 def is_own(filename: str) -> bool:

@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from detlint.index.imports import imports
+from guard.observe.places import is_distributed, is_installed
 from guard.program import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_INSTALLED = ("site-packages", "dist-packages")
 _STANDARD = sys.stdlib_module_names
 
 
@@ -68,12 +68,8 @@ def _roots(program: str, *, module: bool) -> list[str]:
 
 
 def _is_installed(folder: str) -> bool:
-    if any(each in folder for each in _INSTALLED):
-        return True
-    with suppress(OSError):  # `pip install --target` leaves these beside the packages
-        if any(each.endswith(".dist-info") for each in os.listdir(folder)):
-            return True
-    return folder.startswith(os.path.dirname(os.path.realpath(os.__file__)))
+    """Whether all in a folder is a package's or Python's."""
+    return is_installed(os.path.join(os.path.realpath(folder), ""))
 
 
 def _module(name: str, roots: list[str]) -> str:
@@ -85,7 +81,7 @@ def _file_of(name: str, roots: list[str]) -> str:
     for root in roots:
         path = os.path.join(root, *name.split("."))
         for each in (path + ".py", os.path.join(path, "__init__.py")):
-            if os.path.isfile(each):
+            if os.path.isfile(each) and not is_distributed(each, roots):
                 return each
     return ""
 

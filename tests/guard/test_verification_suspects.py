@@ -9,6 +9,7 @@ import pytest
 from programs import write
 
 from guard.diff import Cause, Difference, Link, Source
+from guard.observe import places
 from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.trace import Event, Header, Step
@@ -374,3 +375,22 @@ def test_a_function_that_is_called_by_default_is_known_by_its_own_name(tmp_path:
     assert calls[6] == ("make",)
     assert calls[9] == (MONOTONIC,)
     assert Files().of(str(program))[9].calls == ("self.now",)
+
+
+def test_what_is_installed_beside_the_program_is_a_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by ``pip install --target``, also into the program's own folder."""
+    script = write(tmp_path / "train.py", "import lib, single, own")
+    write(tmp_path / "lib" / "__init__.py", "")
+    write(tmp_path / "single.py", "")
+    own = write(tmp_path / "own.py", "")
+    record = "lib/__init__.py,sha256=a,0\nsingle.py,,\nlib-1.dist-info/RECORD,,\n"
+    write(tmp_path / "lib-1.dist-info" / "RECORD", record)
+    monkeypatch.syspath_prepend(tmp_path)
+    files = program_files.program_files(str(script), module=False)
+    assert files == (str(script), str(own))
+    named = {each: places.is_own(str(tmp_path / each)) for each in ("lib/a.py", "single.py")}
+    assert named == {"lib/a.py": False, "single.py": False}
+    assert places.is_own(str(script))
+    assert places.is_own(str(own))
