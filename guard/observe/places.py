@@ -186,7 +186,7 @@ def _distributed(folder: str) -> frozenset[str]:
     """The names in a folder that were installed into it; none of where all is installed."""
     if folder not in _names:
         _names[folder] = frozenset()  # who looks on while it is read asks the same
-        found = set()
+        found = set[str]()
         with suppress(OSError):
             is_asked = not folder.startswith(_STANDARD[:-1])
             for each in os.listdir(folder) if is_asked else ():
