@@ -275,6 +275,26 @@ def test_what_a_formatted_string_calls_runs(
     assert lint() == ["train.py:4"] * found
 
 
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("table = {'a': A, 'b': lower}\ntable[name].draw()", ["pkg/A.py:5", "pkg/lower.py:5"]),
+        ("pick([A, lower]).draw()", ["pkg/A.py:5", "pkg/lower.py:5"]),
+        ("table = {'a': A}\ntable[name].draw()\nlower", ["pkg/A.py:5"]),
+        ("table = {'a': A}\ntable[name].other()", []),
+        ("A.other()\nrows.draw()", []),  # what has rows is no module
+    ],
+)
+def test_what_a_module_in_a_table_holds_may_be_called(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    draw = "import random\n\n\ndef draw():\n    random.random()\n"
+    project({"pkg/__init__.py": "", "pkg/A.py": draw, "pkg/lower.py": draw})
+    project({"train.py": f"import torch\nfrom pkg import A, lower\n\n{lines}\n{TRAINS}"})
+    told = places(capsys, "DET102")
+    assert told == found[:1]
+
+
 def test_a_command_may_start_what_a_package_offers(project: Project, lint: Lint) -> None:
     main = f"import random\nimport torch\n\n\ndef main():\n    random.random()\n    {TRAINS}"
     root = project({"pkg/__init__.py": "from .cli import main\n", "pkg/cli.py": main})

@@ -92,6 +92,10 @@ def split(rows):
     order = np.random.permutation(rows)
     np.random.seed(0)
     return order
+
+def check():
+    rows = torch.randn(3)
+    assert torch.equal(rows, rows)
 """
 
 
@@ -138,6 +142,12 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
         ("torch.utils.data.random_split(rows, (1, 2))\n    seeds.fix(0)", ["train.py:12"]),
         ("data = net.Data()\n    model = net.Net()\n    seeds.fix(0)", ["net.py:10"]),
         ("net.Held()\n    seeds.fix(0)", ["net.py:37"]),
+        # A run that gets to the seed has not left before.
+        ("if asked(): return\n    model = net.Net()\n    seeds.fix(0)", ["net.py:10"]),
+        ("if asked(): return\n    rows = seeds.split(3)", ["seeds.py:15"]),
+        ("if asked(): raise OSError\n    model = net.Net()\n    seeds.start(0)", ["net.py:10"]),
+        ("if asked(): return\n    prepare(mode)\n    np.random.seed(0)", []),
+        ("seeds.check()\n    seeds.fix(0)", []),
     ],
 )
 def test_what_is_drawn_before_the_seed(

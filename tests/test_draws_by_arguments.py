@@ -100,6 +100,46 @@ _LAYER = {"kept": "self.drop = nn.Dropout(share)", "dropped": "self.drop(x)"}
 _CALLED = {"kept": "self.p = share", "dropped": "nn.functional.dropout(x, self.p, self.training)"}
 
 
+_OF_TIMM = """
+import torch
+from timm.data import Mixup, create_transform
+from torch import nn
+
+def transform_for(train):
+    return create_transform(224, is_training=train)
+
+def main(images):
+    model = nn.Linear(8, 3)
+    model.load_state_dict(torch.load("start.pt"))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    change = {made}
+    for image, y in images:
+        nn.functional.cross_entropy(model(change(image)), y).backward()
+        optimizer.step()
+
+main([])
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("create_transform(224, is_training=True)", ["likely"]),
+        ("create_transform(224, True)", ["likely"]),
+        ("create_transform(224)", []),
+        ("create_transform(224, is_training=False)", []),
+        ("transform_for(True)", ["likely"]),
+        ("transform_for(False)", []),
+        ("Mixup(mixup_alpha=0.8)", ["likely"]),
+    ],
+)
+def test_transforms_of_timm_draw_where_they_are_for_training(
+    project: Project, capsys: Capture, made: str, expected: list[str]
+) -> None:
+    project({"train.py": _OF_TIMM.format(made=made)})
+    assert levels(capsys, "DET102") == expected
+
+
 @pytest.mark.parametrize(
     ("shape", "default", "option", "made", "expected"),
     [

@@ -96,6 +96,20 @@ def _program(text: str) -> str:
             """,
             False,
         ),
+        # … if there is one to go on with.
+        (
+            "states = torch.load('a')\nif 'rng' in states:\n    torch.set_rng_state(states['rng'])\n",
+            True,
+        ),
+        (
+            """
+            def load(states):
+                if states.get("cpu") is not None:
+                    torch.set_rng_state(states.get("cpu").cpu())
+            load(torch.load('a'))
+            """,
+            True,
+        ),
         # One of another generator.
         ("torch.set_rng_state(torch.Generator().manual_seed(1).get_state())\n", False),
     ],

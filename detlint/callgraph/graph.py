@@ -154,6 +154,7 @@ class Graph:
 LOOKED_UP = "."  # anything of that name
 METHOD = "()"  # methods of that name of classes in use
 OFFERED = "*"  # anything that a module offers that is handed on
+_HANDED = "="  # what a module that is handed on offers, where something looks its name up
 _CHOSEN = "&"  # anything in the modules that a file imports by a name that it puts together
 _IMPORTS = frozenset({"import_module", "__import__"})
 # What makes what a configuration names: Hydra's, pydoc's, Lightning's, and by its module.
@@ -187,7 +188,20 @@ def call_graph(
                 else:
                     leads += [graph.node(*symbol) for symbol in found]
             _offer(graph, path, part, uses, offers)
+            _hand_on(graph, path, part, uses, offers)
     return graph
+
+
+def _hand_on(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> None:
+    """``{"a": a, "b": b}[name].Model()``: what modules offer that a part hands on runs where
+    something looks its name up, as methods do."""
+    for module in filter(None, uses.modules):
+        name = f"{_HANDED}{path} {module}"
+        fresh = graph.known("", name) is None
+        handed = graph.node("", name)
+        graph.targets[graph.node(path, part)].append(handed)
+        for symbol in offers.of(path, module) if fresh else ():
+            graph.join(handed, graph.node("", METHOD + symbol.part), graph.node(*symbol))
 
 
 def _makes(uses: Uses) -> bool:

@@ -314,18 +314,25 @@ class Precedence:
         path, part = unit.source.path, function.name
         own = [x.row for x in passage.ends if x.path == path and _holds(function, x)]
         last = min(own, default=_FOREVER)
-        passage.rows[path, part] = last  # a function that calls itself is passed once
+        rows = passage.rows
+        rows[path, part] = last  # a function that calls itself is passed once
+        left: dict[tuple[str, str], int] | None = None  # what is passed if it leaves early
         for op in function.ops:
             row = getattr(op.node, "lineno", 0)
             if row >= last:
                 break
-            sure = row < passage.rows[path, part] and not may_not_run(op)
-            if op.code in _LEAVING:  # what follows may not run
-                passage.rows[path, part] = min(row + 1, passage.rows[path, part])
-            elif op.code == "call" and (end := self._called(op, unit, passage, depth, sure=sure)):
-                passage.rows[path, part] = min(row, passage.rows[path, part])
+            if op.code in _LEAVING:
+                left = left or {**rows, (path, part): row + 1}
+            elif op.code == "call" and (
+                end := self._called(op, unit, passage, depth, sure=not may_not_run(op))
+            ):
+                rows[path, part] = min(row, rows[path, part])
                 self._branch(op, unit, passage, depth)
                 return end
+        if last == _FOREVER and left is not None:
+            # A run that gets to one of the lines may not have passed what follows.
+            rows.clear()
+            rows.update(left)
         if last == _FOREVER:
             commands = self._commands(unit, function)
             alone = commands if len(commands) == 1 else []

@@ -313,7 +313,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("range(", "while ", "epoch in "),
         *(f"{each} += 1" for each in sorted(training.PLACES)),
     ),
-    "perturbs": ("Dropout", "dropout", "NWays(", "KShots(", *_TRANSFORMING),
+    "perturbs": (
+        *("Dropout", "dropout", "NWays(", "KShots(", "Mixup(", "create_transform("),
+        *_TRANSFORMING,
+    ),
     "drops": ("dropout(", *_TRANSFORMING),
     "workers": _given("num_workers"),
     "worker_seeds": ("seed_everything(",),

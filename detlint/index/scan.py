@@ -355,7 +355,7 @@ class _Reader:
             found.names.update(others)
             if made:
                 found.origins.update(self._from(word, first, rest))
-            if name.islower() and name not in found.modules and _is_handed_on(word, code):
+            if name not in found.modules and _is_handed_on(word, code):
                 found.modules.add(name)
 
     def _from(self, dotted: str, first: str, rest: str) -> list[str]:

@@ -250,7 +250,7 @@ PER_BATCH = ("forward", "training_step", "__getitem__")
 DROPOUTS = Names("torch.nn.**.{Alpha,FeatureAlpha,}Dropout{1d,2d,3d,}")
 DROPS = Names("torch.nn.functional.{alpha_,feature_alpha_,}dropout{1d,2d,3d,}")
 # … and transforms that draw for each sample, by the library of the generator (torchvision 0.28,
-# torchaudio 2.11, kornia 0.8, learn2learn 0.2).
+# torchaudio 2.11, kornia 0.8, learn2learn 0.2, timm 1.0).
 TRANSFORMS = {
     "torch": Names(
         """
@@ -267,7 +267,11 @@ TRANSFORMS = {
         """
     ),
     "random": Names("learn2learn.data.transforms.{FusedNWaysKShots,KShots,NWays}"),
+    "numpy": Names("timm.data.**.{FastCollateMixup,Mixup}"),
 }
+# Those of timm flip, crop and jitter where they are made for training.
+OF_TRAINING = Names("timm.data.**.create_transform")
+FOR_TRAINING, FOR_TRAINING_AT = "is_training", 1
 # … and what makes one, also of others.
 MAKES_TRANSFORM = Names("{torchvision,torchaudio,kornia}.**.[A-Z]*", "torch.nn.Sequential")
 # What a text holds that saves the states of generators, or the place of a loader, or has a library

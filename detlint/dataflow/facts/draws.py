@@ -67,6 +67,15 @@ class DrawFacts:
             rows = trainers.TRANSFORMS.items()
             libraries = (x for name in called for x, has in rows if has(name))
             yield from (Found(call, each) for each in islice(libraries, 1))
+            if any(map(trainers.OF_TRAINING, called)):
+                yield from self._transforming(call)
+
+    def _transforming(self, call: Op) -> Iterator[Found]:
+        """What makes transforms for training, if it is told to."""
+        given = call.given(trainers.FOR_TRAINING, trainers.FOR_TRAINING_AT)
+        needs = Needs.of_flag(given) if given is not None else []
+        if needs or (given is not None and self._values.constant(given) is True):
+            yield Found(call, "torch", need="\n".join(each.dump() for each in needs))
 
     def of_drops(self, call: Op) -> str | None:
         """Those that draw whether anything is trained or not: functions that drop something, and

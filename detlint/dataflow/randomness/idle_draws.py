@@ -27,6 +27,10 @@ _PICKS = words("choice choices permutation randint randperm randrange sample")
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _MOST = 60  # what a test is made of
 
+_KEEPING = frozenset(
+    words("augment change drop store_attr store_global store_item yield yield_from")
+)
+
 
 def doubt(op: Op) -> int:
     """Why an operation may not count where its function runs; 0 where nothing speaks against it."""
@@ -136,10 +140,17 @@ def is_unused(draw: Op, *, alone: bool) -> bool:
     if word_of(draw) == "shuffle" or draw.given("out") is not None:
         return False
     reads = draw.function.unit.reads
-    return all(
+    return _leaves_nothing(draw.function) or all(
         use.code == "drop"
         or (alone and use.code == "store_global" and not any(reads("global", str(use.name))))
         for use in draw.uses
+    )
+
+
+def _leaves_nothing(function: Function) -> bool:
+    """Whether a function only works something out and asserts what that is."""
+    return function.is_defined and not any(
+        op.code in _KEEPING or (op.code == "return" and op.args) for op in function.ops
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.control import contexts, is_chosen
 from detlint.dataflow.loops.epochs import OwnCalls
+from detlint.dataflow.randomness.idle_draws import may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind, closure
 from detlint.models import randomness
@@ -78,15 +79,23 @@ class States:
         return {library for row in rows for library in row}
 
     def is_put_back(self, call: Op) -> bool:
-        """Whether a call gives a generator a state that the program took from it before."""
+        """Whether a call gives a generator a state that the program took from it before, in this
+        run or in one that this may go on with: behind a test, and held by a name."""
         libraries = [randomness.RESTORING.get(name) for name in self._called(call)]
         library = next(filter(None, libraries), "")
         if not library or len(call.args) < 2:
             return False
         taken = randomness.STATES[library]
-        behind = self._behind(call.args[1])
-        return any(self._forks(call)) or any(
-            not taken.isdisjoint(self._called(each)) for each in behind
+        behind = list(self._behind(call.args[1]))
+        if any(self._forks(call)) or any(not taken.isdisjoint(self._called(x)) for x in behind):
+            return True
+        return may_not_run(call) and any(map(self._is_held_by_name, behind))
+
+    def _is_held_by_name(self, op: Op) -> bool:
+        """``checkpoint["random state"]``, ``checkpoint.get("random state")``"""
+        asked = op.code == "item" or word_of(op) == "get"
+        return asked and any(
+            isinstance(self._unit.values.constant(each), str) for each in op.args[1:2]
         )
 
     def is_of_itself(self, call: Op, library: str) -> bool:
