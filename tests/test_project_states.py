@@ -98,7 +98,11 @@ def _program(text: str) -> str:
         ),
         # … if there is one to go on with.
         (
-            "states = torch.load('a')\nif 'rng' in states:\n    torch.set_rng_state(states['rng'])\n",
+            """
+            states = torch.load('a')
+            if 'rng' in states:
+                torch.set_rng_state(states['rng'])
+            """,
             True,
         ),
         (

@@ -21,12 +21,11 @@ from detlint.syntax.layout import says_in_code
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.dataflow.ir import Op, Region
+    from detlint.dataflow.ir import Function, Op, Region
 
 _PICKS = words("choice choices permutation randint randperm randrange sample")
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _MOST = 60  # what a test is made of
-
 _KEEPING = frozenset(
     words("augment change drop store_attr store_global store_item yield yield_from")
 )
