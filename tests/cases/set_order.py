@@ -1789,3 +1789,7 @@ def shuffled_edges(graph, rng):
     edges = list(edges_of(graph))  # possible DET204
     rng.shuffle(edges)
     return edges
+
+
+def names_of_labels(rows: list[str]):
+    return dict(enumerate(set(rows)))  # DET204

@@ -144,7 +144,9 @@ class GivenOrders:
         yield from self._orders.follow(call, kept._replace(numbered=numbered))
 
     def _if_keyed(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if keyword is None:
+        if keyword is None and flow.numbered and not self.only_compared(call):
+            yield Use(call, "numbered")
+        elif keyword is None:
             kept = flow if flow.grouped else flow._replace(keyed=True)
             yield from self._orders.follow(call, kept)
         else:
