@@ -396,3 +396,40 @@ def test_each_branch_that_leads_to_the_seed_is_passed(  # noqa: PLR0913 - two fi
     told = json.loads(capsys.readouterr().out)
     assert [place_of(each) for each in told] == found
     assert all("draws from torch's global generator before" in each["message"] for each in told)
+
+
+GIVEN = """\
+import fire
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import Trainer, set_seed
+
+def main(net, rows, checkpoint=""):
+    {}
+    Trainer(model=net, train_dataset=rows).train()
+
+if __name__ == "__main__":
+    fire.Fire(main)
+"""
+ADAPTED = "net = get_peft_model(net, LoraConfig())"
+LOADED = f"if checkpoint: net = load(checkpoint)\n    else: {ADAPTED}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (ADAPTED, ["train.py:7"]),  # Fire calls what it is given
+        (f"set_seed(3)\n    {ADAPTED}", []),
+        (LOADED, ["train.py:8"]),
+        (f"set_seed(3)\n    {LOADED}", []),
+        (f"if rows is None: raise ValueError\n    {ADAPTED}", ["train.py:8"]),
+        (f"assert rows\n    {ADAPTED}", ["train.py:8"]),
+        (f"if rows is None: raise ValueError\n    set_seed(3)\n    {ADAPTED}", []),
+        ("if checkpoint: start = torch.randn(3)\n    use(start)", []),
+    ],
+)
+def test_weights_that_are_drawn_before_a_trainer_seeds(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    project({"train.py": GIVEN.format(lines)})
+    assert told(capsys) == found

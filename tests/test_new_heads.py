@@ -28,6 +28,10 @@ if __name__ == "__main__":
     main([])
 """
 LOADS = "net = AutoModelForSequenceClassification.from_pretrained('bert', {})"
+CONFIGURED = (
+    "import transformers as t; c = t.AutoConfig.from_pretrained('bert', {}); "
+    + LOADS.format("config=c")
+)
 JOINS = "net = {}.from_encoder_decoder_pretrained('bert', 'bert')"
 TINY = {
     "hidden_size": 8,
@@ -45,6 +49,9 @@ TINY = {
         (LOADS.format("id2label={0: 'a', 1: 'b'}"), ["go.py:5"]),
         (f"transformers.set_seed(4); {LOADS.format('num_labels=3')}", []),
         (LOADS.format("device_map='auto'"), []),
+        (CONFIGURED.format("num_labels=3"), ["go.py:5"]),
+        (CONFIGURED.format("use_cache=False"), []),
+        (LOADS.format("config=rows.config"), []),
         ("net = transformers.BartForConditionalGeneration(transformers.BartConfig())", ["go.py:5"]),
         ("net = transformers.BertModel(config=rows.config)", ["go.py:5"]),
         ("transformers.set_seed(4); net = transformers.BertModel(config=rows.config)", []),
@@ -71,12 +78,15 @@ def test_transformers_draws_a_head_that_the_checkpoint_lacks(tmp_path: Path) -> 
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     transformers.BertModel(transformers.BertConfig(**TINY)).save_pretrained(tmp_path)
 
-    def head() -> object:
+    config = transformers.AutoConfig.from_pretrained(tmp_path, num_labels=3)
+
+    def head(**given: object) -> object:
         kind = transformers.AutoModelForSequenceClassification
-        return kind.from_pretrained(tmp_path, num_labels=3).classifier.weight
+        return kind.from_pretrained(tmp_path, **(given or {"num_labels": 3})).classifier.weight
 
     with torch.random.fork_rng():
         assert not torch.equal(head(), head())
+        assert not torch.equal(head(config=config), head(config=config))
         torch.manual_seed(0)
         one = head()
         torch.manual_seed(0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from detlint.index.modules import Definitions
 
 _FOREVER = sys.maxsize
-_LEAVING = frozenset(("return", "leave", "raise"))
+_LEAVING = frozenset(("return", "leave"))
 _DEEPEST = 6  # functions that are gone into, one within another
 _NAMING = frozenset(("global", "attr"))
 _NAMES = frozenset(("free", "global", "import"))  # which are read before all that uses them
@@ -405,10 +405,13 @@ class Precedence:
 
     def _commands(self, unit: Unit, function: Function) -> list[Function]:
         """The functions of the file that is run that its decorators have something else run, once
-        its statements are through: ``@app.command()``."""
+        its statements are through, ``@app.command()``, or that it gives to another library, which
+        calls them: ``fire.Fire(main)``."""
         if function.name or unit.source.path != self._start:
             return []
-        named = sorted(registered(unit.source.text))
+        others = (op for op in function.coded("call") if not self._named(unit, op.args[0]))
+        given = (str(x.name) for op in others for _, x in op.arguments() if x.code == "global")
+        named = sorted({*registered(unit.source.text), *given})
         return [each for each in map(unit.defined, named) if each is not None]
 
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:

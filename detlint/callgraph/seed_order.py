@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.fact_base import Located
-from detlint.index.facts import ONCE, UNSET
+from detlint.index.facts import ONCE, TESTED, UNSET
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.models.loading import AT_ONCE
@@ -72,12 +72,17 @@ class SeedOrder:
             for each in drawn:
                 # What is made to draw an order does when something goes through it.
                 waits = kind == "orders" and each.fact.text not in AT_ONCE
-                if waits or each.fact.doubt:
+                if waits or each.fact.doubt > self._most_doubt(kind, each):
                     continue
                 passed = self._precedence.is_passed(each.path, each.fact.row, passage)
                 if passed and not self.is_replaced(each):
                     return each, kind
         return None
+
+    def _most_doubt(self, kind: str, located: Located) -> int:
+        """How much doubt about a draw leaves it certain. Weights that its own file draws behind a
+        test count: the other branch often loads what an earlier run has drawn."""
+        return TESTED if kind == "builds" and located.path == self._path else 0
 
     def unseeded_branches(
         self, library: str

@@ -228,6 +228,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,
+        *training.PICKED,
         *(form for name in training.CLASSES for form in _given(name)),
         *_TRAINING,
     ),
@@ -351,7 +352,12 @@ _HEAD_OF_IMPORT = re.compile(rf"\w+{_ARGUMENTS}[ \t]*(?:(?P<asks>\.)(?!__dict__)
 _OPEN = ("(", "[", "{", ",", "=", "\\")
 # ``p -= lr * p.grad``, ``p.sub_(lr * g)``.
 _UPDATES = re.compile(r"[^\n]*\b(?:g|grads?|gradients?)\b")
+# Layers that are no part of a call, nor of ``isinstance(each, nn.Linear):``.
+_NAMED = rf"(?:{'|'.join(sorted(training.LAYERS))})\b(?!\()"
 _FOLLOWED = {
+    "nn.": re.compile(rf"{_NAMED}(?!\)+[ \t]*(?::|and\b|or\b))"),
+    "=nn.": re.compile(_NAMED),
+    "](": re.compile(r"[^\n()]*,"),
     "metaclass=": re.compile(r"\s*(?!(?:abc\.)?ABCMeta\b)"),  # which only asks for methods
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),

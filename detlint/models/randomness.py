@@ -391,6 +391,11 @@ def seeds_no_environment(called: str) -> bool:
     return called.partition(".")[0] in _APART - _OF_ENVIRONMENTS
 
 
+def seeds_itself(called: str) -> bool:
+    """Whether a function that is named as one that seeds does so only for its own library."""
+    return seeds_no_environment(called) and not called.startswith("torch.")
+
+
 def draws_latents(called: str) -> bool:
     """Whether a function makes a pipeline of diffusers, which starts from noise."""
     owner, _, word = called.rpartition(".")

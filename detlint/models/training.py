@@ -164,10 +164,14 @@ MODEL_MAKERS = Names(
     torchvision.models.{vit_*,wide_resnet*}
     torchvision.models.{detection,segmentation,video}.**.*_{resnet50,resnet101,mobilenet_v3_large}
     torchvision.models.video.{r3d_18,mc3_18,r2plus1d_18}
-    timm.create_model
+    torchvision.models.get_model timm.create_model
     """
 )
-OF_MODELS = (  # how a text names them, and classes that seem to have weights
+BY_THEIR_NAME = words("create_model get_model")  # which is the first argument
+MODULE_OF_MODELS = "torchvision.models"  # of which a name may pick one
+# How a text names layers that it picks by a condition or by a name, and calls what it picked, …
+PICKED = ("nn.", "=nn.", "](", "Conv(", ".__dict__[", "getattr(nn,", "getattr(torch.nn,")
+OF_MODELS = (  # … models of these libraries, and classes that seem to have weights
     *("models.", "create_model(", "_resnet50(", "_resnet101(", "resnet18(", "resnet50("),
     *("Net(", "Layer(", "Layers(", "Block(", "Encoder(", "Decoder(", "MLP(", "UNet(", "Model("),
     *("Network(", "Attention(", "Backbone(", "_learner("),

@@ -167,9 +167,9 @@ def _as_written(call: Op) -> Iterator[str]:
 
 def _seeds_by_name(called: str) -> bool:
     """Whether a function of some module is named as one that seeds, and not a generator's."""
-    library, _, word = called.rpartition(".")
-    own = library.partition(".")[0] in ("random", "numpy", "builtins")
-    return not own and names.means_seeding(word) and word not in _OF_GENERATORS
+    word = called.rpartition(".")[2]
+    means = names.means_seeding(word) and word not in _OF_GENERATORS
+    return means and not randomness.seeds_itself(called)
 
 
 def _is_for_all(value: Op) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _OBJECTS = ("self", "cls", "ctx")
 _GROUPS = ("list", "tuple")
 _DEEPEST = 4  # estimators that are given one another
+_SIZES = 2  # arguments that a layer with weights takes at least
 
 
 class Training:
@@ -290,6 +291,8 @@ class Training:
             return found or None
         if not names and call.args[0].code == "attr" and word_of(call) in rows.FILLS:
             return "torch" if call.given("generator") is None else None
+        if not names and self._is_picked(call):
+            return "torch"
         return rows.UNSEEN if self._may_have_weights(call, names) else None
 
     def _made_by(self, call: Op, name: str) -> str | None:
@@ -302,13 +305,29 @@ class Training:
         if rows.MODEL_MAKERS(name):
             return "" if self._is_trained(call) else "torch"
         if rows.NEW_HEADS(name):
-            return "torch" if any(map(call.given, rows.CLASSES)) else None
+            return "torch" if _says_classes(call) else None
         if owner == "torch.nn.init":
             return "" if last in rows.FIXED else "torch"
         if owner.startswith("torch.nn"):
             return "torch" if last in rows.LAYERS and not self._is_filled(call) else ""
         graph = owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS
         return "torch" if graph or rows.NEW_WEIGHTS(name) or _is_configured(call, name) else None
+
+    def _is_picked(self, call: Op) -> bool:
+        """Whether a name picks what has weights out of a module: ``models.__dict__[arch]()``, and
+        of torch, where activations are picked as well, ``getattr(nn, kind)(size, size)``."""
+        made = call.args[0]
+        if made.code == "item" and made.args[0].code == "attr" and made.args[0].name == "__dict__":
+            owner = made.args[0].args[0]
+        elif made.code == "call" and len(made.args) > 2 and word_of(made) == "getattr":
+            owner = made.args[1]
+        else:
+            return False
+        modules = self._unit.values.qualified(owner)
+        if rows.MODULE_OF_MODELS in modules:
+            return not self._is_trained(call)
+        sizes = [name for name, _ in call.arguments() if name in (None, "*")]
+        return "torch.nn" in modules and len(sizes) >= _SIZES
 
     def _is_new(self, call: Op) -> bool:
         """Whether a model of Keras is made of new layers, ``Model(inputs, outputs)``, and not of
@@ -319,7 +338,7 @@ class Training:
 
     def _is_trained(self, call: Op) -> bool:
         """Whether a model comes with weights: ``resnet18(weights="DEFAULT")``."""
-        named = word_of(call) == "create_model"  # by its first argument
+        named = word_of(call) in rows.BY_THEIR_NAME
         placed = [value for name, value in call.arguments() if name is None][named:]
         given = [*placed, *filter(None, map(call.given, rows.TRAINED))]
         return call.unpacks or not all(
@@ -380,6 +399,14 @@ def _is_loader(argument: tuple[str | None, Op]) -> bool:
     keyword, value = argument
     said = (keyword or "", last_word(value), *value.function.names_of(value))
     return any("loader" in each.lower() for each in said)
+
+
+def _says_classes(call: Op) -> bool:
+    """Whether what loads a model is given its classes, or a configuration that is."""
+    config = call.given("config")
+    made = [config, *config.args] if config is not None else []
+    given = [call, *(each for each in made if each.code == "call")]
+    return any(each.given(name) is not None for each in given for name in rows.CLASSES)
 
 
 def _is_configured(call: Op, name: str) -> bool:
