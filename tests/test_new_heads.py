@@ -52,6 +52,7 @@ TINY = {
         (CONFIGURED.format("num_labels=3"), ["go.py:5"]),
         (CONFIGURED.format("use_cache=False"), []),
         (LOADS.format("config=rows.config"), []),
+        (f"net = transformers.TF{LOADS[6:].format('num_labels=3')}", []),  # by another generator
         ("net = transformers.BartForConditionalGeneration(transformers.BartConfig())", ["go.py:5"]),
         ("net = transformers.BertModel(config=rows.config)", ["go.py:5"]),
         ("transformers.set_seed(4); net = transformers.BertModel(config=rows.config)", []),

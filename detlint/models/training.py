@@ -181,8 +181,8 @@ TRAINED = ("pretrained", "weights", "checkpoint_path")
 # apart (transformers 5.0).
 NEW_HEADS = Names(
     """
-    transformers.**.[A-Z]*For{Sequence,Token,Image,Audio,Video}Classification.from_pretrained
-    transformers.**.[A-Z]*ForMultipleChoice.from_pretrained
+    transformers.**.(?!Flax|TF)[A-Z]*For{Sequence,Token,Image,Audio,Video}Classification.from_pretrained
+    transformers.**.(?!Flax|TF)[A-Z]*ForMultipleChoice.from_pretrained
     """
 )
 CLASSES = ("num_labels", "id2label", "label2id")
