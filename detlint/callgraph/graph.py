@@ -266,11 +266,12 @@ class Offers:
             yield from self._defined(path)
             yield from self._imported(path, met)
             return
-        found = self._chosen(path) if module == _CHOSEN else self._files(path, module)
+        found = [*(self._chosen(path) if module == _CHOSEN else self._files(path, module))]
         met = set()
         offered: Iterator[Symbol] = chain.from_iterable(self._public(each, met) for each in found)
         if module == _CHOSEN and "keeps_modules" not in self._index.kinds(path):
-            # To import a module runs its statements, and none of its functions.
+            # To import a module runs its statements, and none of its functions but by these.
+            yield from (Symbol(each, "") for each in found)
             uses = self._index.outline(path).uses.values()
             named = frozenset(chain.from_iterable(each.attributes for each in uses))
             offered = (each for each in offered if each.part in named)

@@ -588,8 +588,9 @@ class Values:
         return found if found or asked else ANY
 
     def _of_binary(self, op: Op) -> Types:
-        left, right = self.types(op.args[0]), self.types(op.args[1])
-        return lattice.combined(str(op.name), left, right)
+        if op.name == "Sub" and not containers.CENTRES.isdisjoint(op.args[1].called):
+            return container("array", lattice.NUMBER)
+        return lattice.combined(str(op.name), *map(self.types, op.args[:2]))
 
     _of_augment = _of_binary
 

@@ -33,6 +33,8 @@ OF_SETS = words(
     issuperset symmetric_difference symmetric_difference_update union discard assertCountEqual
     assertIn assertNotIn assertSetEqual assertTrue assertFalse"""
 )
+# `x - np.min(x)`: what is taken away from an array of numbers.
+CENTRES = frozenset(f"numpy.{each}" for each in words("amax amin max mean median min nanmean"))
 EXTREMES = words("amax amin argmax argmin max min ptp any all")
 POSITIONS = words("argmax argmin argsort index nanargmax nanargmin")
 ASSERTING = words("assertEqual assertListEqual assertNotEqual assertSequenceEqual")

@@ -1793,3 +1793,15 @@ def shuffled_edges(graph, rng):
 
 def names_of_labels(rows: list[str]):
     return dict(enumerate(set(rows)))  # DET204
+
+
+def numbers_of_clusters(true, found):
+    import numpy as np
+
+    true = true - np.min(true)
+    return {label: place for place, label in enumerate(set(true))}
+
+
+def names_of_clusters(true, found):
+    true = true - found
+    return {label: place for place, label in enumerate(set(true))}  # DET204

@@ -120,7 +120,7 @@ def _namespaces(unit: Unit) -> frozenset[Op]:
     """What a parser gave, where functions of the file return it or are given it."""
     if unit.namespaces is None:
         unit.namespaces = frozenset()  # what is asked on the way
-        held = [each for each in _PARSING if f"{each}(" in unit.text]
+        held = [each for each in sorted(_PARSING) if f"{each}(" in unit.text]
         parsed = [call for each in held for call in unit.ops_naming(each) if word_of(call) == each]
         unit.namespaces = frozenset(closure(parsed, _carried, _MOST))
     return unit.namespaces
