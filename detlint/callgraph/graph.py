@@ -196,12 +196,18 @@ def _hand_on(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> 
     """``{"a": a, "b": b}[name].Model()``: what modules offer that a part hands on runs where
     something looks its name up, as methods do."""
     for module in filter(None, uses.modules):
-        name = f"{_HANDED}{path} {module}"
-        fresh = graph.known("", name) is None
-        handed = graph.node("", name)
-        graph.targets[graph.node(path, part)].append(handed)
-        for symbol in offers.of(path, module) if fresh else ():
+        handed, is_new = _over(graph, path, part, f"{_HANDED}{path} {module}")
+        for symbol in offers.of(path, module) if is_new else ():
             graph.join(handed, graph.node("", METHOD + symbol.part), graph.node(*symbol))
+
+
+def _over(graph: Graph, path: str, part: str, name: str) -> tuple[int, bool]:
+    """A node that several parts lead over, to which this one does as well; and whether it is
+    new."""
+    is_new = graph.known("", name) is None
+    between = graph.node("", name)
+    graph.targets[graph.node(path, part)].append(between)
+    return between, is_new
 
 
 def _makes(uses: Uses) -> bool:
@@ -246,10 +252,9 @@ def _offer(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> No
     if not (_IMPORTS.isdisjoint(uses.names) and _IMPORTS.isdisjoint(uses.attributes)):
         between.append((f"{_CHOSEN}{path}", _CHOSEN))
     for name, module in between:
-        if graph.known("", name) is None:
-            offered = graph.targets[graph.node("", name)]
-            offered += [graph.node(*each) for each in offers.of(path, module)]
-        graph.targets[graph.node(path, part)].append(graph.node("", name))
+        offered, is_new = _over(graph, path, part, name)
+        if is_new:
+            graph.targets[offered] += [graph.node(*each) for each in offers.of(path, module)]
 
 
 class Offers:
@@ -258,9 +263,15 @@ class Offers:
     def __init__(self, index: Index, modules: Modules) -> None:
         self._index = index
         self._modules = modules
+        self._told: dict[tuple[str, str], list[Symbol]] = {}  # which both graphs ask
 
-    def of(self, path: str, module: str) -> Iterator[Symbol]:
+    def of(self, path: str, module: str) -> list[Symbol]:
         """All that a module offers which a file hands on by its last name, "" for the file."""
+        if (path, module) not in self._told:
+            self._told[path, module] = list(self._offered(path, module))
+        return self._told[path, module]
+
+    def _offered(self, path: str, module: str) -> Iterator[Symbol]:
         if not module:
             met = {path}
             yield from self._defined(path)

@@ -329,11 +329,11 @@ class Precedence:
                 rows[path, part] = min(row, rows[path, part])
                 self._branch(op, unit, passage, depth)
                 return end
-        if last == _FOREVER and left is not None:
-            # A run that gets to one of the lines may not have passed what follows.
-            rows.clear()
-            rows.update(left)
         if last == _FOREVER:
+            if left is not None:
+                # A run that gets to one of the lines may not have passed what follows.
+                rows.clear()
+                rows.update(left)
             commands = self._commands(unit, function)
             alone = commands if len(commands) == 1 else []
             ends = (self._passes(unit, each, passage, depth + 1) for each in alone)

@@ -124,6 +124,13 @@ QUEUES_OF_TENSORFLOW = frozenset(
 )
 # Whose global generators a function may seed.
 LIBRARIES = ("random", "numpy", "torch", "tensorflow")
+# What messages call them.
+GENERATORS = {
+    "random": "Python's global generator",
+    "numpy": "NumPy's global generator",
+    "torch": "torch's global generator",
+    "tensorflow": "TensorFlow's global generator",
+}
 # What the settings of a project say of its functions.
 SAID = {**{f"seeds {each}": (each,) for each in LIBRARIES}, "seeds all": LIBRARIES}
 # Functions that seed, with what they are given first; without a seed, or with None, some of them

@@ -25,6 +25,7 @@ from detlint.documents.seeds import MENTIONS, seeds, unseeded_job
 from detlint.documents.settings import report_setting
 from detlint.finding import Edit
 from detlint.index.entrypoints import says_so
+from detlint.models.randomness import GENERATORS
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.mentions import mentions
 
@@ -220,9 +221,7 @@ class EntropySeed(Rule):
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
         """The program seeds the generator of which a seed is drawn before it gets there."""
-        drawn = (
-            x for x, named in entropy.GENERATORS.items() if f"{named}{_UNSEEDED}" in finding.message
-        )
+        drawn = (x for x, named in GENERATORS.items() if f"{named}{_UNSEEDED}" in finding.message)
         library = next(drawn, "")
         path = os.path.realpath(finding.path)
         return bool(library) and program.seed_order.seeds_before(library, path, finding.row)

@@ -24,7 +24,7 @@ from detlint.index.facts import (
     UNSET,
     is_of_experiment,
 )
-from detlint.models.randomness import SAID
+from detlint.models.randomness import GENERATORS, SAID
 from detlint.models.roles import RENDERS
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -38,12 +38,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.settings import Settings
 
-_GENERATORS = {
-    "random": "Python's global generator",
-    "numpy": "NumPy's global generator",
-    "torch": "torch's global generator",
-    "tensorflow": "TensorFlow's global generator",
-}
 _SEEDED_BY = {
     "random": "random.seed(seed)",
     "numpy": "np.random.seed(seed)",
@@ -63,17 +57,8 @@ _NUMERIC = (
     *("torch", "torchaudio", "torchvision", "transformers", "datasets", "lightning"),
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
     *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
-    *(
-        "tokenizers",
-        "sentencepiece",
-        "networkx",
-        "rdkit",
-        "h5py",
-        "skimage",
-        "soundfile",
-        "deap",
-        "fastai",
-    ),
+    *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile", "deap"),
+    "fastai",
 )
 # An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
 # model's inputs, `torch.rand(1, *input_shape)`.
@@ -249,7 +234,7 @@ class UnseededGlobalRng(Rule):
         sure = cls._sure(program, trains=trains)
         if sure < settings.bar(cls.code):
             return
-        for library in _GENERATORS:
+        for library in GENERATORS:
             if library == "tensorflow" and not cls._asks_of_tensorflow(program):
                 yield from cls._built_too_soon(program) if trains else ()
                 continue
@@ -386,7 +371,7 @@ class UnseededGlobalRng(Rule):
             yield program.finding(
                 cls,
                 spawn,
-                f"{program.shown(first[0])} {first[1]} from {_GENERATORS[library]} in processes "
+                f"{program.shown(first[0])} {first[1]} from {GENERATORS[library]} in processes "
                 f"that {program.shown(spawn)} starts, and {worker} seeds it nowhere: they do not "
                 f"inherit the seed of the program; call {start}",
                 f"call guard.enable(seed=0), or {start}",
@@ -439,7 +424,7 @@ class UnseededGlobalRng(Rule):
         return program.finding(
             cls,
             task.shared,
-            f"{program.shown(task.draw)} draws from {_GENERATORS[library]} in "
+            f"{program.shown(task.draw)} draws from {GENERATORS[library]} in "
             + task.told.format(program.shown(task.shared))
             + f"; {remedy}",
             remedy,
@@ -466,7 +451,7 @@ class UnseededGlobalRng(Rule):
             yield program.finding(
                 cls,
                 draw,
-                f"{program.shown(draw)} {verb} from {_GENERATORS[library]} before "
+                f"{program.shown(draw)} {verb} from {GENERATORS[library]} before "
                 f"{program.shown(seed)} seeds it; seed at the start of {program.title}",
                 f"seed at the start of {program.title}",
                 confidence=sure if usual else Confidence.POSSIBLE,
@@ -503,7 +488,7 @@ class UnseededGlobalRng(Rule):
                 yield program.finding(
                     cls,
                     draw,
-                    f"{program.shown(draw)} {verb} from {_GENERATORS[library]}, which "
+                    f"{program.shown(draw)} {verb} from {GENERATORS[library]}, which "
                     f"{program.shown(seed)} seeds in another branch alone; {remedy}",
                     remedy,
                     confidence=sure if usual else Confidence.POSSIBLE,
@@ -514,7 +499,7 @@ class UnseededGlobalRng(Rule):
     def _told(
         cls, program: Program, library: str, first: Located, verb: str, sure: Confidence
     ) -> Finding:
-        draws = f"{program.shown(first)} {verb} from {_GENERATORS[library]}, and"
+        draws = f"{program.shown(first)} {verb} from {GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
         seeds = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
         optional = iter(sorted(seeds, key=lambda each: not each.fact.text.startswith("@")))

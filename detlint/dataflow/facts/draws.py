@@ -15,8 +15,9 @@ from detlint.dataflow.slices import closure
 from detlint.models import training as trainers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from detlint.dataflow.arguments.need import Need
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.learning.training import Training
     from detlint.dataflow.unit import Unit
@@ -75,7 +76,7 @@ class DrawFacts:
         given = call.given(trainers.FOR_TRAINING, trainers.FOR_TRAINING_AT)
         needs = Needs.of_flag(given) if given is not None else []
         if needs or (given is not None and self._values.constant(given) is True):
-            yield Found(call, "torch", need="\n".join(each.dump() for each in needs))
+            yield _needing(call, needs)
 
     def of_drops(self, call: Op) -> str | None:
         """Those that draw whether anything is trained or not: functions that drop something, and
@@ -117,7 +118,7 @@ class DrawFacts:
             if needs is None:
                 yield Found(call, trainers.UNSEEN)
             else:
-                yield Found(call, "torch", need="\n".join(each.dump() for each in needs))
+                yield _needing(call, needs)
         elif isinstance(share, float) and share > 0:
             yield Found(call, "torch")
 
@@ -127,5 +128,9 @@ class DrawFacts:
         for op in function.coded("call"):
             given = op.given("num_workers") if word_of(op) == "DataLoader" else None
             if given is not None and may_be_positive(given):
-                needs = Needs.of_flag(given)
-                yield Found(op, "torch", need="\n".join(each.dump() for each in needs))
+                yield _needing(op, Needs.of_flag(given))
+
+
+def _needing(call: Op, needs: Iterable[Need]) -> Found:
+    """What is torch's, where calls or options give it what it needs."""
+    return Found(call, "torch", need="\n".join(each.dump() for each in needs))

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     # A value, and the calls in which it is computed, inner ones first.
     Step = tuple["Op", tuple["Op", ...]]
 
-GENERATORS = {
-    "random": "Python's global generator",
-    "numpy": "NumPy's global generator",
-    "torch": "torch's global generator",
-}
 _CLOCK = "the clock"
 _HASH = "a string's hash, which Python salts in each process"
 _SYSTEM = "the operating system"
@@ -102,7 +97,7 @@ def source(op: Op, origins: Origins) -> Entropy | None:
     if "builtins.hash" in called and len(op.args) > 1 and _is_text(op):
         return Entropy(op, _HASH)
     library = drawn_from(op)
-    return Entropy(op, GENERATORS[library], library) if library else None
+    return Entropy(op, randomness.GENERATORS[library], library) if library else None
 
 
 def _reads_clock(call: Op) -> bool:
