@@ -798,3 +798,71 @@ def test_what_a_kernel_adds_atomically_is_named(
     main(["--no-cache", "--select", "DET304", "--output-format", "json", "."])
     (found,) = json.loads(capsys.readouterr().out)
     assert named in found["message"]
+
+
+_STEPS = """
+import torch
+
+def go_back(loss):
+    loss.backward()
+
+def step(task, batch, optimizer):
+    losses = task(batch.cuda())
+    go_back(losses)
+    optimizer.step()
+
+def main(create):
+    task = create()
+    optimizer = torch.optim.SGD(task.parameters(), lr=0.1)
+    step(task, torch.ones(1), optimizer)
+
+if __name__ == "__main__":
+    import absent
+    main(absent.create)
+"""
+
+
+def test_what_callers_hand_on_is_named_as_the_source_names_it(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"train.py": _STEPS})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert "with a model that is not seen here: `absent.create`, and" in capsys.readouterr().out
+
+
+_PROBE = """
+import torch
+
+class Probe:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def read(self, rows):
+        return {read}
+
+    def epoch(self, images, labels):
+        batch = images.index_select(0, torch.tensor([0, 0, 1])).cuda()
+        torch.nn.functional.cross_entropy(self.model(batch), labels).backward()
+        self.optimizer.step()
+
+    def run(self, rows, labels):
+        self.epoch(self.read(rows), labels)
+
+Probe(torch.nn.Linear(4, 2)).run([[1.0, 2, 3, 4]], torch.zeros(3).long())
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "is_named"), [("torch.FloatTensor(rows)", False), ("self.model(rows)", True)]
+)
+def test_an_operator_on_data_gets_no_gradient_for_all_that_calls_show(
+    read: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_named: bool,
+) -> None:
+    project({"probe.py": _PROBE.format(read=read)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("images.index_select()` at probe.py" in capsys.readouterr().out) is is_named

@@ -78,7 +78,7 @@ class TrainedParts:
 
     def _behind(self, path: str, told: str) -> Iterable[tuple[str, str]]:
         """What a name that a file told leads to."""
-        name = told.removeprefix(MAY_BE)
+        name = told.lstrip(MAY_BE + FIRST)
         sure = name == told
         if name.startswith(COMPUTES):
             self._add_computing(path, name.removeprefix(COMPUTES))

@@ -197,6 +197,7 @@ class VaryingFacts:
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
         those that are layers."""
+        from detlint.dataflow.numerics.operator_gradients import may_be_trained
         from detlint.dataflow.numerics.operators import Operators  # which reads long tables
         from detlint.dataflow.numerics.repeats import differs
         from detlint.models.operators import SCANS
@@ -206,7 +207,11 @@ class VaryingFacts:
                 self._tables[name] = Operators(self._unit, name, _RELEASE)
             operators = self._tables[name]
             for match in operators.matches_in([function]):
-                if differs(operators, match) and not varying.kind_of([match.row.name]):
+                if (
+                    differs(operators, match)
+                    and not varying.kind_of([match.row.name])
+                    and (match.row.direction != "backward" or may_be_trained(operators, match))
+                ):
                     scans = match.row.name in SCANS
                     what = varying.BY_INDEX if match.takes_index else "torch"
                     yield Found(

@@ -267,6 +267,8 @@ class Gradients(Backwards[Facts]):
         if known.all and known.calls:
             return found
         top = not owner and function.outer is None and name
+        if not top and known.calls and surest(found) == NONE:
+            return _SEEMS_NONE  # what else calls it is rather given the same
         return found | (self._elsewhere(function.name, op) if top else _UNKNOWN)
 
     def later(self, partials: Iterable[Op]) -> list[Op]:
