@@ -33,6 +33,14 @@ def word_of(call: Op) -> str:
     return spoken(function).rpartition(".")[2] or written(call)
 
 
+def whole_function(value: Op) -> tuple[Op, list[Op]]:
+    """A function that is handed over, and what ``functools.partial`` binds of its places."""
+    if value.code != "call" or not value.args[1:] or "functools.partial" not in value.called:
+        return value, []
+    bound_, plain = value.args[1], [each for name, each in value.arguments() if name is None]
+    return bound_, plain[1:]
+
+
 def is_empty(made: Op) -> bool:
     """Whether what makes a container puts nothing into it: ``[]``, ``dict()``,
     ``defaultdict(list)``, ``deque(maxlen=9)``."""

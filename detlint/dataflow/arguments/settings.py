@@ -22,7 +22,7 @@ from detlint.models.configurations import is_in_trainer
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
@@ -145,19 +145,20 @@ _ENABLING_WORDS = (
 
 def enables(unit: Unit) -> bool:
     """Whether a file turns deterministic algorithms on, or inductor's timing off."""
-    if "guard.auto" in unit.imported.get("guard", ()) or "import guard.auto" in unit.text:
-        return True
-    near = dict.fromkeys(x for word in _ENABLING_WORDS for x in unit.functions_naming(word))
-    return any(_enables(each) for outer in near for each in outer.everything())
+    return _any_does(unit, _enables)
 
 
 def enables_strictly(unit: Unit) -> bool:
     """Whether a file has torch refuse what has no deterministic kernel: a warning is not
     enough."""
+    return _any_does(unit, _enables_strictly)
+
+
+def _any_does(unit: Unit, enabling: Callable[[Function], bool]) -> bool:
     if "guard.auto" in unit.imported.get("guard", ()) or "import guard.auto" in unit.text:
         return True
     near = dict.fromkeys(x for word in _ENABLING_WORDS for x in unit.functions_naming(word))
-    return any(_enables_strictly(each) for outer in near for each in outer.everything())
+    return any(enabling(each) for outer in near for each in outer.everything())
 
 
 def _enables_strictly(function: Function) -> bool:

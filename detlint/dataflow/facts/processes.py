@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import whole_function
 from detlint.dataflow.facts.found import Found, whole
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.lowering import lower
@@ -198,9 +199,8 @@ class ProcessFacts:
                 for name in self._values.called(each) or self._of_own(each.args[0])
             ]
         if given.code == "call":
-            called = self._values.called(given)
-            partial = "functools.partial" in called and given.args[1:]
-            return self._meant(given.args[1]) if partial else called
+            whole, _ = whole_function(given)
+            return self._values.called(given) if whole is given else self._meant(whole)
         if own := self._of_own(given):
             return own
         actors = self._made_by_ray(given.args[0]) if given.code == "attr" else ()

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import path_of, said, word_of
+from detlint.dataflow.calls import path_of, said, whole_function, word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
@@ -187,9 +187,8 @@ class Effects:
         function = self._function_applied(call, value)
         if function is None:
             return None
-        given = 0
-        if "functools.partial" in self._values.called(function) and len(function.args) > 1:
-            given, function = len([x for x in function.name if x is None]) - 1, function.args[1]
+        function, bound_ = whole_function(function)
+        given = len(bound_)
         if function.code == "global":
             own = self._values.unit.defined(str(function.name))
             if own is None:

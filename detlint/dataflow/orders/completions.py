@@ -77,10 +77,11 @@ class Completions:
         """``executor.submit(work, x, rows)``, of what adds to ``rows``."""
         for filled in self.lists.all():
             flow = Flow(keyed=filled.is_keyed)
+            begun = {filled.start, *filled.start.args}  # `pool.map(partial(work, rows), names)`
             uses = (
                 use
                 for use in self.orders.uses(filled.made, flow)
-                if use.op.function not in filled.working and use.op is not filled.start
+                if use.op.function not in filled.working and use.op not in begun
             )
             use = surest(uses)
             if use is not None:

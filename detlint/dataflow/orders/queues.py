@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.calls import parameter_of, whole_function, word_of
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure
@@ -158,8 +158,7 @@ class Queues:
     def _given(self, call: Op) -> Iterator[Function]:
         """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""
         for _, value in call.arguments():
-            partial = "functools.partial" in self._values.called(value)
-            function = self._values.function(value.args[1] if partial else value)
+            function = self._values.function(whole_function(value)[0])
             if function is not None:
                 yield function
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import Named, path_of, spoken, word_of
-from detlint.dataflow.slices import STATES, behind, closure
+from detlint.dataflow.orders.threads import whole
+from detlint.dataflow.slices import behind, closure
 from detlint.models.containers import ADDING, CHANGING
 from detlint.models.model import Names
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.orders.threads import Start, Threads
 
 _OUTER = ("free", "global")
-_PARTS = STATES - {"free"} | {"attr", "item"}
 _PUTS = ADDING | {"put_nowait"}
 _ASKING = ("len", "next")  # what tells how far others have come
 _SET_ALIKE = ("const", "augment", "function")  # each thread sets the same, or it is told as a sum
@@ -112,7 +112,7 @@ def _is_shared(run: _Run, held: Op) -> bool:
         (each.code in _OUTER and not _is_of_each(each))
         or (each.code == "param" and each.word in run.shared)
         or (each.code == "attr" and each.args[0].is_self and each.name in run.fields)
-        for each in closure([held], _whole, _MOST)
+        for each in closure([held], whole, _MOST)
     )
 
 
@@ -120,9 +120,3 @@ def _is_of_each(op: Op) -> bool:
     """Whether each thread has its own: ``threading.local()``."""
     made = op.args if op.code == "free" else op.function.unit.module.bindings.get(str(op.name), [])
     return any(word_of(each) == "local" for each in made)
-
-
-def _whole(op: Op) -> Sequence[Op]:
-    if op.code == "phi":
-        return op.args
-    return op.args[:1] if op.code in _PARTS else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import bound, is_empty, word_of
+from detlint.dataflow.calls import bound, is_empty, whole_function, word_of
 from detlint.dataflow.orders.queues import same
 from detlint.dataflow.slices import before, closure
 from detlint.models import completions as models
@@ -23,7 +23,6 @@ _MOST = 200  # operations behind what is added to
 _ASYNC = "AsyncFunctionDef"
 _AWAITING = frozenset(("get", "join", "result", "wait"))
 _DICTS = frozenset(("OrderedDict", "defaultdict", "dict"))
-_PARTIAL = "functools.partial"
 
 
 class Filled(NamedTuple):
@@ -94,8 +93,8 @@ class SharedLists:
         """``submit(work, x, rows)``, ``Thread(target=work, args=(x, rows))``."""
         arguments = list(call.arguments())
         for place, (_, value) in enumerate(arguments):
-            partial = _PARTIAL in self._values.called(value)
-            function = self._values.function(value.args[1] if partial else value)
+            whole, before_ = whole_function(value)
+            function = self._values.function(whole)
             if function is None:
                 continue
             listed = call.given("args", place + 1)
@@ -104,9 +103,7 @@ class SharedLists:
                 given = []
             elif listed is not None and listed.code in ("list", "tuple"):
                 given = listed.args
-            if partial:
-                given = [*value.args[2:], *given]
-            yield _Task(function, _taken(function, value, given))
+            yield _Task(function, _taken(function, whole, [*before_, *given]))
 
     def _is_of_threads(self, call: Op) -> bool:
         """Whether a call starts threads, which share what they are given."""

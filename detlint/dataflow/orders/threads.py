@@ -7,7 +7,15 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import Named, last_word, owner_written, path_of, spoken, word_of
+from detlint.dataflow.calls import (
+    Named,
+    last_word,
+    owner_written,
+    path_of,
+    spoken,
+    whole_function,
+    word_of,
+)
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import STATES, behind, closure
 from detlint.models import completions as models
@@ -86,7 +94,7 @@ class Threads:
                 if functions := self.named({name} - {""}):
                     several = self._starts_several(call) or named.count(name) > 1
                     given = [not _is_anew(each, call) for each in self._given(call, place)]
-                    is_bound = _whole_function(value).code == "attr"
+                    is_bound = whole_function(value)[0].code == "attr"
                     found.append(Start(functions, given, is_bound, is_of_several=several))
         return found
 
@@ -103,9 +111,8 @@ class Threads:
     def _given(self, call: Op, place: int) -> list[Op]:
         """What a function gets that is handed over at a place of a call; of what a pool calls with
         each of many values, what is bound before."""
-        value = call.args[place]
+        _, bound = whole_function(call.args[place])
         listed = call.given("args", place)
-        bound = value.args[2:] if _is_partial(value) else []
         if word_of(call) in models.MAPPING:
             return bound
         if listed is not None and listed.code in ("list", "tuple"):
@@ -168,7 +175,7 @@ class Threads:
                 yield Named(call, f"{spoken(call.args[0])}()")
         for op in _all(self.working, "augment"):
             held = op.args[0]
-            if held.code != "param" and any(x.code == "param" for x in closure([held], _whole)):
+            if held.code != "param" and any(x.code == "param" for x in closure([held], whole)):
                 yield Named(op, _spoken(held))
 
     def begun(self) -> Iterator[Named]:
@@ -273,17 +280,8 @@ def _puts(functions: Sequence[Function]) -> Iterator[Named]:
 
 def _function_in(value: Op) -> str:
     """The name of a function that is handed over."""
-    value = _whole_function(value)
+    value, _ = whole_function(value)
     return str(value.name.word) if value.code == "function" else last_word(value)
-
-
-def _whole_function(value: Op) -> Op:
-    """A function of which some arguments are bound, or all."""
-    return value.args[1] if _is_partial(value) else value
-
-
-def _is_partial(value: Op) -> bool:
-    return word_of(value) == "partial" and len(value.args) > 1
 
 
 def _is_anew(value: Op, call: Op) -> bool:
@@ -293,10 +291,10 @@ def _is_anew(value: Op, call: Op) -> bool:
 
 def _is_shared(held: Op) -> bool:
     """Whether a function has not made what it changes itself."""
-    return any(each.code in _OUTER for each in closure([held], _whole))
+    return any(each.code in _OUTER for each in closure([held], whole))
 
 
-def _whole(op: Op) -> Sequence[Op]:
+def whole(op: Op) -> Sequence[Op]:
     """What a value was before, or is a part of; what another function holds is not followed."""
     if op.code == "phi":
         return op.args
