@@ -394,7 +394,8 @@ class Flows:
             return _first(found)
         # what it goes through was given by a call, in its first round
         found = self._on_a_signal(node)
-        found = found or self._of_results([e for e in round_that_called(node).below if e.differs])
+        below = [each for each in round_that_called(node).below if each.differs]
+        found = found or self._of_results(below) - {node}
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
         if not is_fresh(node.statement):
             found = found or self._from_elsewhere(node)

@@ -97,8 +97,10 @@ class Recorder:
 
     def follows(self, thread: int) -> bool:
         """Whether what modules do in a thread is recorded now. What a backward calls may run in
-        any."""
-        return not self.muted and (thread == self.thread or bool(self.backwards))
+        one of autograd's own: not in one of the program's, which goes on beside it."""
+        if self.muted:
+            return False
+        return thread == self.thread or (bool(self.backwards) and not _is_started(thread))
 
     def evaluated(self) -> None:
         """Write the evaluation that has been collected, if there is one."""
@@ -263,6 +265,12 @@ class Recorder:
         self.states.all_of_it(self.target)
         if len(self.target):
             self._write("end", self._renew())
+
+
+def _is_started(number: int) -> bool:
+    """Whether a running thread, by its number, is one that Python has started."""
+    found = (each for each in threading.enumerate() if each.ident == number)
+    return not all(isinstance(each, threading._DummyThread) for each in found)  # noqa: SLF001
 
 
 def _single(args: tuple[Any, ...]) -> Any:  # noqa: ANN401

@@ -666,6 +666,35 @@ def test_other_threads_are_left_alone(tmp_path: Path) -> None:
     assert len(of(trace.step(0), "output", "Net")) == 1
 
 
+def test_a_thread_that_runs_a_model_while_another_is_in_its_backward(tmp_path: Path) -> None:
+    other = Net().eval()
+
+    class Waits(torch.autograd.Function):
+        """Its backward lasts until another thread has run a model."""
+
+        @staticmethod
+        def forward(_: Any, x: torch.Tensor) -> torch.Tensor:
+            return x.clone()
+
+        @staticmethod
+        def backward(_: Any, grad: torch.Tensor) -> torch.Tensor:
+            thread = threading.Thread(target=lambda: other(torch.ones(2, 4)))
+            thread.start()
+            thread.join()
+            return grad
+
+    def program() -> None:
+        model = nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(2):
+            Waits.apply(model(torch.ones(2, 4))).sum().backward()
+            optimizer.step()
+
+    for number, options in enumerate(({}, {"held": 1})):  # the second tells no tasks
+        trace = recorded(tmp_path / str(number), program, **options)
+        assert [each.name for each in of(trace.step(0), "output")] == ["Linear"]
+
+
 def test_training_in_another_thread_is_followed(tmp_path: Path) -> None:
     def elsewhere() -> None:
         thread = threading.Thread(target=program)

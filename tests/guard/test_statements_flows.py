@@ -231,6 +231,17 @@ CASES = {
         8,
         {4},
     ),
+    "what a data set of the program's own is asked for": (
+        (
+            "from torch.utils.data import DataLoader\nclass Numbers(list):\n"
+            "    def __getitem__(self, at):\n        part = list.__getitem__(self, at)\n"
+            "        return part + 0\n"
+            "s = list(os.urandom(4))\nl = DataLoader(Numbers(range(256)), sampler=s)\n"
+            "for a in l:\n    b = a"
+        ),
+        10,
+        {7},
+    ),
     "what a lambda calls": (
         "def f():\n    return os.urandom(4)\ng = lambda: f()\na = g()\nb = a",
         6,
