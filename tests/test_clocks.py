@@ -6,7 +6,11 @@ from textwrap import dedent
 
 import pytest
 
-from detlint.dataflow.randomness.clocks import timed_conditions
+from detlint.dataflow.randomness.clocks import Timed, timed_conditions
+
+
+def conditions(code: str) -> list[Timed]:
+    return timed_conditions({"train.py": code})["train.py"]
 
 
 @pytest.mark.parametrize(
@@ -74,16 +78,27 @@ from detlint.dataflow.randomness.clocks import timed_conditions
             """,
             [(4, "time.time() - built > every", False)],
         ),
+        (
+            """\
+            import time
+            class Over(Exception): pass
+            def check(end):
+                if time.monotonic() > end: raise Over(end)
+            try: train()
+            except Over: pass
+            """,
+            [(4, "time.monotonic() > end", True)],
+        ),
         ("trainer = Trainer(max_time='00:01')", [(1, "Trainer(max_time='00:01')", True)]),
         ("trainer = Trainer(max_time=None)", []),
         ("import time\nprint(time.time())", []),
     ],
-    ids=["loop", "kept", "methods", "stored", "raised", "given", "not given", "shown"],
+    ids=["loop", "kept", "methods", "stored", "raised", "caught", "given", "not given", "shown"],
 )
 def test_what_the_clock_decides(code: str, found: list[tuple[int, str, bool]]) -> None:
-    told = timed_conditions("train.py", dedent(code))
+    told = conditions(dedent(code))
     assert [(each.line, each.text, each.ends) for each in told] == found
-    assert not any(each.sets for each in told)
+    assert all(each.ends or each.sets for each in told)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +108,13 @@ def test_what_the_clock_decides(code: str, found: list[tuple[int, str, bool]]) -
         ("width = 4", True),
         ("fast = spent", False),
         ("print(each)", False),
-        ("save(each)", False),
+        ("save(each)", True),
+        ("rate = 1 / spent\n                    print(f'{rate:.1f}', loss.item())", False),
+        ("os.makedirs(folder)", False),
+        ("time.sleep(0.1)", False),
+        ("print(evaluate(model))", True),
+        ("print(rounded(spent))", False),
+        ("if seen > 3: continue", True),
         ("shown = each", False),
         ("seen = 0", False),
     ],
@@ -110,10 +131,13 @@ def test_what_is_chosen_by_the_clock_and_counts(body: str, sets: bool) -> None:
                 spent = time.perf_counter() - begun
                 if spent < fast:
                     {body}
+                train(each)
             print(shown, seen)
             return width
+        def rounded(number):
+            return f"{{round(number, 2)}} s"
     """
-    (told,) = timed_conditions("train.py", dedent(code))
+    (told,) = conditions(dedent(code))
     assert (told.line, told.text, told.ends, told.sets) == (9, "spent < fast", False, sets)
 
 
@@ -122,12 +146,17 @@ def test_what_is_chosen_by_the_clock_and_counts(body: str, sets: bool) -> None:
     [
         ("self.value = torch.randn(8)", True),
         ("self.values[0] = torch.randn(8) * 2", True),
-        ("self.value = 3", False),
-        ("self.lines.append(step)", False),
+        ("self.value = 3", True),
+        ("self.lines.append(step)", True),
+        ("self.model.load_state_dict(model.state_dict())", True),
+        ("self.refresh(step)", True),
+        ("self.note(step)", False),
+        ("self.seen = 0", False),
+        ("print(step)", False),
     ],
 )
 @pytest.mark.parametrize("clock", ["time.monotonic()", "self.now()"])
-def test_what_is_drawn_and_kept_when_the_clock_says_so_counts(
+def test_what_is_done_and_kept_when_the_clock_says_so_counts(
     clock: str, kept: str, *, sets: bool
 ) -> None:
     """The part of the condition that asks for nothing but None is not decided by it."""
@@ -138,11 +167,76 @@ def test_what_is_drawn_and_kept_when_the_clock_says_so_counts(
             def __init__(self, now=time.monotonic):
                 self.now = now
                 self.born = None
+                self.seen = 0
             def get(self, step):
                 if self.born is None or {clock} - self.born > 0.01:
                     {kept}
                     self.born = {clock}
+                self.seen += 1
                 return self.value
+            def refresh(self, step):
+                self.value = step
+            def note(self, step):
+                print(step, self.seen)
     """
-    (told,) = timed_conditions("train.py", dedent(code))
-    assert (told.line, told.text, told.sets) == (8, f"{clock} - self.born > 0.01", sets)
+    (told,) = conditions(dedent(code))
+    assert (told.line, told.text, told.sets) == (9, f"{clock} - self.born > 0.01", sets)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("rate = 0.1 if time.time() - begun > 3 else 0.2\nfit(rate)", "time.time() - begun > 3"),
+        ("print('late' if time.time() - begun > 3 else 'early')", None),
+        ("kept = [x for x in xs if time.time() - x.t < 5]\nfit(kept)", "time.time() - x.t < 5"),
+        ("fit(late=time.time() > end)", "time.time() > end"),
+        ("for _ in range(int(time.time() - begun)): fit()", "int(time.time() - begun)"),
+        ("print(int(time.time() - begun) // 60)", None),
+        ("spent = time.time() - begun\nprint(f'{int(spent // 60)} min')", None),
+        ("fit(max(1, round(time.time() - begun)))", "round(time.time() - begun)"),
+        ("fit(x[: time.time() - begun])", "time.time() - begun"),
+        ("timed = {w: run(w, time.time()) for w in ws}\nfit(min(timed, key=timed.get))", "min("),
+        ("begun = time.time()\nprint(time.time() - begun)", None),
+        ("fit(min(3, 4))\nbegun = time.time()", None),
+    ],
+)
+def test_numbers_and_choices_by_the_clock_count(text: str, found: str | None) -> None:
+    told = [each.text for each in conditions(f"import time\n{text}\n") if each.ends or each.sets]
+    assert bool(told) is (found is not None), told
+    assert all(found in each for each in told[:1] if found)
+
+
+WAITS = """\
+import time
+class Wait:
+    def __init__(self, begun=None):
+        self.begun = begun
+    def passed(self):
+        return time.monotonic() - self.begun
+    @property
+    def share(self):
+        return self.passed() / 3
+    def over(self, now):
+        if now - self.begun > 3:
+            self.refresh()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("if wait.passed() > 3: fit()", [("train.py", 3)]),
+        ("if wait.share > 1: fit()", [("train.py", 3)]),
+        ("if wait.passed() > 3: print()", []),
+        ("import time\nwait.over(time.monotonic())", [("waits.py", 11)]),
+        ("wait.over(3)", []),
+    ],
+)
+def test_times_are_followed_into_other_files(text: str, found: list[tuple[str, int]]) -> None:
+    code = f"from waits import Wait\nwait = Wait()\n{text}\n"
+    told = timed_conditions({"train.py": code, "waits.py": WAITS})
+    places = [(path, each.line) for path, some in told.items() for each in some if each.sets]
+    assert places == [
+        (path, line + text.count("import")) if path == "train.py" else (path, line)
+        for path, line in found
+    ]

@@ -31,7 +31,7 @@ _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpac
 _LEAVING = frozenset(("augment", "change", "return", "store_attr", "store_item", "yield"))
 _STORING = frozenset(("augment", "change", "delete", "store_attr", "store_item"))
 _ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield_from"))
-_FOLDERS = frozenset(("makedirs", "mkdir"))
+FOLDERS = frozenset(("makedirs", "mkdir"))
 _SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
 _MOST = 60  # what is made of one value
 
@@ -100,7 +100,7 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
 def _is_written(text: Op) -> bool:
     """Whether lines that are joined go into a file: ``file.write("".join(lines))``."""
     calls = [x for each in ahead([text], SAME) for x in each.uses if x.code == "call"]
-    return any(word_of(x) == "write" and not _is_told(x) for x in calls)
+    return any(word_of(x) == "write" and not is_told(x) for x in calls)
 
 
 def draws_figure(call: Op) -> bool:
@@ -129,12 +129,12 @@ def _only_tells(test: Op) -> bool:
     if not statements or any(side.kind not in ("if", "else") for side in sides):
         return False
     if all(isinstance(each, ast.Break) for each in statements):
-        return _only_shows(test.loop)
+        return only_shows(test.loop)
     ops = [each for side in sides for each in side.ops()]
     dropped = [each.args[0] for each in ops if each.code == "drop"]
     fills = [each for each in dropped if any(use.code == "change" for use in each.uses)]
-    told = [each for each in dropped if _is_told(each) or _keeps_picture(each)]
-    made = (each for each in dropped if word_of(each) in _FOLDERS)
+    told = [each for each in dropped if is_told(each) or _keeps_picture(each)]
+    made = (each for each in dropped if word_of(each) in FOLDERS)
     return bool(told) and {*dropped} == {*told, *fills, *made} and not _leaves(ops, sides)
 
 
@@ -169,16 +169,17 @@ def _keeps_picture(call: Op) -> bool:
     return says_in_code(call.function.unit.text, TRAINING_STEPS)
 
 
-def _only_shows(loop: Region | None) -> bool:
+def only_shows(loop: Region | None) -> bool:
     """Whether the rounds of a loop do no more than to show things."""
     ops = list(loop.ops()) if loop is not None else []
-    shown = all(_is_told(each.args[0]) for each in ops if each.code == "drop")
+    shown = all(is_told(each.args[0]) for each in ops if each.code == "drop")
     kept = (use for each in ops for use in each.uses if loop and not use.within(loop))
     leaves = any(each.code in _LEAVING for each in ops)
     return shown and not leaves and not any(use.uses for use in kept)
 
 
-def _is_told(op: Op) -> bool:
+def is_told(op: Op) -> bool:
+    """Whether a call tells people something: it prints, logs or draws a figure."""
     if op.code != "call":
         return False
     return names.is_log(op.called, owner_word(op), word_of(op)) or draws_figure(op)

@@ -77,8 +77,8 @@ _SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules besi
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
 _DATED = (
-    "each run reads a date 400 days later than the one before and another time of day, and what it "
-    "measures takes longer: --same clock leaves it"
+    "each run reads another date and time of day, and measures other times; --same clock leaves "
+    "these as they are"
 )
 # What is another one in a process that is forked from another, whatever seed or order that has.
 _OF_A_PROCESS = (Source.OBJECT_ADDRESS, Source.UNWRITTEN_MEMORY)
@@ -94,8 +94,8 @@ _CLOCKED = (
     "or slower one may not"
 )
 _CHOSEN = (
-    "possibly what is chosen depends on the clock ({}): these runs chose the same, and a faster or "
-    "slower one may not"
+    "possibly what is done depends on the clock ({}): these runs took the same side, and a faster "
+    "or slower one may not"
 )
 _MEASURED = (
     "possibly what is computed depends on what is measured of the machine or the process ({}): it "
@@ -112,6 +112,10 @@ _HANDLED = (
 _RACED = (
     "not judged is the order in which threads come to what they share ({}): in these runs it made "
     "no difference, and another order may"
+)
+_READ_EARLY = (
+    "not judged is whether others read what a thread writes before it has written all ({}): in "
+    "these runs it made no difference, and a slower thread may make one"
 )
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
@@ -173,6 +177,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     yield _named(_STAYED, text.clocks_of_libraries)
     yield _named(_HANDLED, text.handlers)
     yield _named(_RACED, text.shared_changes)
+    yield _named(_READ_EARLY, text.written_in_threads)
     yield from found_later(*processes) if processes else ()
     yield from not_shown(text.files)
 
@@ -432,7 +437,7 @@ def with_findings(
         *led_by(found, others, text, verdict.circumstance),
     )
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
-    left = tuple(each.name for each in found.left)
+    left = tuple(dict.fromkeys(each.name for each in found.left))
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
     known = Known(refined, shown, *told)
     cause = explanation(known)

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from guard.observe import clocks, patching
 from guard.observe.patching import Scan, around, when_imported
-from guard.observe.places import is_own, outward
+from guard.observe.places import asking, is_own, outward
 from guard.program import before_running
 
 if TYPE_CHECKING:
@@ -51,14 +51,20 @@ _FIRST_TASKS = 16  # all of which are late
 # What a worker of a pool runs, and is given its queue first.
 _WORKERS = {"multiprocessing.pool": "worker", "concurrent.futures.process": "_process_worker"}
 _LATEST = 0.006  # seconds by which a thread is late
+# The first of a kind is later: until the main thread has computed for so many seconds or has waited
+# for so many, and so many at most; how many kinds.
+_FURTHER, _IDLE, _LATEST_FIRST, _KINDS = 1.0, 0.25, 4.0, 3
 _SIZES = range(48, 257, 16)  # bytes: those of most objects
 _PIECES = 4000  # of each size
 _SHIFT = 400 * 86_400 + 5 * 3_600 + 7 * 60 + 11  # seconds: no part of a date stays the same
 _MEASURING = ("perf_counter", "monotonic", "process_time", "thread_time")
 # How many times as long what is measured takes: the first of it, and later half as many, a third …;
-# or the first, and later twice, three times as many ….
+# or later, and twice, three times as many ….
 _FIRST_TIMES, _LATER_TIMES = 20, 0.25
 _LEAST, _MOST, _LONGEST = 0.001, 0.5, 5.0  # seconds that count at least, once at most, in all
+# Of what passes, that share is told at first in the other runs, and by so much more each time that
+# a clock is read; until it is so far behind, which is what a loop may wait longer for its time.
+_SHARE, _MORE, _FARTHEST = 0.05, 0.0025, 1.0
 # How many arguments say of which time.
 _OF_THE_PRESENT = {"localtime": 1, "gmtime": 1, "ctime": 1, "strftime": 2, "asctime": 1}
 _BETWEEN = (__file__, patching.__file__, clocks.__file__, "<")  # not what looks at statements
@@ -175,20 +181,49 @@ def _disturbing(run: int, process: int) -> None:
 
 
 def _hold_up_threads(run: int) -> None:
-    """Let each thread of ``threading`` wait before it does what it is for."""
+    """Let each thread of ``threading`` wait before it does what it is for; the first that the
+    program's own files start of each kind so long that who has started it goes on meanwhile."""
     draws = random.Random(f"threads {run}")  # noqa: S311 - no secret; not the program's own
+    kinds: list[object] = []  # compared, as not all can be hashed
+    first: set[threading.Thread] = set()
+
+    @around(_forever, threading.Thread, "start")
+    def _(original: Callable[..., Any], thread: threading.Thread) -> None:
+        kind = getattr(thread, "_target", None) or type(thread)
+        if kind not in kinds and len(kinds) < _KINDS and asking() is not None:
+            kinds.append(kind)
+            first.add(thread)
+        original(thread)
 
     @around(_forever, threading.Thread, "_bootstrap_inner")
     def _(original: Callable[..., Any], thread: threading.Thread) -> None:
-        run_it, seconds = thread.run, draws.uniform(0, _LATEST)
+        run_it = thread.run
+        seconds, is_first = draws.uniform(0, _LATEST), thread in first
+        first.discard(thread)
 
-        def late() -> None:
+        def begin() -> None:
             vars(thread).pop("run")
             time.sleep(seconds)
+            if is_first:
+                _let_the_main_thread_go_on()
             run_it()
 
-        vars(thread)["run"] = late  # who starts it waits until ``original`` begins
+        vars(thread)["run"] = begin  # who starts it waits until ``original`` begins
         original(thread)
+
+
+def _let_the_main_thread_go_on() -> None:
+    """Wait until it has got further, waits itself, or has ended."""
+    main = threading.main_thread()
+    if not main.is_alive() or main.ident is None or not hasattr(time, "pthread_getcpuclockid"):
+        return
+    computed = partial(time.clock_gettime, time.pthread_getcpuclockid(main.ident))
+    until, ends = computed() + _FURTHER, _monotonic() + _LATEST_FIRST
+    last, since = computed(), _monotonic()
+    while last < until and _monotonic() < min(ends, since + _IDLE) and main.is_alive():
+        time.sleep(0.01)
+        if (now := computed()) - last > _IDLE / 1000:
+            last, since = now, _monotonic()
 
 
 class _LateTasks:
@@ -306,25 +341,41 @@ def _take(run: int) -> None:
             pieces.pop()
 
 
-class Longer:
-    """What the clocks of a run measure takes longer: in every second run most of all what comes
-    first, in the others what comes later. So what is the fastest by a hair is the last of some in
-    one run, and the first of them in the next."""
+class Pace:
+    """How fast time passes for the program in a run. In every second run what it measures takes
+    longer, most of all what comes first; in the others less at first, and what comes later longer.
+
+    So a time that is over in one run is not over in the other, also where it is over at each step
+    of runs that are looked at. And what is the fastest by a hair is the last of some in one run,
+    and the first of them in the next.
+    """
 
     def __init__(self, run: int) -> None:
         self._is_first = run % 2 == 1
+        self._is_slow = not self._is_first
         self._read = 0
-        self._last = _monotonic()
+        self._last: float | None = None
         self._ahead = 0.0
 
     def ahead(self) -> float:
         """Seconds by which a clock is ahead that is read now."""
         self._read += 1
+        now = _lived()
+        passed, self._last = now - (now if self._last is None else self._last), now
+        share = _SHARE + self._read * _MORE
+        self._is_slow = self._is_slow and share < 1 and self._ahead > -_FARTHEST
+        if self._is_slow:
+            self._ahead = max(self._ahead - passed * (1 - share), -_FARTHEST)
+            return self._ahead
         times = _FIRST_TIMES / self._read if self._is_first else _LATER_TIMES * self._read
-        now = _monotonic()
-        more = min((now - self._last + _LEAST) * times, _MOST)
-        self._ahead, self._last = min(self._ahead + more, _LONGEST), now
+        more = min((passed + _LEAST) * times, _MOST)
+        self._ahead = min(self._ahead + more, _LONGEST)
         return self._ahead
+
+
+def _lived() -> float:
+    """The true time, but for what looking at statements takes."""
+    return _monotonic() - clocks.left_out()
 
 
 def shift(run: int) -> None:
@@ -332,20 +383,10 @@ def shift(run: int) -> None:
 
     Libraries go on by the true clock: they compare it with times of files and of others.
     """
-    seconds, longer = run * _SHIFT, Longer(run)
+    seconds, pace = run * _SHIFT, Pace(run)
     for name in ("time", *_MEASURING):
         for suffix, unit in (("", 1), ("_ns", 10**9)):
-
-            @around(_forever, time, name + suffix)
-            def _(
-                clock: Callable[[], float],
-                unit: int = unit,
-                date: int = seconds * (name == "time"),
-            ) -> float:
-                now = clock()
-                if not _is_asked_by_the_program():
-                    return now
-                return now + type(now)((date + longer.ahead()) * unit)
+            _shift_clock(name + suffix, unit, seconds * (name == "time"), pace)
 
     if "timeit" in sys.modules:
         sys.modules["timeit"].default_timer = time.perf_counter  # type: ignore[attr-defined]
@@ -353,7 +394,21 @@ def shift(run: int) -> None:
         return
     _shift_broken_down(seconds)
     with suppress(AttributeError, ImportError, IndexError, KeyError, TypeError):
-        _shift_datetime(seconds, longer)
+        _shift_datetime(seconds, pace)
+
+
+def _shift_clock(name: str, unit: int, date: int, pace: Pace) -> None:
+    last: float = 0
+
+    @around(_forever, time, name)
+    def _(clock: Callable[[], float]) -> float:
+        nonlocal last
+        now = clock()
+        if not _is_asked_by_the_program():
+            return now
+        # It never goes back, also where it tells the time of a processor, which passes slower.
+        last = max(last, now + type(now)((date + pace.ahead()) * unit))
+        return last
 
 
 def _shift_broken_down(seconds: int) -> None:
@@ -377,7 +432,7 @@ def _shift_broken_down(seconds: int) -> None:
             return original(*given)
 
 
-def _shift_datetime(seconds: int, longer: Longer) -> None:
+def _shift_datetime(seconds: int, pace: Pace) -> None:
     """``datetime.now`` and ``utcnow``, of the class itself: who has imported it before has it, too.
     ``today`` asks ``time``."""
     import ctypes
@@ -390,7 +445,7 @@ def _shift_datetime(seconds: int, longer: Longer) -> None:
             found = original.__get__(None, cls)(*given, **named)
             if not _is_asked_by_the_program():
                 return found
-            return found + dt.timedelta(seconds=seconds + longer.ahead())
+            return found + dt.timedelta(seconds=seconds + pace.ahead())
 
         held[name] = classmethod(shifted)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(dt.datetime))

@@ -185,6 +185,14 @@ class Text:
         """Files and lines where threads change what they share, and how that is named."""
         return ((*each.place, each.named) for each in shared_changes(self.threads))
 
+    @property
+    def written_in_threads(self) -> Iterator[tuple[str, int, str]]:
+        """Files and lines where a thread writes a part of what others have, of which not several
+        threads change the same; and how that is named."""
+        known = {each[:2] for each in self.shared_changes}
+        written = ((*each.place, each.named) for each in self.threads.written())
+        return (each for each in written if each[:2] not in known)
+
     @cached_property
     def shares(self) -> bool:
         """Whether its threads add to what they share, or hand over what they have made."""
@@ -234,7 +242,7 @@ class Text:
     @cached_property
     def timed_conditions(self) -> dict[str, list[Timed]]:
         """Of each file, what the clock decides there."""
-        return {path: timed_conditions(path, text_of(path)) for path in self.trees}
+        return timed_conditions({path: text_of(path) for path in self.trees})
 
     @cached_property
     def measured(self) -> dict[str, list[tuple[int, str]]]:

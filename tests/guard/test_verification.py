@@ -528,7 +528,7 @@ def test_runs_that_chose_the_same_may_owe_it_to_the_clock(
     assert (status, found["verify"]["steps"]) == (0, 3)
     notes = [each for each in found["verify"]["notes"] if "depends on the clock" in each]
     assert bool(notes) is is_told
-    assert all("possibly what is chosen" in e and "train.py:8, `spent < fast`" in e for e in notes)
+    assert all("possibly what is done" in e and "train.py:8, `spent < fast`" in e for e in notes)
 
 
 DATED = """

@@ -289,21 +289,56 @@ def test_the_programs_own_files_read_another_date(tmp_path: Path) -> None:
     assert all(int(later) > int(now) for later, now in zip(years[1], years[0], strict=True))
 
 
+STARTED = """
+    from guard.verification import plan
+    plan.vary()
+    import threading, time
+    began = []
+    def work(): began.append(time.monotonic())
+    for goes_on in {rounds}:
+        thread = threading.Thread(target=work)
+        started = time.monotonic()
+        thread.start()
+        while goes_on and time.monotonic() - started < 0.8: pass
+        thread.join()
+        print(began.pop() - started)
+    """
+
+
+@pytest.mark.parametrize(
+    ("run", "rounds", "late"),
+    [(0, (True,), [False]), (1, (True, True), [True, False]), (1, (False,), [False])],
+)
+def test_the_first_thread_of_a_kind_waits_until_the_others_have_gone_on(
+    run: int, rounds: tuple[bool, ...], late: list[bool], tmp_path: Path
+) -> None:
+    """But not longer than they go on: who waits for it is not kept waiting."""
+    script = write(tmp_path / "started.py", STARTED.format(rounds=rounds))
+    done = python(script, cwd=tmp_path, environ=plan.variables_of({"timing": run}, {}))
+    assert done.returncode == 0, done.stderr
+    assert [float(each) > 0.8 for each in done.stdout.split()] == late
+
+
 MEASURED = """
     from guard.verification import plan
     plan.vary()
     from time import perf_counter
-    first, second = perf_counter(), perf_counter()
-    print(second - first > 0.0004)
+    from time import sleep
+    perf_counter()
+    first, _, second = perf_counter(), sleep(0.02), perf_counter()
+    print(second - first)
     """
 
 
-def test_what_a_program_measures_takes_longer(tmp_path: Path) -> None:
+def test_what_a_program_measures_takes_longer_or_less(tmp_path: Path) -> None:
     script = write(tmp_path / "measured.py", MEASURED)
+    measured = []
     for run in (0, 1):
         environ = plan.variables_of({"clock": run}, {})
         done = python(script, cwd=tmp_path, environ=environ)
-        assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+        assert done.returncode == 0, done.stderr
+        measured.append(float(done.stdout))
+    assert 0 < measured[0] < 0.02 < measured[1]
 
 
 @pytest.mark.parametrize(("run", "fastest"), [(0, 0), (1, 8), (2, 0)])
@@ -312,15 +347,43 @@ def test_the_fastest_is_the_first_in_one_run_and_the_last_in_the_next(
 ) -> None:
     now = itertools.count(0, 0.0001)
     monkeypatch.setattr(perturbations, "_monotonic", lambda: next(now))
-    longer = perturbations.Longer(run)
-    read = [longer.ahead() for _ in range(18)]
+    pace = perturbations.Pace(run)
+    read = [n / 10_000 + pace.ahead() for n in range(18)]
     measured = [ended - begun for begun, ended in zip(read[::2], read[1::2], strict=True)]
     assert measured.index(min(measured)) == fastest
 
 
-def test_clocks_are_ahead_by_some_seconds_at_most() -> None:
+@pytest.mark.parametrize(("run", "least"), [(0, -1.0), (1, 0.0)])
+def test_clocks_are_behind_by_a_second_and_ahead_by_some_at_most(
+    run: int, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(perturbations, "_monotonic", lambda: now[0])
+    pace = perturbations.Pace(run)
+    told = []
+    for _ in range(5000):
+        now[0] += 0.03
+        told.append(now[0] + pace.ahead())
+    assert sorted(told) == told
+    ahead = [each - (n + 1) * 0.03 for n, each in enumerate(told)]
+    assert min(ahead) >= least
+    assert max(ahead) == pytest.approx(perturbations._LONGEST)
+    assert (min(ahead) < 0) is (run == 0)
+
+
+def test_a_time_that_is_over_at_each_step_of_one_run_is_not_in_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(perturbations, "_monotonic", lambda: now[0])
+    over = []
     for run in (0, 1):
-        longer = perturbations.Longer(run)
-        read = [longer.ahead() for _ in range(5000)]
-        assert sorted(read) == read
-        assert read[-1] <= perturbations._LONGEST
+        pace, found = perturbations.Pace(run), []
+        last = now[0] + pace.ahead()
+        for _ in range(10):
+            now[0] += 0.01
+            told = now[0] + pace.ahead()
+            found.append(told - last > 0.004)
+            last = told
+        over.append(found)
+    assert over == [[False] * 10, [True] * 10]

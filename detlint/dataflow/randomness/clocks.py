@@ -6,27 +6,30 @@ And what is decided by what a program measures of the machine or of itself.
 from __future__ import annotations
 
 import ast
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import word_of
-from detlint.dataflow.ends import End, ends_of
+from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.ends import FOLDERS, End, ends_of, is_told, only_shows
 from detlint.dataflow.origins import Origins
-from detlint.dataflow.randomness.entropy import Entropies, Entropy
-from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.slices import ahead, behind
+from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
+from detlint.dataflow.slices import ahead, behind, closure, states_before
 from detlint.dataflow.unit import Unit
-from detlint.models.randomness import ENTROPY
+from detlint.models import names
+from detlint.models.containers import POSITIONS
+from detlint.models.randomness import ENTROPY, IDLE
 from detlint.sources.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Function, Op, Region
 
 _CLOCK, _MEASURED = "the clock", "what is measured"
 _WORDS = {name.rpartition(".")[2] for name, what in ENTROPY.items() if what == _CLOCK}
 _JOINS = ("boolean", "not", "phi", "choice")
+_PARTS = ("boolean", "not", "phi")  # of a condition, or of several
+_UNUSED = (*_JOINS, "test", "drop", "format", "return")
 _STORES = ("store_attr", "store_item", "store_global")
 _LEAVING = (ast.Break, ast.Return)
 _KEYWORDS = ("max_time", "time_budget_s")  # of what trains for so long
@@ -35,17 +38,26 @@ _SIZED = frozenset(("builtins.range", "itertools.islice", "itertools.batched"))
 _SPLITTING = frozenset(("split", "chunk", "array_split", "tensor_split"))
 _SIZES = ("size", "steps", "workers", "chunks", "limit")
 _COUNTING = ("Add", "Sub")
-_FEW = 100  # operations behind what is kept
+# What makes numbers of times that are equal more often than the times are.
+_ROUNDING = frozenset(
+    (*(f"builtins.{each}" for each in ("int", "round")), "math.ceil", "math.floor", "math.trunc")
+)
+_DIVIDING = ("FloorDiv", "Mod")
+_EXTREMES = ("max", "min", "sorted")
+_FEW = 100  # operations behind what is picked; what functions hand to each other
+_FREEING = IDLE | {"gc.collect", "torch.cuda.empty_cache"}
+_OUTER = ("attr", "free", "global", "import", "item", "param")
+_DEEPEST = 2  # functions that are called by each other, of which it is asked what they do
 _IDENTITY = frozenset(("Is", "IsNot"))
 _Place = tuple[int, int]
 Span = tuple[int, int, int, int]
 
 
 class Timed(NamedTuple):
-    """A condition that the clock decides.
+    """What the clock decides: a condition, or a number that is made of its times.
 
     ends  whether a loop or a function ends by it, or it is returned or kept
-    sets  whether it decides what a variable holds that is no time and is not only shown
+    sets  whether something hangs on it that is no time and is not only shown
     """
 
     line: int
@@ -54,16 +66,82 @@ class Timed(NamedTuple):
     sets: bool = False
 
 
-def timed_conditions(path: str, code: str) -> list[Timed]:
-    """Those of a file, in order, but for what only raises an error."""
-    if not any(each in code for each in (*_WORDS, *_KEYWORDS)):
-        return []
-    with closing(Unit(Source(path, code), whole=True)) as unit:
-        entropies, tests, functions = Entropies(Origins()), _tests(code), _functions(unit)
-        compared = (_compared(each, entropies, tests) for each in functions)
-        given = (_given(each) for each in functions)
-        told = (timed for some in compared for timed, what in some if what.what == _CLOCK)
-        return sorted({*told, *(each for some in given for each in some)})
+class _Hands(NamedTuple):
+    """What functions hand to each other: the last parts of the names of those that return a time,
+    and calls with a time that they give."""
+
+    returning: frozenset[str] = frozenset()
+    giving: frozenset[tuple[Op, Op]] = frozenset()
+
+
+def timed_conditions(texts: Mapping[str, str]) -> dict[str, list[Timed]]:
+    """What the clock decides in each of some files, in order, but for what only raises an error;
+    through functions that return or are given a time, also where these stand in another file.
+
+    texts  by path
+    """
+    found: dict[str, list[Timed]] = {path: [] for path in texts}
+    caught = _caught(texts.values())
+    with ExitStack() as opened:
+        units: dict[str, Unit] = {}
+        hands, before = _Hands(), None
+        while hands != before and len(hands.returning) + len(hands.giving) < _FEW:
+            before = hands
+            told = (*hands.returning, *(word_of(call) for call, _ in hands.giving))
+            for path, code in texts.items():
+                if not any(each in code for each in (*_WORDS, *_KEYWORDS, *told)):
+                    continue
+                if path not in units:
+                    unit = Unit(Source(path, code), whole=True)
+                    units[path] = opened.enter_context(closing(unit))
+                found[path], more = _timed(units[path], before, caught)
+                hands = _Hands(hands.returning | more.returning, hands.giving | more.giving)
+    return found
+
+
+def _timed(unit: Unit, hands: _Hands, caught: Collection[str]) -> tuple[list[Timed], _Hands]:
+    functions, tests = _functions(unit), _tests(unit.text, caught)
+    entropies = Entropies(Origins(), dict(_handed(functions, hands)))
+    compared = (told for each in functions for told in _compared(each, entropies, tests))
+    found = {timed for timed, what in compared if what.what == _CLOCK}
+    for each in functions:
+        found.update(_given(each))
+        found.update(_numbers(each, entropies))
+    inner = [each for some in functions for each in some.everything()]
+    returned = ((each.word, op) for each in inner for op in each.returned)
+    returning = {
+        name for name, op in returned if not _is_common(name) and _is_time(entropies.of(op))
+    }
+    calls = (op for some in functions for op in some.all_coded("call"))
+    given = ((op, value) for op in calls for _, value in op.arguments())
+    giving = {(op, value) for op, value in given if _is_time(entropies.of(value))}
+    return sorted(found), _Hands(frozenset(returning), frozenset(giving))
+
+
+def _is_time(found: Entropy | None) -> bool:
+    return found is not None and found.what == _CLOCK
+
+
+def _is_common(name: str) -> bool:
+    """Whether objects of many kinds have a method of this name: ``get``, ``__init__``."""
+    return name.startswith("__") or any(hasattr(each, name) for each in (dict, list, set, str))
+
+
+def _handed(functions: Collection[Function], hands: _Hands) -> Iterator[tuple[Op, Entropy]]:
+    """Values of a file that are times, as functions return or give them."""
+    taken: dict[str, list[Function]] = {}
+    for some in functions:
+        for op in (*some.all_coded("call"), *some.all_coded("attr")):
+            name = word_of(op) if op.code == "call" else str(op.name)
+            if name in hands.returning:
+                yield op, Entropy(op, _CLOCK)
+        for each in some.everything():
+            word = each.class_name if each.word == "__init__" else each.word
+            taken.setdefault(word, []).append(each)
+    for call, value in hands.giving:
+        for each in taken.get(word_of(call), ()):
+            found = (op for op, given in bound(each, call).items() if given is value)
+            yield from ((op, Entropy(call, _CLOCK)) for op in found)
 
 
 class Measured(NamedTuple):
@@ -81,7 +159,7 @@ def measured(path: str, code: str, calls: Collection[Span], names: Collection[st
     names  of functions of other files that return what is measured
     """
     with closing(Unit(Source(path, code), whole=True)) as unit:
-        tests, functions = _tests(code), _functions(unit)
+        tests, functions = _tests(code, _caught([code])), _functions(unit)
         ops = (op for each in functions for op in each.all_coded("call"))
         given = [op for op in ops if span(op.node) in calls or word_of(op) in names]
         parts = {use: op for op in given for use in op.uses if use.code == "attr"}
@@ -123,28 +201,116 @@ def _compared(
             continue
         uses = [use for op in ahead([compare], _JOINS) for use in op.uses]
         kept = any(each.code in ("return", *_STORES) for each in uses)
-        places = {_place(each.node) for each in uses if each.code == "test"} & tests.keys()
-        asked = map(entropies.of, compare.args) if kept or places else ()
-        if found := [each for each in asked if each and each.what in (_CLOCK, _MEASURED)]:
-            ends = kept or any(tests[each] for each in places)
-            sets = not places.isdisjoint(_choosing(function, entropies))
+        asked = [each for each in uses if each.code == "test" and _place(each.node) in tests]
+        parts = [use for op in ahead([compare], _PARTS) for use in op.uses]
+        used = any(each.code not in _UNUSED and not is_told(each) for each in parts)
+        sides = map(entropies.of, compare.args) if kept or asked or used else ()
+        if found := [each for each in sides if each and each.what in (_CLOCK, _MEASURED)]:
+            ends = kept or any(tests[_place(each.node)] for each in asked)
+            sets = used or any(_decides(each, entropies) for each in asked)
             yield _told(compare.node, ends=ends, sets=sets), found[0]
 
 
-def _choosing(function: Function, entropies: Entropies) -> Iterator[_Place]:
-    """Conditions that decide what a variable holds, but for times, for counts that begin anew, as
-    of what is logged now and then, and for what is only shown; or what is drawn and kept in an
-    object."""
-    for each in function.all_coded("phi"):
+def _decides(test: Op, entropies: Entropies) -> bool:
+    """Whether a test decides anything but times, counts that begin anew, as of what is logged now
+    and then, and what is only shown."""
+    function, node = test.function, test.node
+    for each in (
+        *function.coded("phi"),
+        *function.coded("choice"),
+        *function.coded("comprehension"),
+    ):
         counts = any(arg.code == "augment" and arg.name in _COUNTING for arg in each.args)
-        if isinstance(each.node, ast.If) and not counts and ends_of(each, picks=True) is End.ELSE:
-            found = entropies.of(each)
-            if found is None or found.what not in (_CLOCK, _MEASURED):
-                yield _place(each.node.test)
-    for each in (*function.all_coded("store_attr"), *function.all_coded("store_item")):
-        if any(map(drawn_from, behind(each.args[-1], most=_FEW))):
-            around = (region for region in each.region.around() if region.kind in ("if", "else"))
-            yield from (_place(e.node.test) for e in around if isinstance(e.node, ast.If))
+        is_of_it = node in _tested(each.node) and not counts
+        if is_of_it and ends_of(each, picks=True) is End.ELSE and not _is_time(entropies.of(each)):
+            return True
+    after = function.ops[test.place :]
+    sides = {side for op in after for side in op.region.around() if side.head is test}
+    return any(_does(op, sides, entropies) for op in after if any(map(op.within, sides)))
+
+
+def _tested(node: ast.AST) -> list[ast.expr]:
+    """What decides which of several values there is after a statement or an expression."""
+    if isinstance(node, (ast.If, ast.IfExp)):
+        return [node.test]
+    if isinstance(node, ast.Match):
+        return [node.subject]
+    return [test for each in getattr(node, "generators", ()) for test in each.ifs]
+
+
+def _does(op: Op, inside: Collection[Region], entropies: Entropies, depth: int = 0) -> bool:
+    """Whether an operation of some regions leaves anything outside of them, but for times, counts
+    that begin anew and what is shown; a call also by what its function does."""
+    if op.code == "leave" and op.name == "continue":
+        return not only_shows(op.loop)
+    if op.code in _STORES:
+        if op.code == "store_global":
+            own = not any(True for _ in op.function.unit.reads("global", str(op.name)))
+        else:
+            own = _is_inside(op.args[0], inside)
+        return not own and not _is_time(entropies.of(op.args[-1])) and not _counts(op)
+    if op.code != "call":
+        return op.code in ("yield", "yield_from", "delete")
+    if is_told(op) or _is_time(entropies.of(op)):
+        return False
+    callee = op.values.callee(op)
+    if callee is not None and depth < _DEEPEST:
+        return any(_does(each, [callee.region], entropies, depth + 1) for each in callee.ops)
+    is_open = names.is_network(word_of(op)) or op.args[0].code in ("free", "global", "param")
+    is_open = is_open and not any(each.startswith("builtins.") for each in op.called)
+    dropped = any(use.code == "drop" for use in op.uses)
+    return is_open or (dropped and not _is_idle(op, inside, entropies))
+
+
+def _is_idle(call: Op, inside: Collection[Region], entropies: Entropies) -> bool:
+    """Whether a call waits, frees memory, makes a folder, keeps times, or adds to what is gone
+    afterwards."""
+    if not _FREEING.isdisjoint(call.called) or word_of(call) in FOLDERS:
+        return True
+    given = [value for _, value in call.arguments()]
+    if given and all(_is_time(entropies.of(each)) for each in given):
+        return True
+    changed = [use.args[0] for use in call.uses if use.code == "change"]
+    return bool(changed) and all(_is_inside(each, inside) for each in changed)
+
+
+def _is_inside(value: Op, regions: Collection[Region]) -> bool:
+    """Whether an object is made in some regions."""
+    states = closure([value], states_before)
+    return all(e.code not in _OUTER and any(map(e.within, regions)) for e in states)
+
+
+def _counts(store: Op) -> bool:
+    """Whether an attribute only counts, and begins anew here."""
+    if store.code != "store_attr" or not isinstance(store.args[-1].literal, int):
+        return False
+    owner = store.values.owner(store.args[0])
+    held = store.function.unit.held(owner, str(store.name)) if owner else []
+    others = [each for each in held if not isinstance(each.literal, int)]
+    return bool(others) and all(e.code == "augment" and e.name in _COUNTING for e in others)
+
+
+def _numbers(function: Function, entropies: Entropies) -> Iterator[Timed]:
+    """Numbers, sizes and choices that are made of times, and that are not only shown: they may
+    come to the same although the times differ."""
+    rounded = (op for op in function.all_coded("call") if not _ROUNDING.isdisjoint(op.called))
+    divided = (op for op in function.all_coded("binary") if op.name in _DIVIDING)
+    found = [op for op in (*rounded, *divided) if any(_is_time(entropies.of(e)) for e in op.args)]
+    for op in function.all_coded("call"):
+        if word_of(op) in POSITIONS or (word_of(op) in _EXTREMES and _picks(op)):
+            parts = behind(*op.args, most=_FEW)
+            found += (
+                [op] if any(_is_time(source(each, entropies.origins)) for each in parts) else []
+            )
+    told = [op for op in found if ends_of(op, picks=True) is End.ELSE]
+    for op in (*told, *(op for op in _sizes(function) if _is_time(entropies.of(op)))):
+        yield _told(op.node, ends=False, sets=True)
+
+
+def _picks(call: Op) -> bool:
+    """Whether of several things one is taken, or some, by what belongs to it."""
+    parts = any(use.code in ("item", "iter", "unpack") for use in call.uses)
+    return parts or any(name == "key" for name, _ in call.arguments())
 
 
 def _given(function: Function) -> Iterator[Timed]:
@@ -155,17 +321,35 @@ def _given(function: Function) -> Iterator[Timed]:
                 yield _told(call.node, ends=True)
 
 
-def _tests(code: str) -> dict[_Place, bool]:
-    """Conditions by their place, but for what only raises; whether a loop or a function ends by
-    each."""
+def _caught(codes: Iterable[str]) -> set[str]:
+    """The names of exceptions that some files catch."""
+    nodes = (node for code in codes if "except" in code for node in ast.walk(ast.parse(code)))
+    handled = (each.type for each in nodes if isinstance(each, ast.ExceptHandler))
+    return {_name(part) for each in handled if each for part in ast.walk(each)} - {""}
+
+
+def _tests(code: str, caught: Collection[str]) -> dict[_Place, bool]:
+    """Conditions by their place, but for what only raises what nobody catches; whether a loop or a
+    function ends by each."""
     found: dict[_Place, bool] = {}
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.While):
             found |= {_place(node): True, _place(node.test): True}
-        elif isinstance(node, ast.If) and not isinstance(node.body[0], ast.Raise):
-            inner = (part for each in node.body for part in ast.walk(each))
-            found[_place(node.test)] = any(isinstance(each, _LEAVING) for each in inner)
+        elif isinstance(node, ast.If):
+            first = node.body[0]
+            inner = [part for each in node.body for part in ast.walk(each)]
+            raises = isinstance(first, ast.Raise) and _name(first.exc) in caught
+            if raises or not isinstance(first, ast.Raise):
+                found[_place(node.test)] = raises or any(isinstance(e, _LEAVING) for e in inner)
+        else:
+            found |= {_place(each): False for each in _tested(node)}
     return found
+
+
+def _name(raised: ast.AST | None) -> str:
+    """Of an exception, the last word."""
+    called = raised.func if isinstance(raised, ast.Call) else raised
+    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
 
 
 def _told(node: ast.AST, *, ends: bool, sets: bool = False) -> Timed:
