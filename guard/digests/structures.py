@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _PRINTED = frozenset((int, float, bool, complex, str, bytes, type(None)))  # whose repr is exact
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, torch.nn.Module)
 _TEXTS = (dt.date, dt.time, dt.timedelta, torch.dtype, torch.device, slice, range)
+_STORAGES = (torch.UntypedStorage, torch.TypedStorage)
 _DEPTH = 20
 _DETAIL = 160  # characters
 _SAMPLE = 64
@@ -81,6 +82,8 @@ def _of(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401, PL
         return _sequence(value, around)
     if isinstance(value, (set, frozenset)):
         return _set(value, around)
+    if isinstance(value, _STORAGES):
+        return _storage(value)
     return _array(value, around) or _object(value, around)
 
 
@@ -128,6 +131,13 @@ def _array(value: Any, around: tuple[int, ...]) -> Fingerprint | None:  # noqa: 
     dense = numpy.ascontiguousarray(value)
     content = hashed(dense.reshape(-1).view(numpy.uint8) if dense.nbytes else b"", 0)
     return Fingerprint(joined([detail.encode(), content], 0), detail)
+
+
+def _storage(value: Any) -> Fingerprint:  # noqa: ANN401
+    """The bytes that tensors are made of, as a file gives them."""
+    with plainly():
+        held = torch.empty(0, dtype=torch.uint8, device=value.device).set_(value.untyped())
+        return Fingerprint(seen(held)[0], f"{type(value).__name__} of {held.numel()} bytes")
 
 
 def _object(value: Any, around: tuple[int, ...]) -> Fingerprint:  # noqa: ANN401

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_OWN = tuple(os.path.join(_ROOT, each, "") for each in ("guard", "detlint"))
+OWN = tuple(os.path.join(_ROOT, each, "") for each in ("guard", "detlint"))
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _TRACED_LINE = r'File "([^"]+)", line (\d+), in (\S+)'
 _TYPED = ("<ipython-input", "<stdin>", "<string>")
@@ -216,7 +216,7 @@ def is_library(filename: str) -> bool:
         return not filename.startswith(_TYPED)
     if filename.startswith(_STANDARD):
         return not is_of_package(filename) or _is_of_torch(filename)
-    return filename.startswith(_OWN) or _is_of_torch(filename)
+    return filename.startswith(OWN) or _is_of_torch(filename)
 
 
 def _is_of_torch(filename: str) -> bool:
@@ -258,7 +258,7 @@ def asking(beside: Container[str] = ()) -> Place | None:
     for frame in outward(sys._getframe(1)):  # noqa: SLF001 - the documented way to a frame
         name = frame.f_code.co_filename
         is_pythons = name.startswith((_STANDARD, "<frozen")) and not is_of_package(name)
-        if not is_pythons and not name.startswith(_OWN):
+        if not is_pythons and not name.startswith(OWN):
             return calling(frame) if is_own(name) else None
         if frame.f_code.co_name in beside:
             return None

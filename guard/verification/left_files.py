@@ -19,7 +19,7 @@ from guard.observe import places
 from guard.program import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from guard.verification.runs import Process
 
@@ -30,7 +30,8 @@ _READ, _WROTE, _LISTED, _MADE, _ASKED = "r", "w", "l", "m", "a"
 _ENTRIES = 10_000  # of a folder, of which the names are noted
 _CACHES = "__pycache__"
 _NAME = "journal"
-_FIRST = "the first run had not found it"
+# What the run it is compared with had found.
+_NOT_FOUND, _FOUND_BEFORE = "run {} had not found it", "run {} had found what was there before"
 _MAKING = {"makedirs", "mkdir"}  # they ask for a folder only to make it
 _FOUND = (
     "possibly a run that finds {} computes something else: these runs, each {}, looked for it "
@@ -146,6 +147,7 @@ class Left(NamedTuple):
 
     folder  one that is listed, where the file is but found in it: of the run ``by`` it is not
     asked   whether it was only asked whether the file is there
+    first   the run that did otherwise; and whether it had found the file as it was before
     """
 
     path: str
@@ -155,6 +157,8 @@ class Left(NamedTuple):
     line: int
     folder: str = ""
     asked: bool = False
+    first: int = 0
+    was_there: bool = False
 
     @property
     def name(self) -> str:
@@ -168,7 +172,10 @@ class Left(NamedTuple):
             found = f"run {self.to + 1} found {self.name} in a folder that it lists"
             return f"{found}, and run {self.by + 1} did not"
         does = "found it there" if self.asked else "read it"
-        return f"run {self.by + 1} had written {self.name}, and run {self.to + 1} {does}: {_FIRST}"
+        otherwise = (_FOUND_BEFORE if self.was_there else _NOT_FOUND).format(self.first + 1)
+        return (
+            f"run {self.by + 1} had written {self.name}, and run {self.to + 1} {does}: {otherwise}"
+        )
 
     @property
     def suspect(self) -> Suspect:
@@ -183,15 +190,27 @@ def left_to(process: Process, others: Iterable[Process]) -> dict[str, Left]:
     asked, opened = _first(process, _ASKED), _first(process, _READ)
     read, wrote = asked | opened, _first(process, _WROTE)
     found: dict[str, Left] = {}
+    last: dict[str, int] = {}  # when it was written last before
     for each in others:
         left = _first(each, _WROTE) if each is not process else {}
         for path in read.keys() & left.keys():
             when, file, line = read[path]
-            if left[path][0] < when and (path not in wrote or when < wrote[path][0]):
-                is_asked = path not in opened
-                left_by = Left(path, each.number, process.number, file, line, asked=is_asked)
-                found.setdefault(path, left_by)
+            is_last = last.get(path, 0) < left[path][0] < when
+            if is_last and (path not in wrote or when < wrote[path][0]):
+                last[path], is_asked = left[path][0], path not in opened
+                found[path] = Left(path, each.number, process.number, file, line, asked=is_asked)
     return found
+
+
+def otherwise(first: Process, second: Process, others: Sequence[Process]) -> Iterator[Left]:
+    """The files that a run read, or found, as another one had left them, and the first run had not,
+    or as yet another one had."""
+    known, found = (left_to(each, others) for each in (first, second))
+    there, wrote = _first(first, _ASKED) | _first(first, _READ), _first(first, _WROTE)
+    for path, each in sorted(found.items()):
+        if path not in known or known[path].by != each.by:
+            is_there = path in there and (path not in wrote or there[path][0] < wrote[path][0])
+            yield each._replace(first=first.number, was_there=is_there)
 
 
 def found_by_one(first: Process, second: Process) -> Iterator[Left]:

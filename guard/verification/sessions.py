@@ -21,7 +21,7 @@ from guard.program import beside_guard, flags
 from guard.rehearsal.side_effects import QUIET
 from guard.verification.forkserver import ForkServer, Imported, imported_ahead
 from guard.verification.hash_seeds import HashSeeds
-from guard.verification.left_files import Left, found_by_one, journal_of, left_to
+from guard.verification.left_files import Left, found_by_one, journal_of, otherwise
 from guard.verification.plan import CLOCK, LISTINGS, variables_of
 from guard.verification.program_files import digest_of, program_files
 from guard.verification.runs import Process, has_ended
@@ -171,9 +171,7 @@ class Session:
         """What a run read or found as another one had left it, and the first run, or that one, did
         not."""
         one = first or self._started[0]
-        known, found = (left_to(each, self._started) for each in (one, other))
-        read = (each for path, each in sorted(found.items()) if path not in known)
-        return (*read, *found_by_one(one, other))
+        return (*otherwise(one, other, self._started), *found_by_one(one, other))
 
     def start(
         self,

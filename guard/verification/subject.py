@@ -16,8 +16,9 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from guard.observe import patching
 from guard.observe.patching import around
-from guard.observe.places import is_own, outward
+from guard.observe.places import OWN, calling, is_own, outward
 from guard.program import write_whole
 from guard.trace import TraceWriter
 from guard.verification.left_files import Journal, is_library
@@ -32,6 +33,12 @@ _PAUSE = 0.05  # seconds between two looks at whether it is one's turn
 _WRITES = frozenset("wax+")
 _LISTS = ("os.listdir", "os.scandir")
 _IMPORTING = "<frozen importlib"  # what looks for modules, by its file
+# What stands between a program that lists a folder and the note of it.
+_BETWEEN = (
+    __file__,
+    patching.__file__,
+    os.path.join(os.path.dirname(__file__), "perturbations.py"),
+)
 _FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Events of Python's own, with the places of the paths that they would change.
 _CHANGES = {
@@ -102,8 +109,7 @@ class _Gate:
 
     def listing(self, path: Any) -> None:  # noqa: ANN401 - a path, a number, or nothing
         """Note what a folder holds that is not one's own."""
-        asks = sys._getframe(2).f_code.co_filename  # noqa: SLF001 - the documented way
-        if self._asking or isinstance(path, int) or asks.startswith(_IMPORTING):
+        if self._asking or isinstance(path, int) or _is_by_itself():
             return
         full = os.path.realpath(os.fsdecode(path or "."))
         if self._is_free(full + os.sep) or _is_cached(full) or is_library(full):
@@ -173,6 +179,17 @@ class _Gate:
 def _is_cached(full: str) -> bool:
     """Whether a file is a cache or a setting of the user's, made for several processes."""
     return full.startswith(os.path.join(os.path.expanduser("~"), "."))
+
+
+def _is_by_itself() -> bool:
+    """Whether Python lists a folder to find modules, or guard does; and no program or library."""
+    for frame in outward(sys._getframe(2)):  # noqa: SLF001 - the documented way to a frame
+        name = frame.f_code.co_filename
+        if name.startswith(_IMPORTING) or (name.startswith(OWN) and name not in _BETWEEN):
+            return True
+        if calling(frame) is not None:
+            return False
+    return True
 
 
 def _is_importing() -> bool:

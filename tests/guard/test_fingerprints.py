@@ -472,3 +472,13 @@ def test_it_is_quick() -> None:
     values, form = torch.ones(4), form_of(torch.ones(4))
     taken = min(timeit.repeat(lambda: seen(values, form), number=2000, repeat=5)) / 2000
     assert taken < 20e-6
+
+
+def test_storages_are_told_apart_by_their_bytes() -> None:
+    one, same, other = (
+        fingerprint((each.untyped_storage(),))
+        for each in (torch.ones(4), torch.ones(4), torch.zeros(4))
+    )
+    assert one == same
+    assert one.digest != other.digest
+    assert "16 bytes" in one.detail

@@ -20,6 +20,7 @@ from guard.verification.left_files import (
     found_later,
     journal_of,
     left_to,
+    otherwise,
 )
 
 if TYPE_CHECKING:
@@ -112,6 +113,48 @@ def test_what_a_run_reads_as_another_has_left_it_is_told(tmp_path: Path) -> None
     assert list(found) == ["/data/kept"]
     assert (found["/data/kept"].by, found["/data/kept"].to) == (0, 1)
     assert left(first, runs) == {}
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+def test_what_each_run_read_as_another_had_left_it(tmp_path: Path, *, was_there: bool) -> None:
+    """Both read a file, and the second one what the first has made of it since."""
+    first, second, third = runs = [Run(tmp_path, number) for number in range(3)]
+    if was_there:
+        first.journal.note("/data/kept", writes=False)
+    first.journal.note("/data/kept", writes=True)
+    for each in (second, third):
+        each.journal.note("/data/kept", writes=False)
+        each.journal.note("/data/kept", writes=True)
+    (found,) = otherwise(first, second, runs)  # type: ignore[arg-type]
+    told = "run 1 had found what was there before" if was_there else "run 1 had not found it"
+    assert found.note.endswith(f"run 2 read it: {told}")
+    (later,) = otherwise(second, third, runs)  # type: ignore[arg-type]
+    assert (later.by, later.was_there) == (1, True)
+    assert later.note.endswith("run 3 read it: run 2 had found what was there before")
+    fourth = Run(tmp_path, 3)
+    fourth.journal.note("/data/kept", writes=False)
+    fifth = Run(tmp_path, 4)
+    fifth.journal.note("/data/kept", writes=False)
+    assert not list(otherwise(fourth, fifth, runs))  # type: ignore[arg-type]
+
+
+def test_a_folder_that_only_imports_and_guard_look_at_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "turn").touch()
+    outside = tmp_path.parent / f"{tmp_path.name} code"
+    outside.mkdir()
+    write(outside / "own.py", "import os\nfound = os.listdir(os.path.dirname(__file__))\n")
+    text = f"import sys; sys.path.insert(0, {str(outside)!r})\n"
+    for more in ("", "import own"):
+        script = write(tmp_path / "looks.py", LOOKED_FOR.format(f"{text}import nothing\n{more}"))
+        script.write_text(script.read_text().replace("import nothing", "import json.tool"))
+        (tmp_path / "journal").unlink(missing_ok=True)
+        done = python(script, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        journal = tmp_path / "journal"
+        told = journal.read_text().splitlines() if journal.exists() else []
+        listed = [json.loads(each)[1] for each in told if json.loads(each)[0] == "l"]
+        assert listed == [str(outside)] * bool(more)
 
 
 def test_what_a_run_has_written_itself_is_its_own(tmp_path: Path) -> None:
