@@ -13,7 +13,6 @@ name alone, and by a name and its file.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -41,8 +40,17 @@ from guard.diff.sources import (
     writes_file,
 )
 from guard.diff.state_origins import StateOrigins
-from guard.diff.statements import NEVER, NOTHING, differ
-from guard.digests.traits import ASKED, DRAWN, DRAWS, LEFT, SHARED, STRINGS, TURNS, Traits
+from guard.diff.statements import NEVER, NOTHING, differ, frame_of
+from guard.diff.written import (
+    Writers,
+    Written,
+    keys,
+    local_keys,
+    part_keys,
+    shared_keys,
+    whole_keys,
+)
+from guard.digests.traits import ALONE, ASKED, DRAWN, DRAWS, LEFT, SHARED, STRINGS, TURNS, Traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -113,72 +121,6 @@ def _called_of(node: Node) -> set[Path]:
     return {*parts, *(each[:-1] for each in parts)}
 
 
-def _frame(node: Node) -> tuple[int, str]:
-    return node.within.call.frame, node.within.role
-
-
-class Written:
-    """What was written where, in order: found again by the time before which it was."""
-
-    def __init__(self) -> None:
-        self._orders: dict[object, list[int]] = {}
-        self._nodes: dict[object, list[Node]] = {}
-
-    def add(self, key: object, order: int, node: Node) -> None:
-        """A statement wrote there."""
-        self._orders.setdefault(key, []).append(order)
-        self._nodes.setdefault(key, []).append(node)
-
-    def last(self, key: object, until: int) -> Node | None:
-        """The last statement that wrote there by then."""
-        orders = self._orders.get(key)
-        at = bisect_right(orders, until) if orders else 0
-        return self._nodes[key][at - 1] if at else None
-
-    def all_of(self, key: object) -> list[Node]:
-        """All of them, in order."""
-        return self._nodes.get(key, [])
-
-
-def keys(node: Node, path: Path) -> Iterator[object]:
-    """Under what a write is found again."""
-    yield (*_frame(node), path)
-    yield from shared_keys(node, path)
-    for size in range(1, len(path)):
-        yield from part_keys(node, path[:size])
-
-
-def part_keys(node: Node, path: Path) -> Iterator[object]:
-    """Of a write to a part of what a path leads to: whoever reads the whole finds it."""
-    for key in ((*_frame(node), path), *shared_keys(node, path)):
-        yield ("part", key)
-
-
-def local_keys(node: Node, path: Path) -> Iterator[object]:
-    """A path in the same frame, then what holds it."""
-    for size in range(len(path), 0, -1):
-        if size == 1 and len(path) > 1 and path[0] == "self":
-            break
-        yield (*_frame(node), path[:size])
-
-
-def shared_keys(node: Node, path: Path) -> Iterator[object]:
-    """An attribute or a key by its name; a name by its file."""
-    last = path[-1]
-    if len(path) > 1:
-        yield ("attribute", last)
-    elif path[0] != "self":
-        yield ("name", node.file, last)
-
-
-def whole_keys(node: Node, path: Path) -> Iterator[object]:
-    """Of a part, by the names of what holds it: ``state.update(rate=x)`` writes ``state["rate"]``.
-    A variable of the function's own is no other function's."""
-    for size in range(len(path) - 1, 0, -1):
-        if size > 1 or path[0] not in node.within.bound:
-            yield from shared_keys(node, path[:size])
-
-
 class Flows:
     """Origins of all that differs between two recordings."""
 
@@ -193,6 +135,7 @@ class Flows:
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
+        self._writers_of = Writers(nodes)
         self._any = (Written(), Written())  # all, by run
         # results that went to a library, and what a thread wrote into what it was given
         self.escapes: list[tuple[int, str, Origins]] = []
@@ -218,6 +161,7 @@ class Flows:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._traits.get((node.file, node.statement.line), Traits())
         also = SHARED * self._asks_others(node) | TURNS * self._states.is_of_others(node)
+        also |= ALONE * self._writers_of.is_alone(node)
         if self.left:  # also of what was opened there, and is gone through here
             nodes = (node, *self.makers(node))
             also |= LEFT * any(each.stands_at(place) for each in nodes for place in self.left)
@@ -274,7 +218,7 @@ class Flows:
         if node in node.origins:
             self.origins.append(node)
         if node.branches:
-            self._branched[_frame(node)] = node.origins
+            self._branched[frame_of(node)] = node.origins
         self.tainted.append(node)
         for path, pair in gives:
             self._write(node, path, pair)
@@ -400,7 +344,7 @@ class Flows:
         if not is_fresh(node.statement):
             found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
-        found = found or self._of_file(node)
+        found = found or self._of_file(node) or self._gone_through(node, _DEEP, is_given=True)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         return found or self._of_collected(node) or frozenset((node,))
@@ -469,7 +413,7 @@ class Flows:
     def _of_pace(self, node: Node) -> Origins:
         """What decided how often a generator went on, or objects were made: what branched last, in
         what takes from it."""
-        around = (self._branched.get(_frame(each)) for each in node.around())
+        around = (self._branched.get(frame_of(each)) for each in node.around())
         return next(filter(None, around), NOTHING)
 
     def _of_collected(self, node: Node) -> Origins:
@@ -688,15 +632,16 @@ class Flows:
         found = self._of_results(before) or self._of_collected(above)
         return found or frozenset((above,))
 
-    def _gone_through(self, node: Node, deep: int) -> Origins:
+    def _gone_through(self, node: Node, deep: int, *, is_given: bool = False) -> Origins:
         """What differs of what a thing was made of, where a statement takes something from it: a
-        loader is the same object in both runs, and what it was given is not."""
-        for each in self._things(node, deep) if deep else ():
+        loader is the same object in both runs, and what it was given is not. ``is_given``: or where
+        it gives the thing to a call."""
+        for each in self._things(node, deep, is_given=is_given) if deep else ():
             if each is not node and (found := self._put_into(each, deep)):
                 return found
         return NOTHING
 
-    def _things(self, node: Node, deep: int) -> Iterator[Node]:
+    def _things(self, node: Node, deep: int, *, is_given: bool) -> Iterator[Node]:
         """What made the things that a statement takes from, or hands on: an iterator, an archive
         that is told by its identity, an object of a library's that it calls a method of."""
         statement = node.statement
@@ -706,7 +651,8 @@ class Flows:
         paths = _opaque(node)
         for path, digest in paths.items():
             is_part = len(path) > 1 and path[0] != "self"
-            if is_taking or is_part or path in holders:
+            hands_on = is_given and bool(statement.calls)
+            if is_taking or is_part or hands_on or path in holders:
                 keys = [("object", digest), *shared_keys(node, path), *shared_keys(node, path[:1])]
                 yield from filter(None, (self._any[0].last(key, until) for key in keys))
         if is_taking:

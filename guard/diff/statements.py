@@ -240,6 +240,11 @@ class Node:
             node = node.within.above
 
 
+def frame_of(node: Node) -> tuple[int, str]:
+    """The frame that it ran in, of all threads' frames."""
+    return node.within.call.frame, node.within.role
+
+
 def _returns(node: Node) -> bool:
     """Whether it ends its call: what a ``with`` around it does then gives nothing."""
     return node.statement.kind == "Return" and not node.ran.raised

@@ -51,6 +51,7 @@ DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 IN_MEMORY = 4096  # tensors in memory that several processes share
 WEAK = 2048  # what holds objects weakly: they are gone when they have been collected
+ALONE = 65536  # what one thread writes, and others only read meanwhile
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 _LONGEST_QUERY = 10_000  # characters
 _LOOKED_AT = 8  # items of a container

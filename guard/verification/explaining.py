@@ -35,6 +35,7 @@ from guard.diff.sources import (
 )
 from guard.digests.generators import NAMES
 from guard.digests.traits import (
+    ALONE,
     ASKED,
     DRAWING,
     DRAWS,
@@ -253,11 +254,21 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
-    if node.is_beside_others and writes_file(statement):
+    yield from _beside_others(node, traits)
+
+
+def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
+    """What a thread or process writes and draws while others do."""
+    shown = f"`{node.statement.text}`"
+    if node.is_beside_others and writes_file(node.statement):
         what = f"{shown} writes what others write as well"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
     drawn = draws(node, traits)
-    if node.is_in_thread and (drawn or _grows(node)):
+    if traits.read & ALONE and not drawn and not hands_over(node):
+        yield Origin(
+            Source.READINESS, f"{shown} runs in a thread, while others read what it writes"
+        )
+    elif node.is_in_thread and (drawn or _grows(node)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
         yield Origin(Source.THREAD_ORDER, what, fits="" if hands_over(node) else TOGETHER)
 

@@ -157,6 +157,28 @@ CASES = {
         8,
         {4},
     ),
+    "a loader that joins by a function of the program's": (
+        (
+            "from torch.utils.data import DataLoader\ndef join(some):\n"
+            "    return [each + 1 for each in some]\nrows = list(os.urandom(8))\n"
+            "a = DataLoader(rows, batch_size=4, collate_fn=join)\nfor b in a:\n    c = b"
+        ),
+        8,
+        {5},
+    ),
+    "an object of a library's that is given to a call": (
+        (
+            "import argparse, random\nrandom.seed(os.urandom(4))\n"
+            "a = argparse.Namespace(total=random.random())\nb = str(a)"
+        ),
+        5,
+        {3},
+    ),
+    "an object of a library's that holds the same": (
+        "import argparse\na = argparse.Namespace(total=3)\nb = str(a) + str(os.urandom(4))",
+        4,
+        {4},
+    ),
     "a loader that a generator gives": (
         (
             "import torch\nfrom torch.utils.data import DataLoader, Subset\n"

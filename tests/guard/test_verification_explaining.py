@@ -31,6 +31,7 @@ from guard.diff.sources import source_of, varies
 from guard.diff.statements import Calling, Node
 from guard.digests.generators import NONE
 from guard.digests.traits import (
+    ALONE,
     ASKED,
     HANDED,
     IN_MEMORY,
@@ -650,6 +651,7 @@ ON_THE_PAGE = {
     "await": ("a = await job", 0, Source.READINESS),
     "async_op=True": ("dist.all_reduce(a, async_op=True)", 0, Source.READINESS),
     "count together": ("a = count.value", SHARED, Source.READINESS),
+    "what one thread alone writes": ("a[at] = b", ALONE, Source.READINESS),
 }
 
 
@@ -713,6 +715,41 @@ a = table + 0
     written = next(each for each in found.tainted if each.statement.line == 4)
 
     assert origin_of(written, found.traits(written)).source is Source.THREAD_ORDER
+
+
+WRITERS = """\
+import threading, time
+held = [0] * 200
+def work(first):
+    for at in range(first, 200, 2):
+        held[at] = at * 1000 + 999
+        {pause}
+threads = [threading.Thread(target=work, args=(first,)) for first in {firsts}]
+for thread in threads:
+    thread.start()
+time.sleep(PAUSE)
+{meanwhile}
+a = list(held)
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("firsts", "meanwhile", "source"),
+    [
+        ("(0,)", "", Source.READINESS),
+        ("(0, 1)", "", Source.THREAD_ORDER),
+        ("(0,)", "held[1] = 3", Source.THREAD_ORDER),
+    ],
+)
+def test_what_one_thread_alone_writes_hangs_on_how_far_it_has_come(
+    firsts: str, meanwhile: str, source: Source, tmp_path: Path
+) -> None:
+    text = WRITERS.format(firsts=firsts, meanwhile=meanwhile, pause="time.sleep(0.001)")
+    found = flows(tmp_path, text, PAUSE=(0.01, 0.1))
+    written = [each for each in found.nodes if each.statement.line == 5]
+    assert {origin_of(each, found.traits(each)).source for each in written} == {source}
 
 
 @pytest.mark.parametrize(
