@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
-from guard.diff.differences import Cause
+from guard.diff.differences import Cause, Confidence
 from guard.diff.names import count, describe, listed, several, steps
 from guard.observe.places import Place
 from guard.terminal import grid, rendered, visible
@@ -19,7 +19,15 @@ from guard.terminal import grid, rendered, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from guard.diff.differences import Comparison, Difference, Link, Operator, Size, Suspect
+    from guard.diff.differences import (
+        Comparison,
+        Difference,
+        Explanation,
+        Link,
+        Operator,
+        Size,
+        Suspect,
+    )
 
 _SHOWN = 3  # statements of a slice, at either end
 
@@ -123,10 +131,14 @@ def _slice(links: Sequence[Link]) -> Iterator[str]:
     yield from told if few else (*told[:_SHOWN], "…", *told[-_SHOWN:])
 
 
-def suspect(each: Suspect) -> tuple[str, str]:
-    """A finding of the linter, and why it fits; or a line that is possibly to blame."""
+def suspect(each: Suspect, cause: Explanation | None = None) -> tuple[str, str]:
+    """A finding of the linter, and why it fits; or a line that is possibly to blame, and surely
+    where the cause is certain and begins with it."""
     fits = f" ({each.fits})" if each.fits else ""
-    return f"{each.code or 'possibly'} {each.file}:{each.line}", f"{each.message}{fits}"
+    is_sure = cause is not None and cause.confidence is Confidence.CERTAIN
+    begins = [(link.file, link.line) for link in cause.slice[:1]] if cause and is_sure else ()
+    label = each.code or ("" if (each.file, each.line) in begins else "possibly")
+    return f"{label} {each.file}:{each.line}".strip(), f"{each.message}{fits}"
 
 
 def rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -160,7 +172,7 @@ def _told(comparison: Comparison, difference: Difference) -> Iterator[tuple[str,
     yield "why", difference.why
     told = (filter(None, operator(each)) for each in comparison.operators)
     yield from (("operator", ": ".join(each)) for each in told)
-    yield from (("suspect", ": ".join(suspect(each))) for each in comparison.suspects)
+    yield from (("suspect", ": ".join(suspect(each, explanation))) for each in comparison.suspects)
     yield "next", difference.advice
     yield from (("only in one", each) for each in difference.parted)
     yield "apart", sized(difference.size)

@@ -63,7 +63,7 @@ class Attribution:
                 "are others in each run anyway"
             )
         found = circumstance_named(self.circumstance)
-        return f"it takes nothing but another {found.what}: {found.means}"
+        return f"they differ where nothing else is varied than the {found.what}: {found.means}"
 
     @property
     def advice(self) -> str:

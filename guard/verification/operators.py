@@ -5,6 +5,8 @@ The first operator that gave two runs different results, and what to do about it
 
 from __future__ import annotations
 
+import ast
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +16,7 @@ from detlint.operations.extensions import PLATFORMS, VISION
 from detlint.operations.switched import SWITCHED, Switched
 from guard.diff import Cause, Operator
 from guard.diff.names import is_random, packet
+from guard.program import text_of
 from guard.rehearsal.verdicts import plain_name
 from guard.verification.plan import recording
 from guard.verification.runs import rerun
@@ -125,7 +128,8 @@ def _culprit(event: Event, other: Event, device: str, *, allocates: bool) -> Cul
     draws = is_random(event.name)
     reads = event.inputs != other.inputs and not (draws and _overwrites(event, other))
     draws = draws and not reads
-    row = None if reads or draws else row_of(event.name, device, backward=event.phase == "backward")
+    is_backward, said = event.phase == "backward", written_at(event.place)
+    row = None if reads or draws else row_of(event.name, device, said, backward=is_backward)
     operator = Operator(
         name=event.name,
         phase=event.phase,
@@ -152,13 +156,32 @@ def unwritten(operator: Operator) -> Operator:
     return replace(operator, alternative=_UNWRITTEN)
 
 
-def row_of(name: str, device: str, *, backward: bool = False) -> Operation | Switched | None:
-    """The row of an operator as the dispatcher names it: "aten.index_put_.default"."""
+def row_of(
+    name: str, device: str, said: str = "", *, backward: bool = False
+) -> Operation | Switched | None:
+    """The row of an operator as the dispatcher names it: "aten.index_put_.default".
+
+    said  the statement that calls it
+    """
     overload = plain_name(name.replace(".", "::", 1).removesuffix(".default"))
-    if backward and overload.partition("::")[2].strip("_") in _ADDING:
+    adds = backward or _ADDS.partition("(")[2].rstrip(")") in said
+    if adds and overload.partition("::")[2].strip("_") in _ADDING:
         return next((e for e in SWITCHED if e.name == _ADDS and device in e.devices), None)
     rows: tuple[Operation | Switched, ...] = (*OPERATIONS, *SWITCHED, *PLATFORMS, *VISION)
     return next((e for e in rows if overload in e.overloads and device in e.devices), None)
+
+
+def written_at(place: Place | None) -> str:
+    """The innermost statement of a line, on one line; "" where there is none."""
+    if place is None:
+        return ""
+    with suppress(OSError, SyntaxError, ValueError):
+        nodes = ast.walk(ast.parse(text_of(place.filename)))
+        found = [each for each in nodes if isinstance(each, ast.stmt)]
+        around = [e for e in found if e.lineno <= place.line <= (e.end_lineno or e.lineno)]
+        if around:
+            return ast.unparse(max(around, key=lambda each: each.lineno))
+    return ""
 
 
 def alternative(row: Operation | Switched | None) -> str:

@@ -281,8 +281,8 @@ _DRAWN = (
     "draw meanwhile depends on which is first, also where its state is the same in the end."
 )
 _FROM_MEMORY = (
-    "The program allocates memory, and reads of it what nothing has written: it takes nothing but "
-    "another content of such memory to make the difference."
+    "The program allocates memory, and reads of it what nothing has written: the runs differ where "
+    "nothing else is varied than the content of such memory."
 )
 # What such memory can be read into; an order of batches, or what is done, tells more by itself.
 _READ_INTO = (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import write
 
-from guard.diff import Cause, Change, Difference, Source, Suspect
+from guard.diff import Cause, Change, Confidence, Difference, Link, Source, Suspect
+from guard.diff.differences import Explanation
 from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
@@ -125,6 +126,23 @@ def test_the_file_of_the_place_comes_first(tmp_path: Path) -> None:
     told = suspect(found[0])
     assert told[0] == f"possibly {paths[1]}:3"
     assert told[1].startswith("total grows in threads, in the order they come to it")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "line", "label"),
+    [
+        (Confidence.CERTAIN, 3, ""),
+        (Confidence.CERTAIN, 4, "possibly "),
+        (Confidence.LIKELY, 3, "possibly "),
+    ],
+)
+def test_the_line_of_a_cause_that_is_certain_is_told_so(
+    confidence: Confidence, line: int, label: str
+) -> None:
+    links = (Link("/a.py", 3, "a = time()"), Link("/a.py", 4, "b = a"))
+    cause = Explanation(Source.CLOCK, confidence, "time()", links)
+    assert suspect(Suspect("", "m", "/a.py", line, ""), cause) == (f"{label}/a.py:{line}", "m")
+    assert suspect(Suspect("DET103", "m", "/a.py", 3, ""), cause)[0] == "DET103 /a.py:3"
 
 
 def test_only_the_same_difference_tells_a_circumstance() -> None:

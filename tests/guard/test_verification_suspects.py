@@ -14,7 +14,7 @@ from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.trace import Event, Header, Step
 from guard.verification import program_files, suspects
-from guard.verification.operators import Bisection, culprit, row_of
+from guard.verification.operators import Bisection, culprit, row_of, written_at
 from guard.verification.statements import drawn_in_threads, never_written, settled
 from guard.verification.texts import Text
 
@@ -132,6 +132,24 @@ def test_a_backward_of_indexing_adds() -> None:
     assert found is not None
     assert found.name == "torch.index_put(accumulate=True)"
     assert row_of("aten.index_put.default", "cuda", backward=True) is None  # it sorts there
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("grid.index_put_(\n    (at,),\n    one,\n    accumulate=True,\n)", "(accumulate=True)"),
+        ("grid.index_put_((at,), one)", ""),
+    ],
+)
+def test_what_is_written_decides_which_row_of_an_operator_is_meant(
+    line: str, name: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "train.py", f"import torch\n{line}\n")
+    said = written_at(Place(str(path), 2, "f"))
+    found = row_of("aten.index_put_.default", "cpu", said)
+    assert found is not None
+    assert found.name == f"torch.index_put{name}"
+    assert written_at(None) == written_at(Place(str(tmp_path / "none.py"), 1, "")) == ""
 
 
 def step(*results: tuple[str, bytes, bytes]) -> Step:
