@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from detlint.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -58,16 +58,43 @@ def _time_of(path: str) -> int:
         return 0
 
 
+def _may_bring(folder: str) -> bool:
+    """Whether a package that is installed in a folder may bring a plugin: to read what packages say
+    takes a tenth of the time in which the module is imported that reads all of it."""
+    try:
+        names = os.listdir(folder)
+    except NotADirectoryError:
+        return True  # an archive
+    except OSError:
+        return False
+    return any(
+        each.lower().endswith(".egg")
+        or (each.lower().endswith("-info") and _names_group(folder, each))
+        for each in names
+    )
+
+
+def _names_group(folder: str, name: str) -> bool:
+    try:
+        with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+            return GROUP.encode() in file.read()
+    except OSError:
+        return False
+
+
 def installed() -> tuple[Plugin, ...]:
     """The plugins of this environment, sorted. Takes as long as the start of a run."""
     return tuple(sorted(_searched([each.rpartition(" ")[0] for each in places()])))
 
 
-def _searched(path: Sequence[str]) -> Iterator[Plugin]:
+def _searched(folders: Iterable[str]) -> Iterator[Plugin]:
+    path = list(filter(_may_bring, folders))
+    if not path:
+        return
     from importlib.metadata import distributions
 
     seen: set[str] = set()
-    for each in distributions(path=list(path)):
+    for each in distributions(path=path):
         if GROUP not in (each.read_text("entry_points.txt") or ""):
             continue
         package = str(each.metadata["Name"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.learning.roles import only_draws
@@ -162,6 +163,7 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
     return not folders.isdisjoint(shown.split("/")[:-1])
 
 
+@lru_cache(maxsize=8)  # asked for each library of a program
 def keeps(text: str) -> bool:
     """Whether a program writes something: its code, not what it imports or says, tells so."""
     if not says_in_code(text, (*rows.KEPT, *rows.MODES_OF_WRITING)):

@@ -75,7 +75,7 @@ def imports(text: str) -> list[Import]:
         for match in _statements(text)
         for each in _read(match)
     ]
-    chosen = _chosen(text) if "import_" in text else []
+    chosen = _chosen(text)
     if _takes_all_beside(text):
         chosen.append(Import("", 1, (EVERY_MODULE,)))
     lazily = hidden and _REPLACES.search(text) is not None and len(found) <= _WHOLE
@@ -100,6 +100,8 @@ def code_imports(text: str, library: str) -> bool:
 
 def _chosen(text: str) -> list[Import]:
     """What a file imports by a name that it puts together."""
+    if "import_module" not in text and "__import__" not in text:
+        return []  # sooner than a search that no letter begins
     found = []
     for match in _named_modules(text):
         module, level = match["module"], len(match["dots"])
@@ -128,8 +130,6 @@ def _in_tables(text: str) -> Iterator[tuple[str, str]]:
 
 def _named_modules(text: str) -> Iterator[re.Match[str]]:
     """Where modules are named for a call that imports them."""
-    if "import_module" not in text and "__import__" not in text:
-        return  # sooner than a search that no letter begins
     yield from _DYNAMIC.finditer(text)
     for name in dict.fromkeys(_BY_VARIABLE.findall(text)):
         yield from re.finditer(rf"\b{name}[ \t]*=[ \t]*{_PUT_TOGETHER}", text)

@@ -55,6 +55,7 @@ class Modules:
         self._root = cache(self._first_root)
         self._folder = cache(os.path.dirname)
         self._roots_of: Callable[[str], list[str]] = cache(lambda folder: [*self._roots(folder)])
+        self._installed: Callable[[str], list[str]] = cache(lambda x: [*self._installed_in(x)])
 
     def closure(
         self,
@@ -131,19 +132,18 @@ class Modules:
         its own name is another one."""
         for root in self._roots_of(folder):
             listed = self._listed(root)
-            inner = os.path.join(root, top)
-            if (
-                top in listed
-                and self._folders.is_distribution(inner)
-                and top in self._listed(inner)
-            ):
-                continue  # the package lies within, in a folder of its name
+            if top in listed and self._lies_within(os.path.join(root, top), top):
+                continue
             is_module = not (holds or (own and root == folder)) and f"{top}.py" in listed
             if top in listed or is_module:
                 # Other packages that are installed beside the file's own are not the project's.
                 apart = self._folders.is_installed(root)
                 return None if apart and top != _first(folder, root) else root
         return None
+
+    def _lies_within(self, folder: str, top: str) -> bool:
+        """Whether a package lies in a folder of its name that is installed."""
+        return self._folders.is_distribution(folder) and top in self._listed(folder)
 
     def _along(self, folder: str, wanted: Import) -> Iterator[str]:
         """``a/__init__.py``, ``a/b.py`` and, for names that are modules, ``a/b/c.py``."""
@@ -176,15 +176,14 @@ class Modules:
             if os.path.basename(folder) not in _ROOTS:
                 for each in _ROOTS:
                     yield os.path.join(folder, each)
-            yield from self._installed_in(folder)
+            yield from self._installed(folder)
             if folder == self._bound or not folder.startswith(self._bound):
                 return
             folder = os.path.dirname(folder)
 
     def _holds_own(self, folder: str) -> bool:
         """Whether a folder that is installed holds a package of its own name."""
-        own = os.path.basename(folder) in self._listed(folder)
-        return own and self._folders.is_distribution(folder)
+        return self._lies_within(folder, os.path.basename(folder))
 
     def _installed_in(self, folder: str) -> Iterator[str]:
         """The folders in one that `pip install -e` takes, where there are not too many."""
@@ -372,5 +371,5 @@ def _joined(target: str, names: list[str]) -> str:
 
 def module_of(path: str) -> str:
     """What a module or package is called."""
-    folder, file = os.path.split(path)
+    folder, _, file = path.rpartition(os.sep)
     return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")

@@ -30,6 +30,7 @@ _BEGINS = re.compile(
 # bracket. It begins with plain text, which sre finds four times as fast as the start of a line.
 # A member of a class, whose body need not be indented as others are.
 _MEMBER = re.compile(r"\n([ \t]+)(?:(?:async[ \t]+def|def|class)\b|@)")
+_FIRST = "fFrRtT"  # letters of strings that may hold replacement fields
 _STATEMENT = {"": re.compile(r"\n(?=[^\s#)\]}])")}
 
 
@@ -118,17 +119,15 @@ class Layout:
         """The ranges of ``start:end``, between statements, outside of strings and comments, with
         the calls in replacement fields: ``f"{fit(net)}"``."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        text = self.text
         for index in range(first, last):
-            yield start, self._starts[index]
-            start = self._ends[index]
-            if self._calls_in_fields(index):
-                yield from fields(self.text, self._span(index))
+            left, right = self._starts[index], self._ends[index]
+            yield start, left
+            start = right
+            field = text.find("{", left, right) if text[left] in _FIRST else -1
+            if field >= 0 and text.find("(", field, right) >= 0:
+                yield from fields(text, self._span(index))
         yield start, end
-
-    def _calls_in_fields(self, index: int) -> bool:
-        start, end = self._starts[index], self._ends[index]
-        field = self.text.find("{", start, end) if self._kinds[index] != "comment" else -1
-        return field >= 0 and self.text.find("(", field, end) >= 0
 
     def _without_meaning(self, span: Span) -> tuple[int, int]:
         """A comment, with its line if it has one of its own, or what a docstring says."""
