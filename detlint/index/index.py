@@ -272,10 +272,10 @@ class Index:
 
     def _parts_with(self, path: str, kind: str) -> _Answers:
         """The facts of each of these parts, None where nobody looked."""
-        if kind not in self.kinds(path):
-            return {}
         answers = self._of(path)
         if kind not in answers:
+            if kind not in self.kinds(path):
+                return {}
             self._learn(path, kind, dict.fromkeys(self._places_of(path, kind)))
         known: _Answers = answers[kind]
         return known

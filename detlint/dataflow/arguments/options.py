@@ -157,7 +157,9 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
 
 
 def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
-    for outer in unit.functions_holding(option, option.replace("_", "-")):
+    """Those whose text holds it as a word, also as it is written on a command line."""
+    words = dict.fromkeys((option, option.replace("_", "-")))
+    for outer in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
         yield from outer.everything()
 
 
