@@ -17,6 +17,8 @@ from typing import NamedTuple
 import pytest
 
 import detlint
+from detlint.plugins import Plugin
+from detlint.plugins import installed as installed_plugins
 from detlint.rules import every_rule
 from detlint.testing import check_clean, check_example, check_fix, check_found
 
@@ -93,6 +95,25 @@ def write(installed: Installed, text: str, name: str = "__init__.py") -> None:
     file = installed.source / "detlint_acme" / name
     file.write_text(textwrap.dedent(text))
     os.utime(file, ns=(0, file.stat().st_mtime_ns + 1))
+
+
+@pytest.mark.parametrize("kind", ["acme-1.dist-info", "acme.egg-info", "acme-1.egg/EGG-INFO"])
+@pytest.mark.parametrize("group", ["detlint.plugins", "console_scripts"])
+def test_what_packages_say_is_read_where_one_may_bring_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, group: str
+) -> None:
+    said = tmp_path / kind
+    said.mkdir(parents=True)
+    (said / "entry_points.txt").write_text(f"[{group}]\nacme = acme.rules\n")
+    for name in ("METADATA", "PKG-INFO"):
+        (said / name).write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
+    within = tmp_path / "acme-1.egg" if "egg/" in kind else tmp_path
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(within)])
+    if group == "detlint.plugins":
+        assert installed_plugins() == (Plugin("acme", "acme.rules", "acme", "1"),)
+    else:
+        monkeypatch.setitem(sys.modules, "importlib.metadata", None)  # to import it fails
+        assert installed_plugins() == ()
 
 
 def test_its_rules_and_models_hold_as_ours_do(installed: Installed, tmp_path: Path) -> None:

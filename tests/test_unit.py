@@ -5,14 +5,15 @@ from __future__ import annotations
 import gc
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from detlint.callgraph.other_files import OtherFiles
 from detlint.dataflow import unit as units
+from detlint.dataflow.arguments.options import values_set
 from detlint.dataflow.facts.reading import read_facts
-from detlint.dataflow.ir import Op
+from detlint.dataflow.ir import Function, Op
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.unit import Left, Unit, Units
 from detlint.engine import Engine
@@ -53,6 +54,25 @@ def test_an_import_that_runs_in_any_case_takes_the_place_of_those_before() -> No
         "Loader": ["b.Loader", "c.Loader"],
         "*": ["a.*", "b.*"],
     }
+
+
+def test_functions_that_say_an_option_within_another_word_are_not_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+    lower = units.lower
+
+    def noted(name: str, *rest: Any) -> Function:
+        parsed.append(name)
+        return lower(name, *rest)
+
+    monkeypatch.setattr(units, "lower", noted)
+    apart = "def apart(f):\n    return f.max_rows_of(no_max_rows=1)\n"
+    added = "def add(p):\n    p.add_argument('--max-rows', default=3)\n"
+    written = "def write(args):\n    args.max_rows = 4\n"
+    unit = Unit(Source("example.py", apart + added + written))
+    assert set(values_set(unit, "max_rows")) == {(4, ...), (6, 4)}
+    assert sorted(parsed) == ["add", "write"]
 
 
 def test_a_statement_is_read_with_all_its_clauses() -> None:
