@@ -40,6 +40,12 @@ def shown(text: str, count: int | None = None) -> dict[str, object]:
     return {**code(text, count), "outputs": [output] if count else []}
 
 
+def failed(text: str, count: int) -> dict[str, object]:
+    """A code cell that raised."""
+    output = {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
+    return {**code(text, count), "outputs": [output]}
+
+
 def executed(*counts: int | None) -> str:
     """The JSON of a notebook whose cells compute, and were run at these times."""
     return notebook(*(shown(f"fit({place})", count) for place, count in enumerate(counts)))

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from notebook_files import code, executed, markdown, notebook, shown
+from notebook_files import code, executed, failed, markdown, notebook, shown
 from test_cli import detlint
 
 from detlint.engine import LARGEST, Engine
@@ -264,10 +264,15 @@ def test_code_of_megabytes_is_told() -> None:
         pytest.param(executed(0, 0), id="by what does not count"),
         pytest.param(notebook(shown("a", 1), code("", 5), markdown("b"), code("c", 2)), id="empty"),
         pytest.param(notebook(code("a", 2), code("b", 1)), id="without results"),
+        pytest.param(notebook(failed("fit(0)", 2), failed("fit(1)", 1)), id="errors alone"),
+        pytest.param(
+            notebook(shown("fit(0)", 2), shown("fit(1)", 3), failed("y = (x", 1)),
+            id="no Python, which shows only that",
+        ),
     ],
 )
 def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
-    assert lint(document, "DET208") == []
+    assert [each for each in lint(document, "DET208") if each.code == "DET208"] == []
 
 
 @pytest.mark.parametrize(
@@ -281,24 +286,6 @@ def test_cells_that_were_run_in_order_are_fine(document: str) -> None:
             (4, 5, 2), 3, "execution count [2] stands below [5]: the cells", id="gap and order"
         ),
         pytest.param((1, 2, 2), 3, "execution count [2] stands at two cells: the cells", id="same"),
-        pytest.param(
-            (1, 2, 5, 10),
-            4,
-            "execution count [10] stands below [5]: a cell that ran in between",
-            id="gap",
-        ),
-        pytest.param(
-            (1, None, 4, 5),
-            3,
-            "execution count [4] stands below [1]: a cell that ran in between",
-            id="wide gap",
-        ),
-        pytest.param(
-            (3, 9),
-            2,
-            "execution count [9] stands below [3]: a cell that ran in between is gone",
-            id="late and gap",
-        ),
     ],
 )
 def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: str) -> None:
@@ -311,13 +298,37 @@ def test_other_orders_are_told_once(counts: tuple[int, ...], cell: int, says: st
 
 
 @pytest.mark.parametrize(
-    "counts", [(1, 3), (1, 2, 4, 5), (1, 2, 5, 9), (7, 8, None, 11), (2, None, 13, None, None)]
+    "counts",
+    [
+        *((1, 3), (1, 2, 4, 5), (1, 2, 5, 9), (7, 8, None, 11), (2, None, 13, None, None)),
+        *((3, 9), (1, 2, 5, 10), (1, None, 4, 5)),
+    ],
 )
 def test_cells_that_may_have_run_again_are_possible(counts: tuple[int | None, ...]) -> None:
     assert lint(executed(*counts), "DET208") == []
     (found,) = lint(executed(*counts), "DET208", bar=Confidence.POSSIBLE)
     assert found.confidence is Confidence.POSSIBLE
     assert "is gone, or was run again" in found.message
+
+
+def test_a_cell_that_failed_ran_before_others_all_the_same() -> None:
+    document = notebook(shown("fit(0)", 2), shown("fit(1)", 3), failed("fit(2)", 1))
+    (found,) = lint(document, "DET208")
+    assert found.confidence is Confidence.CERTAIN
+
+
+@pytest.mark.parametrize(
+    ("counts", "cell", "says"),
+    [
+        ((1, 2, 5, 10), 3, "execution count [5] stands below [2]: "),
+        ((1, None, 4, 5), 3, "execution count [4] stands below [1]: "),
+        ((3, 9), 2, "execution count [9] stands below [3]: "),
+    ],
+)
+def test_the_first_gap_is_told(counts: tuple[int | None, ...], cell: int, says: str) -> None:
+    (found,) = lint(executed(*counts), "DET208", bar=Confidence.POSSIBLE)
+    assert (found.cell, found.row, found.column) == (cell, 1, 1)
+    assert found.message.startswith(says)
 
 
 MOUNTED = "import os\nfrom google.colab import drive\ndrive.mount('/content/drive')"
@@ -445,7 +456,7 @@ def test_comments_in_cells_suppress(cells: tuple[str, ...]) -> None:
 
 def test_a_comment_in_a_cell_suppresses_its_place_in_the_order() -> None:
     comment = "# detlint: ignore[DET208] the server was restarted\nfit(1)"
-    assert lint(notebook(shown("fit(0)", 1), shown(comment, 7))) == []
+    assert lint(notebook(shown("fit(0)", 7), shown(comment, 1))) == []
 
 
 def test_switched_on_again_in_another_cell() -> None:

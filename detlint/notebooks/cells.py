@@ -37,7 +37,7 @@ class Cell(NamedTuple):
 
     literals   its text: one string, or (``listed``) a list of them, as a rule one a line
     execution  its place among the cells that were run, None if that was not kept
-    shows      whether results of it are saved
+    shows      whether results of it are saved that are no errors
     """
 
     number: int
@@ -176,8 +176,14 @@ def _cell(reader: _Reader, number: int) -> Cell | None:
     )
     count = found.get("execution_count", found.get("prompt_number"))
     execution = count if isinstance(count, int) and count > 0 else None
-    shows = bool(found.get("outputs"))
+    shows = any(map(_is_result, found.get("outputs") or ()))
     return Cell(number, literals, isinstance(source, list), execution, shows)
+
+
+def _is_result(output: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    """Whether something is shown that is no error."""
+    kind = output.get("output_type") if isinstance(output, dict) else None
+    return kind not in ("error", "pyerr")  # until format 4
 
 
 def _is_python(metadata: Any) -> bool:  # noqa: ANN401 - whatever JSON holds

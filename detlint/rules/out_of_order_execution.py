@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from detlint.dataflow.cells import order_matters
 from detlint.rule import Confidence, Rule
@@ -24,14 +24,14 @@ class OutOfOrderExecution(Rule):
     - one finding for each notebook
 
     Lowers the confidence:
-    - no more numbers are missing than cells stand above, which may have run again; or most cells
-      have none, since they were cleared
+    - numbers are missing, and no more: the same cell may have run several times
     - no cell computes, trains or writes with what another cell holds: they set paths, download, run
       programs by `!python train.py`, or show what is there. Or only cells that show something ran
       out of order
 
     Not reported:
-    - a notebook that has saved nothing, and cells without text
+    - a notebook that has saved nothing but errors, and cells without text. A cell that does not
+      parse and shows only that
     - as many missing numbers as cells without a number stand between
     - a first number that is not 1, if all others follow it: the cells ran in order
 
@@ -50,8 +50,10 @@ class OutOfOrderExecution(Rule):
         cells = self.document.cells
         if node is not cells[0] or not any(each.shows for each in cells):
             return
-        text = self.document.source.written
-        self._judge([each for each in cells if text[each.start : each.end].strip()])
+        text, notebook = self.document.source.written, self.document.notebook
+        broken = notebook.broken if notebook is not None else ()
+        ran = [each for each in cells if each.shows or each.number not in broken]
+        self._judge([each for each in ran if text[each.start : each.end].strip()])
 
     def _judge(self, cells: Sequence[Cell]) -> None:
         counted = [(each, each.execution) for each in cells if each.execution is not None]
@@ -70,16 +72,14 @@ class OutOfOrderExecution(Rule):
         self._judge_gaps(cells)
 
     def _judge_gaps(self, cells: Sequence[Cell]) -> None:
-        gaps = list(_gaps(cells))
-        wide = next((gap for gap in gaps if gap.missing > gap.above), None)
-        told = sum(each.execution is not None for each in cells) * 2 >= len(cells)
-        for gap in [wide] if wide else gaps[:1]:
+        for cell, latest in _below_gaps(cells):
             self._report(
-                gap.cell,
-                f"execution count [{gap.cell.execution}] stands below [{gap.latest}]: a cell that "
-                "ran in between is gone, or was run again, so the saved results may rest on it",
-                sure=bool(wide and told),
+                cell,
+                f"execution count [{cell.execution}] stands below [{latest}]: a cell that ran in "
+                "between is gone, or was run again, so the saved results may rest on it",
+                sure=False,
             )
+            return
 
     def _report(self, cell: Cell, what: str, *, sure: bool = True, back: bool = False) -> None:
         notebook = self.document.notebook
@@ -96,21 +96,13 @@ class OutOfOrderExecution(Rule):
         )
 
 
-class _Gap(NamedTuple):
-    """Numbers that are missing above a cell."""
-
-    cell: Cell
-    latest: int  # the number above
-    missing: int
-    above: int  # cells with a number
-
-
-def _gaps(cells: Sequence[Cell]) -> Iterator[_Gap]:
-    latest, unnumbered, above = None, 0, 0
+def _below_gaps(cells: Sequence[Cell]) -> Iterator[tuple[Cell, int]]:
+    """The cells above which numbers are missing, each with the number above."""
+    latest, unnumbered = None, 0
     for cell in cells:
         if cell.execution is None:
             unnumbered += 1
             continue
-        if latest is not None and (missing := cell.execution - latest - 1) > unnumbered:
-            yield _Gap(cell, latest, missing, above)
-        latest, unnumbered, above = cell.execution, 0, above + 1
+        if latest is not None and cell.execution - latest - 1 > unnumbered:
+            yield cell, latest
+        latest, unnumbered = cell.execution, 0

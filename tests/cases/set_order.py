@@ -1805,3 +1805,22 @@ def numbers_of_clusters(true, found):
 def names_of_clusters(true, found):
     true = true - found
     return {label: place for place, label in enumerate(set(true))}  # DET204
+
+
+def matched_clusters(true, found):
+    import numpy as np
+
+    true = true - np.min(true)
+    kinds, ids = list(set(true)), list(set(found))
+    for kind in kinds:
+        if kind not in ids:
+            found[0] = kind
+    return {label: place for place, label in enumerate(set(found))}  # possible DET204
+
+
+def matched_names(true, found):
+    kinds, ids = list(set(true)), list(set(found))  # possible DET204
+    for kind in kinds:
+        if kind not in ids:
+            found[0] = kind
+    return {label: place for place, label in enumerate(set(found))}  # DET204

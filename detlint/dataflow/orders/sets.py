@@ -359,8 +359,8 @@ class Sets:
             yield from function.returned if function is not None else ()
 
     def _is_numeric(self, op: Op) -> bool:
-        """Whether a value is a number, for all that its types, its name or a method of the file by
-        that name tell."""
+        """Whether a value is a number, for all that its types, its name, a method of the file by
+        that name or what it is compared with tell."""
         named = _names_of(op)
         if any(map(names.is_number, named)):
             return True
@@ -375,7 +375,18 @@ class Sets:
         counts = op.code == "binary" and any(
             lattice.are(self.values.types(x), "int") for x in op.args
         )
-        return counts or lattice.hash_varies(types) is False
+        return counts or lattice.hash_varies(types) is False or self._is_beside_numbers(op)
+
+    def _is_beside_numbers(self, op: Op) -> bool:
+        """Whether numbers are put into what a set is made of, or are looked for in it or in a list
+        of its elements: ``if i in y_pred: y_pred[0] = i``."""
+        states = closure([op], _copies_or_states, _FEW)
+        return any(
+            lattice.hash_varies(self.values.types(x)) is False
+            for each in states
+            for use in each.uses
+            for x in _beside(use, each)
+        )
 
     def _taken_for_text(self, by: Op) -> bool:
         if by.code != "iter":
@@ -400,6 +411,20 @@ class Sets:
                 return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
+
+
+def _copies_or_states(op: Op) -> Iterator[Op]:
+    """What a container is next, and what keeps its elements by themselves."""
+    yield from states_after(op)
+    yield from (x for x in op.uses if x.code == "call" and word_of(x) in ("list", "set", "unique"))
+
+
+def _beside(use: Op, held: Op) -> Iterator[Op]:
+    """What an operation puts into a container, or looks for in it."""
+    if use.code == "store_item" and use.args[0] is held:
+        yield use.args[2]
+    elif use.code == "compare" and use.name in (("In",), ("NotIn",)) and use.args[1] is held:
+        yield use.args[0]
 
 
 def _is_unread(made: Op) -> bool:
