@@ -151,3 +151,45 @@ def test_other_draws_of_such_a_program_are_found(
     project({"net.py": NET, "train.py": trained.replace("head = nn.Linear(3, 1)", "")})
     main(["--select", "DET102", "--no-cache", "."])
     assert "torch.randperm(9)" in capsys.readouterr().out
+
+
+CENTRES = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.centres = nn.Parameter(torch.Tensor(3, 4))
+        {}
+
+def fit(net, found, x):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    {}
+    for _ in range(9):
+        (x @ net.centres.t()).sum().backward()
+        optimizer.step()
+
+fit(Net(), torch.load("found.pt"), torch.load("x.pt"))
+"""
+DRAWN = "nn.init.xavier_normal_(self.centres.data)"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "filled", "is_found"),
+    [
+        (DRAWN, "net.centres.data = found", False),
+        (DRAWN, "net.centres.data = found * net.centres.data", True),
+        (DRAWN, "net.others.data = found", True),
+        (DRAWN, "if found is not None: net.centres.data = found", True),
+        (DRAWN, "net(x).sum().backward(); optimizer.step(); net.centres.data = found", True),
+        (DRAWN, "net = nn.Linear(4, 3); net.centres.data = found", True),
+        (f"{DRAWN}\n        self.rest = nn.Linear(4, 4)", "net.centres.data = found", True),
+        (DRAWN, "pass", True),
+    ],
+)
+def test_parameters_that_get_other_values_are_no_draw(
+    project: Project, capsys: pytest.CaptureFixture[str], drawn: str, filled: str, *, is_found: bool
+) -> None:
+    project({"train.py": CENTRES.format(drawn, filled)})
+    assert bool(places(capsys, "DET102")) == is_found

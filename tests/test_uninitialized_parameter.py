@@ -195,6 +195,10 @@ def start(model):
         ("start(model)", "parameter.grad.zero_()", "likely"),
         ("start(model)", "print(name, parameter.numel())", "likely"),
         ("for p in model.parameters(): torch.nn.init.ones_(p)", "pass", "possible"),
+        ("model.offset.data = torch.ones(3)", "pass", "possible"),
+        ("torch.nn.init.ones_(model.offset)", "pass", "possible"),
+        ("model.others.data = torch.ones(3)", "pass", "likely"),
+        ("print(model.offset.sum())", "pass", "likely"),
     ],
 )
 def test_a_function_of_another_file_that_fills_all_parameters_lowers_the_confidence(

@@ -247,20 +247,20 @@ class OtherFiles:
     def _readers(self) -> Readers:
         return Readers(self._index, self._files(), self)
 
-    def fill_parameters(self, unit: Unit) -> bool:
-        """Whether one that may be part of a program with a file gives all the parameters of a model
-        their first values."""
-        return bool(self._asked_for("fills", self._real(unit.source.path)))
+    def fill_parameters(self, unit: Unit, name: str) -> bool:
+        """Whether one that may be part of a program with a file gives all the parameters of a
+        model, or one of a name, their first values."""
+        return bool(self._asked_for("fills", self._real(unit.source.path), name))
 
-    def _fills(self, home: str) -> bool:
+    def _fills(self, home: str, name: str) -> bool:
         if self.alone or len(self._python) < 2:
             return False
         beside = [each for each in self._beside(home) if each != home]
-        listing = (each for each in beside if self._index.holds(each, _LISTING))
+        listing = (each for each in beside if self._index.holds(each, (*_LISTING, f".{name}")))
         return any(
             not word or self._index.source(each).text.count(word) > 1 or self._named(each, word)
             for each in listing
-            for word in fillers(self.unit(each))
+            for word in fillers(self.unit(each), name)
         )
 
     def tests(self, unit: Unit) -> bool:

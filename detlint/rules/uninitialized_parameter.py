@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.memory.parameters import Elsewhere, ModuleClass
@@ -32,7 +31,8 @@ class UninitializedParameter(Rule):
     - in any case one made by `torch.Tensor(n)` or `torch.FloatTensor(n)`, the older way
 
     Lowers the confidence:
-    - another file goes over `model.parameters()` and fills them
+    - another file goes over `model.parameters()` and fills them, or fills this one
+      (`model.centres.data = found`)
 
     Not reported:
     - a class that fills none of its parameters: it may wait for a checkpoint, or for whoever builds
@@ -120,17 +120,14 @@ class UninitializedParameter(Rule):
                 self._tell(parameter)
 
     def _tell(self, parameter: Parameter) -> None:
-        made = self.unit.text_of(parameter.call.func)
+        made, others = self.unit.text_of(parameter.call.func), self.others
+        filled = others is not None and others.fill_parameters(self.unit, parameter.name)
         self.report(
             parameter.call,
             f"self.{parameter.name} is made by {made}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
-            confidence=Confidence.POSSIBLE if self._filled_elsewhere else self.confidence,
+            confidence=Confidence.POSSIBLE if filled else self.confidence,
         )
-
-    @cached_property
-    def _filled_elsewhere(self) -> bool:
-        return self.others is not None and self.others.fill_parameters(self.unit)
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:

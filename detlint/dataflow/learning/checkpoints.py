@@ -10,16 +10,16 @@ from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.loops.epochs import names_in
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.slices import ahead, alternatives, behind, closure
-from detlint.models import layers
+from detlint.models import layers, names
 from detlint.models import training as rows
 from detlint.models.model import words
 from detlint.models.names import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from detlint.dataflow.callers import Callers
-    from detlint.dataflow.ir import Op, Region
+    from detlint.dataflow.ir import Function, Op, Region
 
 _SAVING, _SAVES = frozenset(("torch.save",)), ("torch.save(", ".save_weights(")
 _READING = frozenset(("get", "pop"))
@@ -97,6 +97,39 @@ def replaced(call: Op) -> Iterator[Op]:
         made = iter([call] if word == "load_from_checkpoint" else ())
     if strict is None or strict.constant is True:
         yield from (each for each in made if each.code == "call" and _always_leads(each, call))
+
+
+def filled_anew(function: Function, trains: Callable[[Op], str | None]) -> Iterator[Op]:
+    """The calls by which a function fills parameters of its object of which the file always
+    replaces the values before they are trained: ``net.centres.data = torch.tensor(found)``.
+
+    trains: with what a call trains something
+    """
+    unit = function.unit
+    for store in function.coded("store_attr"):
+        name, made = str(store.name), store.args[1]
+        if not store.args[0].is_self or not any(
+            each.args[0].word == name and _always_fills(each, function.class_name, trains)
+            for each in unit.stores("data")
+        ):
+            continue
+        own = (each for each in function.reads("attr", name) if each.args[0].is_self)
+        held = (use for each in (*own, made) for at in (each, *each.uses) for use in (at, *at.uses))
+        fills = (each for each in held if names.initialises(word_of(each)))
+        yield from (x for x in (*fills, *behind(made, most=_MOST)) if x.code == "call")
+
+
+def _always_fills(store: Op, owner: str, trains: Callable[[Op], str | None]) -> bool:
+    """Whether an assignment to the values of a parameter runs with its function, which has trained
+    nothing until then, and may be about an object of a class."""
+    kept, function = store.args[0], store.function
+    before = (each for each in function.coded("call") if each.place < store.place)
+    return (
+        store.region.kind == "function"
+        and all(each.word != kept.word for each in behind(store.args[1], most=_MOST))
+        and not any(trains(each) == "torch" for each in before)
+        and function.unit.values.owner(kept.args[0]) in ("", owner)
+    )
 
 
 def taken_before(made: Op, load: Op) -> Iterator[Op]:

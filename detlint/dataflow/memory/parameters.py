@@ -399,19 +399,27 @@ def _places(unit: Unit, words: Iterable[str]) -> list[int]:
     return sorted(place for word in words for place in found.get(word, ()))
 
 
-def fillers(unit: Unit) -> Iterator[str]:
-    """The functions of a file that fill all the parameters of some model, by their last words; ""
-    for what runs with the file."""
-    at = _places(unit, _PARAMETERS)
+def fillers(unit: Unit, name: str) -> Iterator[str]:
+    """The functions of a file that fill all the parameters of some model, or one of a name, by
+    their last words; "" for what runs with the file."""
+    at = _places(unit, (*_PARAMETERS, name))
     for piece in dict.fromkeys(filter(None, map(unit.piece_at, at))):
         function = unit.function(piece) if piece.kind else unit.module
-        for call in function.all_coded("call") if function is not None else ():
-            if word_of(call) in _PARAMETERS and _initialises_each(call):
-                yield piece.name if piece.kind == "function" else ""
+        ops = (op for each in function.everything() for op in each.ops) if function else ()
+        if any(_initialises_each(op) or _fills_attribute(op, name) for op in ops):
+            yield piece.name if piece.kind == "function" else ""
+
+
+def _fills_attribute(op: Op, name: str) -> bool:
+    """``model.centres.data = torch.tensor(found)``."""
+    named = op.code in ("attr", "store_attr") and op.name == name and not op.args[0].is_self
+    return named and _filled_if(op) is not None
 
 
 def _initialises_each(call: Op) -> bool:
-    """Whether a loop over what a call lists gives each its first values."""
+    """Whether a loop over the parameters that a call lists gives each its first values."""
+    if word_of(call) not in _PARAMETERS:
+        return False
     numbered = (each for each in call.uses if "builtins.enumerate" in each.called)
     heads = (use for each in (call, *numbered) for use in each.uses if use.code == "iter")
     return any(
