@@ -695,6 +695,9 @@ def found_rows(capsys: pytest.CaptureFixture[str]) -> list[int]:
         ("layers.Head()", {}, [17]),
         ('layers.Encoder("Pyramid")', {}, [6]),
         ("torch.nn.Linear(3, 1)", {}, []),
+        ("torch.nn.Linear(3, 1); look = layers.Head()", {}, []),
+        ("torch.nn.Sequential(layers.Head(), torch.nn.Linear(3, 1))", {}, [17]),
+        ("torch.nn.Linear(3, 1); look = layers.Head()", {"setup.py": "setup()"}, [6, 17]),
         ("torch.nn.Linear(3, 1)", {"setup.py": "setup()"}, [6, 17]),
         ("getattr(layers, name)()", {}, [6, 17]),
     ],
@@ -707,6 +710,34 @@ def test_classes_that_no_program_builds_are_possible(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     project({"layers.py": LAYERS, "train.py": TRAINS.format(made), **more})
+    assert found_rows(capsys) == rows
+
+
+VIEWER = """
+    import torch
+    import layers
+
+    if __name__ == "__main__":
+        print(layers.Head()(torch.ones(1, 3, 8, 8)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "rows"),
+    [
+        ("view.py", LAYERS, []),
+        ("train.py", LAYERS, [17]),  # which may train in a way that is not seen
+        ("view.py", LAYERS.replace("    class Head", "    @register\n    class Head"), [18]),
+    ],
+)
+def test_what_only_answers_has_no_backward(
+    name: str,
+    held: str,
+    rows: list[int],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"layers.py": held, name: VIEWER})
     assert found_rows(capsys) == rows
 
 

@@ -249,6 +249,15 @@ class Program:
         told = self.runs(path, row) and self.known(f"may be used {path}:{row}", called)
         return told or (self._base.hides_names and self.may_run(path, row))
 
+    def shows_training(self) -> bool:
+        """Whether something trains, and some of what that is about is seen."""
+        return self.known("shows training", self.variation.shows_training)
+
+    def trains_part(self, path: str, row: int) -> bool:
+        """Whether a line is shown to take part in what it trains, with a gradient."""
+        ask = partial(self.variation.takes_part, path, row)
+        return self.known(f"trains {path}:{row}", ask)
+
     def _may_be_used(self, path: str, part: str) -> bool:
         """Whether what is called may be of its class, and no constant keeps it from being used."""
         told = self._conditions

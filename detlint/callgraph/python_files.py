@@ -70,6 +70,19 @@ class PythonFiles:
             each.looks_up_modules for each in programs
         )
 
+    def is_untrained(self, path: str, row: int, programs: Sequence[Program]) -> bool:
+        """Whether none of the programs that have a file is shown to train what stands in a line,
+        where no loss goes back; in a file which others do not install, and which no decorator hands
+        on. One that may train something unseen counts where no other shows what it trains."""
+        within = [each for each in programs if path in each]
+        if not within or self.is_installed(path) or self._is_registered(path, row):
+            return False
+        if self._index.part_at(path, row) in self._index.parts_with(path, "trains"):
+            return False
+        may = [each for each in within if each.purpose.may_train and each.may_reach(path, row)]
+        shown = [each for each in may if each.shows_training()]
+        return bool(shown or not may) and not any(each.trains_part(path, row) for each in shown)
+
     def never_runs(self, path: str, row: int, column: int, programs: Sequence[Program]) -> bool:
         """Whether a place stands in what no program runs that has its file, or gives what it needs
         to run, unless others may use it; or in a class that waits for others to derive from it, and
@@ -118,8 +131,12 @@ class PythonFiles:
         reached = any(path in each and each.may_reach(path, row) for each in programs)
         if reached or not programs or self._tests(path) or not self._is_unnamed(path, row):
             return False
+        return not self._is_registered(path, row)
+
+    def _is_registered(self, path: str, row: int) -> bool:
+        """Whether a line stands in what a decorator hands on."""
         name = self._index.part_at(path, row).partition(".")[0]
-        return name not in registered(self._index.source(path).text)
+        return name in registered(self._index.source(path).text)
 
     @staticmethod
     def _offers(path: str, programs: Sequence[Program]) -> bool:

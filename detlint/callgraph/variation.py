@@ -79,6 +79,23 @@ class Variation:
             return Varying(None, foreign, is_trained=True)
         return Varying(found, "", is_trained=False, others=others)
 
+    def shows_training(self) -> bool:
+        """Whether something trains, and some of what that is about is seen."""
+        trained = self._trained
+        return bool(self._near and (trained.is_seen or trained.classes or trained.libraries))
+
+    def takes_part(self, path: str, row: int) -> bool:
+        """Whether a line is shown to take part in what it trains, with a gradient."""
+        trained, part = self._trained, self._index.part_at(path, row)
+        takes = (path, part) in self._near or trained.has(path, part)
+        return takes and not trained.is_idle(path, part, row, among=trained.has)
+
+    @cached_property
+    def _near(self) -> set[tuple[str, str]]:
+        """The parts of files in which something trains."""
+        steps = self._base.facts("trains", "torch")
+        return {(each.path, self._base.part_of(each)) for each in steps}
+
     def _unlocated(self) -> str:
         """A model of a library that it trains and of which no fact tells where."""
         kinds = {what for _, what in self._kinds if is_model(what)}
@@ -87,9 +104,7 @@ class Variation:
 
     def _of_trained(self) -> Iterator[Located]:
         """What may differ of what it trains, the surest first."""
-        trained = self._trained
-        steps = self._base.facts("trains", "torch")
-        near = {(each.path, self._base.part_of(each)) for each in steps}
+        trained, near = self._trained, self._near
         named = [one for each in trained.libraries for one in self._naming(*each)]
         for kind, what in self._kinds:
             for path, part, fact in self._base.one_by_one(

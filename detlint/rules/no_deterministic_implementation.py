@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, cast
 
 from detlint.models.operators import REFUSED
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
     from detlint.dataflow.numerics.operators import Match, Operators
     from detlint.finding import Finding
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
 
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 _SAME = "gives the same values in each run"
-
-
+_BACKWARD = "backward"
 _OF_VOLUMES = "3d("  # what functions choose by a number of dimensions
 
 
@@ -41,7 +42,8 @@ class NoDeterministicImplementation(Rule):
     Lowers the confidence:
     - only the backward is concerned, and no gradient is seen to come, or names speak against one
     - no program that trains reaches it: nothing imports the file, nobody builds the class, or all
-      ask for another number of dimensions
+      ask for another number of dimensions. Or programs run it, but none is seen to give it to an
+      optimizer or a loss: it may only answer, or be one of several models by name
     - only the switch refuses it, as the values are the same and no program turns that on. Or the
       gradient is, as of `MaxPool3d(2)`
 
@@ -132,6 +134,17 @@ class NoDeterministicImplementation(Rule):
         return _SAME in finding.message and not program.has("enables", "torch")
 
     @classmethod
+    def doubted_by_all(
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
+    ) -> bool:
+        """A backward runs only where something is trained."""
+        if super().doubted_by_all(finding, programs, linted):
+            return True
+        sure = finding.confidence is not Confidence.POSSIBLE and _BACKWARD in finding.message
+        path = os.path.realpath(finding.path)
+        return sure and linted.is_untrained(path, finding.row, programs)
+
+    @classmethod
     def concerns(cls, text: str, offset: int) -> bool:
         """Not where the file does not hold the argument that makes it such a call."""
         # Not at the top: importing the tables takes longer than scanning a file.
@@ -175,7 +188,7 @@ class NoDeterministicImplementation(Rule):
             same = "gives the same gradient in each run" if backward else _SAME
             message = f"{shown} {same}, but {_REFUSES}"
         else:
-            what = "backward" if backward else "implementation"
+            what = _BACKWARD if backward else "implementation"
             where = "" if "cpu" in row.devices else " on CUDA"
             when = f" before torch {row.until}" if row.until else ""
             message = f"{shown} has no deterministic {what}{where}{when}"
