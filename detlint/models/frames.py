@@ -34,6 +34,8 @@ OF_BOTH = frozenset(("cross", "full", "outer", "right"))
 
 # What pandas tells of a column or of groups of rows, the same in any order but for the last bits.
 STATISTICS = words("count max mean median min nunique sem size std sum var")
+# Methods of pandas whose tables and columns have the rows in the same order.
+ROW_BY_ROW = words("dropna fillna isna notna round")
 # What takes rows of pandas by their places.
 BY_PLACE = frozenset(("iat", "iloc"))
 AGGREGATING = words("agg aggregate")

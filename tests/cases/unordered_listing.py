@@ -5005,3 +5005,33 @@ def of_two_listings(source: str, target: str, whole: bool) -> None:
 
 def names_of_classes(folder):
     return dict(enumerate(os.listdir(folder)))  # DET203
+
+
+def sorted_later(folder):
+    import pandas as pd
+
+    table = pd.DataFrame([json.loads(path.read_text()) for path in Path(folder).glob("*")])
+    for name in ["f1", "loss"]:
+        table[name] = (table[name] * 100).round(2)
+    table[["model", "f1"]].sort_values("model").to_csv("table.csv")
+
+
+def never_sorted(folder):
+    import pandas as pd
+
+    table = pd.DataFrame([json.loads(path.read_text()) for path in Path(folder).glob("*")])  # DET203
+    for name in ["f1", "loss"]:
+        table[name] = (table[name] * 100).round(2)
+    table[["model", "f1"]].to_csv("table.csv")
+
+
+def columns_as_array(folder, net):
+    import pandas as pd
+
+    table = pd.DataFrame([json.loads(path.read_text()) for path in Path(folder).glob("*")])  # DET203
+    net.fit(table[["model", "f1"]].values)
+
+
+def rows_of_others(folder, table):
+    table["x"] = [json.loads(path.read_text()) for path in Path(folder).glob("*")]  # DET203
+    return table.sort_values("model")

@@ -25,7 +25,7 @@ from detlint.dataflow.orders.tables import Tables
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
-from detlint.dataflow.slices import closure, readers
+from detlint.dataflow.slices import alternatives, closure, readers, states_before
 from detlint.journal import ended
 from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
@@ -352,6 +352,8 @@ class Orders:
             word = key.text
             if key.code == "range":
                 yield from self.follow(use, flow._replace(filled=True))
+            elif self._is_column_of(container, held):
+                yield from self.follow(use, flow)
             elif not (
                 names.says_little(word)
                 or self.effects.sorts_parts(use, use.place)
@@ -364,6 +366,14 @@ class Orders:
                     return
                 how = f"assigned to {spoken(container)}[…]"
                 yield from self._kept_by(word, self.escape(use, how, flow))
+
+    def _is_column_of(self, table: Op, column: Op) -> bool:
+        """``frame["size"] = frame["size"].round(2)``: what is worked out of the rows of a table."""
+        states = set(
+            closure([table], lambda op: (*states_before(op), *alternatives(op)), _MOST_BEHIND)
+        )
+        behind = closure([column], lambda op: op.args, _MOST_BEHIND)
+        return self._is_frame(table) and any(each in states for each in behind)
 
     def _goes_with(self, key: Op, column: Op) -> bool:
         """``image[table["x"]] = table["y"]``: a place for each row of one table."""
@@ -563,10 +573,12 @@ class Orders:
             yield Use(use, "indexed", assumed=_is_displayed(use) or self.seems_one(use))
 
     def _is_part_of_frame(self, use: Op) -> bool:
-        """``frame[frame["size"] > 4]``, ``frame["size"]``: rows or a column, in their order."""
+        """``frame[frame["size"] > 4]``, ``frame[["size"]]``: rows or columns, in their order."""
         key = use.args[1]
         masks = key.code in ("binary", "boolean", "compare", "unary")
-        return (masks or bool(key.text)) and self._is_frame(use.args[0])
+        types = self.values.types(key)
+        named = lattice.are(types | lattice.elements(types), "str", "list")
+        return (masks or named) and self._is_frame(use.args[0])
 
     def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         """``frame[names]``: the columns in the order of a list, unless that gets them back."""
@@ -664,8 +676,7 @@ class Orders:
             yield from (self._of_table if table else self._method)(call, use, flow)
         if table:
             return
-        rows = flow.columns or (flow.named and self._is_frame(use.args[0]))
-        array = str(use.name) in containers.OF_ARRAYS or (rows and use.name == "values")
+        array = str(use.name) in containers.OF_ARRAYS or use.name == "values"
         if not calls and use.uses and array:
             yield Use(use, "read into an array")
         elif use.name in frames.BY_PLACE and not flow.text:
@@ -690,7 +701,9 @@ class Orders:
         if word in ("copy", "keys", "values", "items", "tolist"):
             keyed = flow.keyed and (word == "copy" or bool(flow.grouped))
             yield from self.follow(call, flow._replace(keyed=keyed))
-        elif word == "transpose" and self._is_frame(attribute.args[0]):
+        elif word in frames.ROW_BY_ROW or (
+            word == "transpose" and self._is_frame(attribute.args[0])
+        ):
             yield from self.follow(call, flow)
         elif word in containers.OF_ARRAYS:
             yield Use(attribute, "read into an array")
