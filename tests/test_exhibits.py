@@ -866,3 +866,68 @@ def test_an_operator_on_data_gets_no_gradient_for_all_that_calls_show(
     project({"probe.py": _PROBE.format(read=read)})
     main(["--no-cache", "--select", "DET304", "."])
     assert ("images.index_select()` at probe.py" in capsys.readouterr().out) is is_named
+
+
+_STARRED = """
+from {home} import *
+from scores import *
+import torch
+
+torch.manual_seed(0)
+
+def fit(model, x):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(x).sum().backward()
+    optimizer.step()
+    print(score(x))
+
+{made}
+fit(model.cuda(), torch.ones(2, 3, 8, 8).cuda())
+"""
+_SCORES = """
+from munkres import Munkres
+
+def score(x):
+    return Munkres().compute(x.tolist())
+"""
+_STARS = """
+from torch import nn
+
+class Flat(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3)
+
+model = {}()
+"""
+
+
+@pytest.mark.parametrize(
+    ("home", "kept", "made", "told"),
+    [
+        ("nets", "Flat", "model = Flat()", "[possible]"),
+        ("nets", "Flat", "model = Deep()", "`nn.Conv2d` at nets.py:12"),
+        ("nets", "Flat", "", "[possible]"),
+        ("nets", "Deep", "", "`nn.Conv2d` at nets.py:12"),
+        ("absent", "Flat", "model = Deep()", "a model that is not seen here"),
+    ],
+)
+def test_models_that_come_with_all_of_a_module_are_seen(  # noqa: PLR0913, PLR0917
+    home: str,
+    kept: str,
+    made: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = _STARRED.format(home=home, made=made)
+    project({"run.py": run, "nets.py": _STARS.format(kept), "scores.py": _SCORES})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    said = capsys.readouterr().out
+    assert told in said
+    assert ("not seen" in said) is (home == "absent")

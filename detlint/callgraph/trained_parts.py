@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.index.facts import (
     BY_DEFAULT,
+    BY_STAR,
     COMPUTES,
     FIRST,
     HIDING,
@@ -136,6 +137,8 @@ class TrainedParts:
     def _named(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:
         """A class, what a function returns, or what a library has."""
         plain, _, place = name.rstrip("]").partition("[")
+        if plain.startswith(BY_STAR):
+            plain = self._by_star(path, plain.removeprefix(BY_STAR))
         found = self._defined(path, plain)
         for each in found:
             if self._is_class(each):
@@ -145,12 +148,30 @@ class TrainedParts:
             told = self._index.made(each.path, which, sure=sure)
             self.is_seen &= bool(told) or not sure
             yield from ((each.path, one) for _, names in told for one in names)
-        above, _, word = plain.rpartition(".")
-        home = self._project.module(path, above) if above.strip(".") and not found else None
-        held = self._index.made(home, f"={word}", sure=sure) if home else []
-        yield from ((str(home), one) for _, names in held for one in names)
+        held = self._bound(path, plain, sure=sure) if not found else []
+        yield from ((home, one) for home, names in held for one in names)
         if not (found or held):
             self._add_library(path, plain, sure=sure)
+
+    def _by_star(self, path: str, word: str) -> str:
+        """The qualified name of what comes with ``from net import *``; "" where none has it."""
+        modules = (
+            f"{'.' * each.level}{each.module}"
+            for each in self._index.imports(path)
+            if "*" in each.names
+        )
+        names = [f"{each}.{word}" for each in modules]
+        has = (
+            x for x in names if self._project.defined(path, x) or self._bound(path, x, sure=True)
+        )
+        return next(has, "")
+
+    def _bound(self, path: str, name: str, *, sure: bool) -> list[tuple[str, list[str]]]:
+        """What a variable of a module is made of, with the file of that, by a qualified name."""
+        above, _, word = name.rpartition(".")
+        home = self._project.module(path, above) if above.strip(".") else None
+        told = self._index.made(home, f"={word}", sure=sure) if home else []
+        return [(str(home), names) for _, names in told]
 
     def _add_computing(self, path: str, name: str) -> None:
         """What is called with what a model gives."""

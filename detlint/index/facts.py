@@ -30,6 +30,7 @@ UNSEEN_NAMES = "?"  # of what is trained; before a name of it …
 # … that it may be missed, that it computes a loss with it, or is asked by that for data, and so
 # trained only if an optimizer gets it.
 MAY_BE, COMPUTES, FIRST = "~", "+", "-"
+BY_STAR = "*."  # … and before one that a file has from one of those of which it imports all
 BY_DEFAULT = "@"  # … and what a call leaves to the default of a parameter, which is told beside it
 THAWS = "+"  # the first of the names of models that get gradients again, or in some cases
 RENEWED = "="  # the first of what is said of a generator that a function always makes anew

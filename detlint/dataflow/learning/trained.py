@@ -15,7 +15,7 @@ from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.tensors import method_of
 from detlint.dataflow.slices import closure
-from detlint.index.facts import BY_DEFAULT, COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
+from detlint.index.facts import BY_DEFAULT, BY_STAR, COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
 from detlint.models import gradients, layers, training, varying
 from detlint.models.model import words
 
@@ -150,8 +150,15 @@ class Trained:
         bound = self._unit.module.bindings.get(str(step.op.name), ())
         made = [each for each in bound if each.code not in ("import", "function", "class")]
         if not made:
-            self._note(step.op.values.qualified(step.op), step, found)
+            named = step.op.values.qualified(step.op) or self._by_star(step.op)
+            self._note(named, step, found)
         return [step._replace(op=each) for each in made]
+
+    def _by_star(self, op: Op) -> list[str]:
+        """What may come with ``from net import *``, as others tell it."""
+        name = str(op.name)
+        alone = "*" in self._unit.imported and name not in self._unit.bound_names
+        return [f"{BY_STAR}{name}"] if alone and op.code == "global" else []
 
     def _of_import(self, step: _Step, found: set[str]) -> list[_Step]:
         self._note([str(step.op.name)], step, found)
@@ -228,7 +235,8 @@ class Trained:
             and self._unit.method(owner, str(method.name))
         ):
             return [f".{owner}.{method.name}"]
-        return [each for each in call.called if each not in gradients.NUMBERS]
+        called = [each for each in call.called if each not in gradients.NUMBERS]
+        return called or self._by_star(method)
 
     def _made(self, step: _Step, named: list[str], found: set[str]) -> list[_Step]:
         """Of what a call makes, with the layers that it is given."""
