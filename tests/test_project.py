@@ -612,6 +612,10 @@ def test_a_main_block_beside_nothing_that_pytest_could_run_is_a_program() -> Non
     assert not is_entrypoint("test_model.py", f"import pytest\n{helpers}{main}")
     assert not is_entrypoint("test_model.py", f"{helpers}{main}".replace("return", "assert"))
     assert not is_entrypoint("conftest.py", text)
+    own = f"{helpers}{MAIN}".replace("main()", "pytest.main([__file__])")
+    assert is_entrypoint("kernel.py", f"{helpers}{MAIN}")
+    assert not is_entrypoint("kernel.py", f"import pytest\n{own}")
+    assert not is_entrypoint("kernel.py", f"{helpers}{MAIN}".replace("main()", "unittest.main()"))
 
 
 def test_imports_are_read_as_they_run() -> None:

@@ -110,6 +110,9 @@ def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a r
         ("torch.nn.Conv2d(3, 2, 1).to(args.device or 'cpu')", "model.weight", ["DET304"]),
         ("make()", "model.weight", []),
         ("make().to(place)", "model.weight", ["DET304"]),
+        ("torch.nn.Conv2d(3, 2, 1).to(torch.float64)", "model.weight", []),
+        ("torch.nn.Conv2d(3, 2, 1).to(dtype=kind)", "model.weight", []),
+        ("torch.nn.Conv2d(3, 2, 1).to(rank, torch.float64)", "model.weight", ["DET304"]),
     ],
 )
 def test_what_stays_on_the_cpu_is_possible(

@@ -90,6 +90,7 @@ _DEFINES = re.compile(r"\n(?:async[ \t]+def|def|class)\b")
 _IMPORTS = re.compile(r"\n(?:import\b|from[ \t]+(\.?))")
 _QUOTES = ('"""', "'''")
 _TEST = re.compile(r"(?:test_\w*|\w*_tests?|conftest|setup)\.py")
+_RUNS_ITSELF = ("pytest.main(", "unittest.main(")  # by which a file has its own tests run
 _PLUGS = ("conftest.py", "setup.py")
 # What pytest looks for in such a file: without it, `train_test.py` trains and tests a model.
 _TESTS = re.compile(
@@ -125,10 +126,16 @@ def may_start(path: str, text: str, *, told: bool = True) -> bool:
         return True
     if told and kind_of(name) == NOTEBOOK:
         return True
-    if kind_of(name) != PYTHON or (_TEST.fullmatch(name) and not _tests_models(path, text)):
+    if kind_of(name) != PYTHON or _tests_code(path, text):
         return False
     started = told and (says_so(name, text) or _starts_at_the_top(text))
     return started or _calls_its_own(text)
+
+
+def _tests_code(path: str, text: str) -> bool:
+    """Whether pytest runs a file, by its name, or since it says so itself."""
+    named = _TEST.fullmatch(os.path.basename(path)) is not None
+    return (named or any(map(text.__contains__, _RUNS_ITSELF))) and not _tests_models(path, text)
 
 
 def _tests_models(path: str, text: str) -> bool:
@@ -158,9 +165,7 @@ def is_entrypoint(path: str, text: str) -> bool:
 def may_be_flat(path: str, text: str) -> bool:
     """Whether a file that says nothing of a start may be a program all the same, by what its
     statements call: ``agent.learn(1000)``. What that runs tells."""
-    name = os.path.basename(path)
-    tests = _TEST.fullmatch(name) and not _tests_models(path, text)
-    return not tests and _MAY_CALL.search(f"\n{text}") is not None
+    return not _tests_code(path, text) and _MAY_CALL.search(f"\n{text}") is not None
 
 
 def may_be_flat_in_package(path: str, text: str) -> bool:

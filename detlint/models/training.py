@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -86,8 +87,13 @@ OF_KERAS = frozenset(("tensorflow", "keras", "tf_keras"))
 # Without one of these, no text leads tensors to a device; `(Trainer` and others choose one.
 CHOOSING = ("Trainer", "Fabric", "deepspeed", "accel", "Accel")
 DEVICES = (
-    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".to(", ".cpu(", "xpu"),
+    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".cpu(", "xpu"),
     *(*CHOOSING, "_npu", '"mps"', "'mps'", "xla"),
+)
+MOVING = ".to("
+# … but for `x.to(torch.float32)`, which stays where it is.
+MOVES = re.compile(
+    r"\.to\((?!\s*(?:dtype\b|torch\.(?:b?float|double|half|u?int|long|short|bool|complex)))"
 )
 WITHOUT_CUDA = frozenset(("cpu", "mps"))
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))

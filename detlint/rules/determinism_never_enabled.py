@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import advice, enabling
-from detlint.models.training import CHOOSING, DEVICES, WITHOUT_CUDA
+from detlint.models.training import CHOOSING, DEVICES, MOVES, MOVING, WITHOUT_CUDA
 from detlint.models.varying import BY_SIZE, is_model
 from detlint.rule import Confidence, Example, Rule
 
@@ -132,7 +132,9 @@ class DeterminismNeverEnabled(Rule):
             if is_named:
                 return
             sure = Confidence.POSSIBLE
-        tries = program.purpose.only_tries(first) and program.path not in program.holding(*DEVICES)
+        tries = program.purpose.only_tries(first) and program.path not in program.holding(
+            MOVING, *DEVICES
+        )
         place = "" if trainer else _place(program)
         unmoved = place == _UNNAMED and not _may_be_moved(program, first)
         if tries or program.purpose.is_below_tests or place == "cpu" or unmoved:
@@ -211,7 +213,7 @@ def _place(program: Program) -> str:
     choosing = (each for each in _TORCH if each not in _PLAIN)
     if any(program.holding(*CHOOSING)) or program.imports(*choosing):
         return ""
-    if not any(program.holding(*DEVICES)):
+    if not (any(program.holding(*DEVICES)) or program.shows(MOVING, MOVES)):
         return _UNNAMED
     named = any(program.holding(*_WITHOUT_CUDA)) and not any(program.holding("is_available("))
     places = {each.fact.what for each in program.facts("devices")} if named else set()
