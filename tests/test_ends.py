@@ -40,6 +40,8 @@ ROWS = "for i, row in frame.sample(frac=1).iterrows():\n"
         ("x = np.random.rand(3)\nplt.plot(x)\nplt.title(f'{x}')", End.FIGURE | End.MESSAGE),
         ("time.sleep(np.random.rand())", End.ELSE),  # of which nothing says what that is
         ("import time\ntime.sleep(np.random.rand())", End.PAUSE),
+        ("x = model(np.random.rand(3).copy().shape)", End.MESSAGE),
+        ("x = model(np.random.rand(3).copy().mean())", End.ELSE),
         ("print(np.random.rand(3))", End.ELSE),  # noise that is printed is a result
         ("x = np.random.rand(3)\nplt.plot(x)\nnp.save('x.npy', x)", End.ELSE),
         ("plt.plot(model(np.random.rand(3)))", End.ELSE),

@@ -10,6 +10,7 @@ from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path
 from detlint.dataflow.slices import SAME, ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
+from detlint.models.memory import TORCH
 from detlint.models.model import words
 from detlint.models.roles import TRAINING_STEPS
 from detlint.syntax.layout import says_in_code
@@ -83,7 +84,9 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
     if use.code != "call":  # `"run_%d" % draw`
         texts = [each.name for each in use.args if each.code in ("const", "text")]
         joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
-        return End.MESSAGE if use.code == "format" or joins else NOWHERE
+        # The same for all that is drawn: `torch.rand(5).cuda().is_cuda`.
+        asks = use.code == "attr" and not picks and use.name in TORCH.properties
+        return End.MESSAGE if use.code == "format" or joins or asks else NOWHERE
     if draws_figure(use):
         return End.FIGURE
     called, word, owner = use.called, word_of(use), owner_word(use)
