@@ -3504,3 +3504,49 @@ def test_what_a_text_shows_is_not_imported(
     train = f"import torch\nEXAMPLE = 1\n{shown}{quote}\nloss.backward(); optimizer.step()\n"
     project({"train.py": train})
     assert (lint("--select", "DET604") != []) is found
+
+
+COACH = """
+import torch
+
+class Coach:
+    def __init__(self):
+        self.net = torch.nn.Conv2d(3, 8, 3).cuda()
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def train(self, rows):
+        for row in rows:
+            self.net(row.cuda()).sum().backward()
+            self.optimizer.step()
+"""
+WRITES = """
+import sys
+import torch
+from coach import Coach
+
+def main(path):
+    coach = Coach()
+    {}
+    coach.net.train(False)
+    torch.save(coach.net(torch.ones(1, 3, 8, 8).cuda()), path)
+    {}
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+"""
+EXPORTS = "torch.onnx.export(coach.net, torch.ones(1, 3, 8, 8), path)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "trains"),
+    [
+        ("coach.net.load_state_dict(torch.load(path))", EXPORTS, False),
+        ("coach.train(torch.load('rows.pt'))", EXPORTS, True),
+    ],
+)
+def test_what_only_writes_a_model_in_another_form_trains_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str], before: str, after: str, *, trains: bool
+) -> None:
+    project({"coach.py": COACH, "to_other.py": WRITES.format(before, after)})
+    main(["--no-cache", "--select", "DET304,DET102", "."])
+    assert ("trains with torch" in capsys.readouterr().out) is trains

@@ -102,14 +102,15 @@ class ProgramPurpose:
     @property
     def only_shares(self) -> bool:
         """Whether it shares the code of programs that train, and is for something else: by its
-        name, or as a notebook or a module that tries things and starts nothing."""
+        name, since it exports a model, or as a notebook or a module that tries things and starts
+        nothing."""
         return self._closure.known("only shares", self._only_shares)
 
     def _only_shares(self) -> bool:
         apart = kind_of_name(self._name) == NOTEBOOK or self._is_module
         trains = roles.trains(self._name)
         starts = trains or roles.starts(self._name) or self._calls_training
-        tool = roles.is_other_tool(self._name, self._shown)
+        tool = roles.is_other_tool(self._name, self._shown) or roles.exports(self._text)
         trains = trains or (tool and roles.trains_here(self._text))
         shares = (apart and not starts) or (tool and not trains)
         tries = self._is_module and self.tries_itself()

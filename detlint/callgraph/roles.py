@@ -113,6 +113,11 @@ def is_other_tool(name: str, shown: str) -> bool:
     return bool(purpose(_stem(name))) or _is_below(shown, rows.TESTS)
 
 
+def exports(text: str) -> bool:
+    """Whether a program writes a model in another form."""
+    return says_in_code(text, rows.EXPORTS)
+
+
 def is_test(shown: str) -> bool:
     """Whether the path of a program says that it is a test, which may have a backward of its
     own."""

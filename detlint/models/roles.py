@@ -77,10 +77,10 @@ TAKES_TIMES = (
     *("throughput", "per_sec", "flops"),
 )
 # What only tries or exports something, …
+EXPORTS = ("onnx.export(", "onnx._export(", "onnx.utils.export(", "onnx.utils._export(")
 TRIES = (
     *("torch.utils.benchmark", "triton.testing", "perf_report", "assert_close(", "allclose("),
-    *("onnx.export(", "onnx._export(", "onnx.utils.export(", "onnx.utils._export("),
-    *("jit.trace(", "gradcheck("),
+    *(*EXPORTS, "jit.trace(", "gradcheck("),
 )
 # … and what a person looks at, and nothing keeps.
 LOOKS = (
