@@ -380,11 +380,10 @@ class Sets:
     def _is_beside_numbers(self, op: Op) -> bool:
         """Whether numbers are put into what a set is made of, or are looked for in it or in a list
         of its elements: ``if i in y_pred: y_pred[0] = i``."""
-        states = closure([op], _copies_or_states, _FEW)
         return any(
             lattice.hash_varies(self.values.types(x)) is False
-            for each in states
-            for use in each.uses
+            for each in closure([op], _copies_or_states, _FEW)
+            for use in each.uses[:_FEW]
             for x in _beside(use, each)
         )
 
@@ -415,8 +414,10 @@ class Sets:
 
 def _copies_or_states(op: Op) -> Iterator[Op]:
     """What a container is next, and what keeps its elements by themselves."""
-    yield from states_after(op)
-    yield from (x for x in op.uses if x.code == "call" and word_of(x) in ("list", "set", "unique"))
+    for use in op.uses[:_FEW]:
+        copies = use.code == "call" and word_of(use) in ("list", "set", "unique")
+        if copies or op in states_before(use):
+            yield use
 
 
 def _beside(use: Op, held: Op) -> Iterator[Op]:
