@@ -131,3 +131,42 @@ def test_what_a_dict_may_hold_for_a_switch(  # noqa: PLR0913, PLR0917 - a case o
     files = {"loop.py": LOOP, "train.py": ASKS.format(option=option, held=held, test=test)}
     project(files)
     assert levels(capsys, "DET301") == told
+
+
+GROUPED = """\
+from sklearn.cluster import KMeans
+
+def fit(rows):
+    return KMeans(3).fit_predict(rows)
+"""
+SETUP = """\
+import numpy as np
+
+def setup():
+    {}
+"""
+STARRED = """\
+from groups import *
+from setting import *
+
+if __name__ == "__main__":
+    {}
+    print(fit([[0], [1], [2]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("seeds", "calls", "sure"),
+    [
+        ("np.random.seed(0)", "setup()", "possible"),
+        ("np.random.seed(0)", "pass", "likely"),
+        ("np.set_printoptions(3)", "setup()", "likely"),
+        ("np.random.seed(0)", "setup = print; setup()", "likely"),
+    ],
+)
+def test_what_comes_with_all_of_a_module_may_seed(
+    seeds: str, calls: str, sure: str, project: Project, capsys: Capture
+) -> None:
+    files = {"groups.py": GROUPED, "setting.py": SETUP.format(seeds)}
+    project({**files, "main.py": STARRED.format(calls)})
+    assert levels(capsys, "DET104") == [sure]

@@ -417,7 +417,8 @@ class Precedence:
     def _named(self, unit: Unit, op: Op) -> list[Symbol]:
         """The functions and classes of the project that a value may be."""
         path, meant = unit.source.path, self._definitions.meant
-        found = [each for name in unit.values.qualified(op) for each in meant(path, name) or ()]
+        names = unit.values.qualified(op) or (unit.by_star(op.word) if op.code == "global" else ())
+        found = [each for name in names for each in meant(path, name) or ()]
         own = unit.values.function(op) if op.code == "attr" and not found else None
         return [Symbol(path, own.name)] if own is not None else found
 

@@ -36,8 +36,7 @@ class ImportedTypes:
 
     def by_star(self, name: str) -> list[str]:
         """The qualified names that a name may have that comes with ``import *``."""
-        modules = [each.removesuffix("*") for each in self._unit.imported.get("*", ())]
-        return [f"{each}{name}" for each in modules if self._meant(f"{each}{name}")]
+        return list(filter(self._meant, self._unit.by_star(name)))
 
     def of_names(self, names: Iterable[str]) -> Types:
         """What imported names stand for; nothing where no file of the project says it."""

@@ -637,6 +637,11 @@ class Unit(Editable[ast.AST]):
                         names.append(name)
         return found
 
+    def by_star(self, name: str) -> list[str]:
+        """The qualified names that a name may have that comes with ``from net import *``."""
+        modules = self.imported.get("*", ()) if name not in self.bound_names else ()
+        return [f"{each.removesuffix('*')}{name}" for each in modules]
+
     def _parsed_at_once(self, pieces: Sequence[Piece]) -> list[ast.stmt]:
         """Statements of the module that parse, without their rows: in a third of the time that
         it takes to parse each by itself."""
