@@ -116,6 +116,16 @@ def test_an_environment_and_its_space_that_nothing_seeds_are_told_at_once(
     assert found(capsys, "DET102") == ["train.py:11", "train.py:12"]
 
 
+@pytest.mark.parametrize("space", ["env.action_space", "env.observation_space"])
+def test_the_message_says_which_space_to_seed(
+    project: Project, capsys: pytest.CaptureFixture[str], space: str
+) -> None:
+    line = f"env.reset(seed=0); action = {space}.sample()"
+    project({"train.py": TRAIN.format(MAKE, line), "envs.py": ENVS})
+    main(["--no-cache", "--output-format", "full", "--select", "DET102", "."])
+    assert f"seed the space as well: {space}.seed(seed)" in capsys.readouterr().out
+
+
 def test_the_message_says_what_to_pass(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,7 +92,7 @@ _OF_ENVIRONMENTS = (
         "spaces",
         "space",
         "draws from the space's own generator, which no seed of the environment reaches",
-        "seed the space as well: env.action_space.seed(seed)",
+        "seed the space as well: {}.seed(seed)",
     ),
 )
 _MODE = (".train()",)
@@ -319,7 +319,7 @@ class UnseededGlobalRng(Rule):
             program.purpose.only_checks() or says_in_code(program.source.text, RENDERS)
         ):
             sure = Confidence.POSSIBLE
-        for kind, what, draws, advised in _OF_ENVIRONMENTS:
+        for kind, what, draws, remedy in _OF_ENVIRONMENTS:
             made = cls._first_of_environments(program, kind, trains=trains)
             if made is None:
                 continue
@@ -327,7 +327,8 @@ class UnseededGlobalRng(Rule):
             if any(each.fact.doubt not in _PARTIAL for each in seeds):
                 continue
             unseeded = f"neither {program.title} nor what it imports seeds it"
-            own = made.fact.what == "draw"
+            own, space = made.fact.what == "draw", made.fact.text.partition(".sample(")[0]
+            advised = remedy.format(space if "(" not in space else "env.action_space")
             yield program.finding(
                 cls,
                 made,
