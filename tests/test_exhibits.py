@@ -931,3 +931,51 @@ def test_models_that_come_with_all_of_a_module_are_seen(  # noqa: PLR0913, PLR09
     said = capsys.readouterr().out
     assert told in said
     assert ("not seen" in said) is (home == "absent")
+
+
+_HELD = """
+import lightning as pl
+import torch
+from diffusers import AutoencoderKL
+
+class Module(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.vae = AutoencoderKL.from_pretrained("some/vae"){held}
+        self.net = torch.nn.Linear(4, 4)
+
+    def training_step(self, batch, i):
+        with {around}:
+            z = self.vae.encode(batch).latent_dist.mode()
+        return ((self.net(z) - z) ** 2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.{trained}.parameters())
+
+pl.Trainer(max_steps=10, accelerator="gpu").fit(Module(), torch.load("x.pt"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("held", "around", "trained", "told"),
+    [
+        (".requires_grad_(False)", "torch.no_grad()", "net", "[possible]"),
+        ("\n        self.vae.requires_grad_(False)", "torch.no_grad()", "net", "[possible]"),
+        (".requires_grad_(True)", "torch.enable_grad()", "net", "[likely]"),
+        (".requires_grad_(True)", "torch.no_grad()", "vae", "[likely]"),
+        ("", "torch.enable_grad()", "net", "[likely]"),
+    ],
+)
+def test_a_frozen_part_of_another_library_is_no_model_that_is_trained(  # noqa: PLR0913, PLR0917
+    held: str,
+    around: str,
+    trained: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _HELD.format(held=held, around=around, trained=trained)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    said = capsys.readouterr().out
+    assert told in said
+    assert ("not seen here: `diffusers." in said) is (told == "[likely]")
