@@ -42,8 +42,8 @@ class NoDeterministicImplementation(Rule):
     Lowers the confidence:
     - only the backward is concerned, and no gradient is seen to come, or names speak against one
     - no program that trains reaches it: nothing imports the file, nobody builds the class, or all
-      ask for another number of dimensions. Or programs run it, but none is seen to give it to an
-      optimizer or a loss: it may only answer, or be one of several models by name
+      ask for another number of dimensions. Or programs run it, but none is seen to train it. It may
+      only answer, or be one of several models by name
     - only the switch refuses it, as the values are the same and no program turns that on. Or the
       gradient is, as of `MaxPool3d(2)`
 
