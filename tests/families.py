@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 HEAD = "import os\nimport numpy as np\nimport torch\nfrom torch.utils.data import DataLoader\n"
 DONE = "from concurrent.futures import as_completed\n"
 SHELL = "# CUBLAS_WORKSPACE_CONFIG PYTHONHASHSEED NVTE_ALLOW_NONDETERMINISTIC_ALGO flash seed\n"
+_KEEPING = f"{HEAD}def f(p):\n    out = []\n"
+_NAMING = f"{HEAD}def f(p):\n    out = {{}}\n"
 RANDOM = """\
 import os, random, time
 import numpy as np
@@ -69,6 +71,31 @@ FAMILIES = {
         repeated("    for f in os.listdir(p): g(f)\n", f"{HEAD}def f(p):\n"),
     ),
     "listings counted": ("a.py", repeated("for i, f in enumerate(os.listdir(p)): out.append(f)\n")),
+    "listings kept": (
+        "a.py",
+        lambda lines: (
+            repeated("for f in os.listdir(p): out.append(f)\n")(lines) + "print(out[0])\n"
+        ),
+    ),
+    "listings kept in a function": (
+        "a.py",
+        lambda lines: (
+            repeated("    for f in os.listdir(p): out.append(f)\n", _KEEPING)(lines)
+            + "    return out\n"
+        ),
+    ),
+    "listings by name": (
+        "a.py",
+        lambda lines: (
+            repeated("    out['{i}'] = os.listdir(p)\n", _NAMING)(lines) + "    g(**out)\n"
+        ),
+    ),
+    "memory added up": (
+        "a.py",
+        lambda lines: (
+            repeated("    x = x + torch.empty(3)\n", f"{HEAD}def f(x):\n")(lines) + "    g(x)\n"
+        ),
+    ),
     "allocations of one name": ("a.py", repeated("x17 = torch.empty(3)\n")),
     "allocations": ("a.py", repeated("x{i} = torch.empty(3, 3)\ny{i} = x{i} + 1\n")),
     "loaders": ("a.py", repeated("l = DataLoader(d, shuffle=True, num_workers=2)\n")),

@@ -257,6 +257,14 @@ class Function:
         return self._coded.get(code, [])
 
     @cached_property
+    def calls_by_row(self) -> dict[int, list[Op]]:
+        """The calls that begin in each row, once all are there."""
+        found: dict[int, list[Op]] = {}
+        for op in self.coded("call"):
+            found.setdefault(op.call_node.lineno, []).append(op)
+        return found
+
+    @cached_property
     def leaving(self) -> list[Op]:
         """The operations past which nothing runs, or for `assert`, may not; once all are there."""
         return [op for op in self.ops if op.code in _LEAVING and self._leaves(op)]

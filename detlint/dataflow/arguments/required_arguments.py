@@ -556,7 +556,7 @@ def needs_at(unit: Unit, row: int, column: int) -> list[str]:
     """What has to be passed for a line of a file to run, where an expression begins there."""
     around = unit.at(unit.source.line_starts[row - 1] + column - 1)
     for function in around.everything() if around is not None else ():
-        for op in function.coded("call"):
+        for op in function.calls_by_row.get(row, ()):
             if unit.source.location(unit.span(op.node)[0]) == (row, column):
                 return [each.dump() for each in Needs(function).of_place(op)]
     return []

@@ -62,6 +62,7 @@ class Effects:
         self.holders = groups.Holders()
         self._made: dict[Op, Op] = {}
         self._unread: set[Op] = set()
+        self._is_unread: dict[Op, bool] = {}  # by what made a container
         self._sorted_around: dict[Op, bool] = {}
         self._read_in_any_order: dict[tuple[str, str], bool] = {}
         self._sorted_fields: dict[tuple[str, str], bool] = {}
@@ -446,12 +447,14 @@ class Effects:
             made = self.made(made.args[0])
         if made.code not in ("comprehension", "dict", "list"):
             return False
-        return all(
-            use.code in ("phi", "drop")
-            or (use.code in ("store_item", "change", "item") and use.args[0] is each)
-            for each in closure([made], lambda op: op.uses)
-            for use in each.uses
-        )
+        if made not in self._is_unread:
+            self._is_unread[made] = all(
+                use.code in ("phi", "drop")
+                or (use.code in ("store_item", "change", "item") and use.args[0] is each)
+                for each in closure([made], lambda op: op.uses)
+                for use in each.uses
+            )
+        return self._is_unread[made]
 
     def reads_held(self, container: Op) -> bool:
         """Whether anything but a message reads what a dict holds, and not only its keys."""

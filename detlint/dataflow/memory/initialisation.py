@@ -70,6 +70,8 @@ class Initialisation:
         self._given: dict[Op, Op] = {}  # calls of functions that return memory → what made it
         self.grown: dict[Op, Op] = {}  # tensors → the calls that make them larger
         self._out_of_sight: dict[Function, list[Op]] = {}
+        self._looked_at: set[Op] = set()
+        self._passed_by: set[Op] = set()  # what nobody looks at
 
     def allocations(self, offsets: Iterable[int]) -> Iterator[Op]:
         """The allocations in the functions that some offsets lie in, whose values matter."""
@@ -273,13 +275,22 @@ class Initialisation:
             return True
         if "builtins.print" in self.values.called(by):
             return True
-        return self._is_looked_at(by, set())
+        seen: set[Op] = set()
+        looked_at = self._is_looked_at(by, seen)
+        if not looked_at:
+            self._passed_by |= seen
+        return looked_at
 
     def _is_looked_at(self, op: Op, seen: set[Op]) -> bool:
-        if op in seen:
+        if op in self._looked_at:
+            return True
+        if op in seen or op in self._passed_by:
             return False
         seen.add(op)
-        return any(self._looks(use, op, seen) for use in op.uses)
+        found = any(self._looks(use, op, seen) for use in op.uses)
+        if found:
+            self._looked_at.add(op)
+        return found
 
     def _looks(self, use: Op, value: Op, seen: set[Op]) -> bool:
         if use.code == "drop":

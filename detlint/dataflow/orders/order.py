@@ -104,7 +104,7 @@ class Orders:
         self._harmless: set[_Step] = set()
         self._told: dict[_Step, Use] = {}  # the first use that was found from each
         self.root: Op | None = None
-        self._by_root = False  # whether what the root is decided something
+        self._by_root = False  # whether what the root is kept something from being a use
         self._ended = False  # the search, by its budget
         self._paths: dict[Op, tuple[Function | None, Paths]] = {}  # by what calls pass
         self.calls: list[Op] = []  # from which the function that is looked at was entered
@@ -654,19 +654,21 @@ class Orders:
         root = self.root
         if self.distinct or self.finishing or root is None:
             return False
-        self._by_root = True
+        if expected.asks_kind(self.values, use):
+            return True
         one = word_of(root) != "rglob" and expected.seeks_one(self.values, root)
-        return one or expected.asks_kind(self.values, use)
+        self._by_root |= one
+        return one
 
     def seems_one(self, use: Op) -> bool:
         """Whether code that takes the first of a listing seems to expect no other."""
         root = self.root
         if self.distinct or self.finishing or root is None:
             return False
-        self._by_root = True
-        if expected.seeks_one(self.values, root):
-            return True
-        return _takes_end(use) and expected.expects_one(self.values, root)
+        ends = _takes_end(use) and expected.expects_one(self.values, root)
+        one = ends or expected.seeks_one(self.values, root)
+        self._by_root |= one
+        return one
 
     # Methods
 
