@@ -281,6 +281,28 @@ if __name__ == "__main__":
     print(env)
 """
 PLAYED = "state, _ = env.reset()\nstate, reward, *_ = env.step(net(state))"
+MEASURED = """\
+returns = []
+for _ in range(9):
+    state, _ = env.reset()
+    total, done = 0.0, False
+    while not done:
+        state, reward, done, *_ = env.step(net(state))
+        total += reward
+    returns.append(total)
+"""
+RETURNED = """\
+def play():
+    state, total = env.reset()[0], 0.0
+    for _ in range(9):
+        state, reward, *_ = env.step(net(state))
+        total += reward
+    return total
+"""
+GIVEN = """\
+from stable_baselines3.common.evaluation import evaluate_policy
+mean, deviation = evaluate_policy(net, env, n_eval_episodes=9)
+"""
 SAMPLED = "reward = net(env.observation_space.sample())"
 KEEPS = "np.save('scores.npy', reward)"
 
@@ -297,6 +319,28 @@ KEEPS = "np.save('scores.npy', reward)"
         ("", SAMPLED, KEEPS, "likely", [7]),
         ("", f"env.observation_space.seed(0)\n{SAMPLED}", KEEPS, "possible", []),
         ("", "shape = env.observation_space.shape", KEEPS, "possible", []),
+        ("", MEASURED, "print(np.mean(returns))", "likely", [6]),
+        ("", MEASURED, "print(sum(returns) / 9)", "likely", [6]),
+        ("", MEASURED, "print(np.array(returns).mean())", "likely", [6]),
+        ("", MEASURED, "print(returns, np.mean(state))", "likely", []),
+        (
+            "",
+            MEASURED.replace("env.step", "env.render(); env.step"),
+            "np.mean(returns)",
+            "likely",
+            [],
+        ),
+        ("", RETURNED, "print(np.mean([play() for _ in range(9)]))", "likely", [6]),
+        ("", RETURNED, "print(play())", "likely", []),
+        ("", GIVEN, "print(mean)", "likely", [6]),
+        ("", f"env.reset(seed=0)\n{GIVEN}", "print(mean)", "possible", []),
+        (
+            "",
+            GIVEN.replace("stable_baselines3.common.evaluation", "own"),
+            "print(mean)",
+            "possible",
+            [],
+        ),
     ],
 )
 def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR0913, PLR0917

@@ -34,6 +34,7 @@ BY_STAR = "*."  # … and before one that a file has from one of those of which 
 BY_DEFAULT = "@"  # … and what a call leaves to the default of a parameter, which is told beside it
 THAWS = "+"  # the first of the names of models that get gradients again, or in some cases
 RENEWED = "="  # the first of what is said of a generator that a function always makes anew
+MEASURED = "measured"  # steps in an environment of which the rewards are the result
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
 # what facts say that a file may give that.
@@ -239,7 +240,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         f"self.{randomness.OF_ENVIRONMENT}.",
     ),
     "spaces": ("_space.sample(",),
-    "environment_steps": (".step(",),
+    "environment_steps": (
+        ".step(",
+        *_called(sorted({name.rpartition(".")[2] for name in randomness.PLAYING})),
+    ),
     "environment_seeds": (".seed(", *_given("seed"), *_given("random_seed")),
     "trains": (
         *(".backward(", ".fit(", ".train(", ".minimize(", "GradientTape", "value_and_grad"),

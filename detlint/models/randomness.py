@@ -294,6 +294,15 @@ ENVIRONMENTS = frozenset(
     for library in ("gym", "gymnasium")
     for name in ("make", "make_vec", "vector.make")
 )
+# What plays in such a one that it is given, gives the mean of the rewards and seeds nothing
+# (stable_baselines3 2.9).
+PLAYING = frozenset(
+    (
+        "stable_baselines3.common.evaluation.evaluate_policy",
+        "sb3_contrib.common.maskable.evaluation.evaluate_policy",
+    )
+)
+MEANS = words("average fmean mean median nanmean")
 # The attribute of what derives from their classes that is this generator, what gives one with the
 # seed that a method is given, and these libraries.
 OF_ENVIRONMENT = "np_random"

@@ -17,6 +17,7 @@ from detlint.index.facts import (
     EVERY,
     HANDLES,
     IDLE,
+    MEASURED,
     ON_CPU,
     ONCE,
     RENEWED,
@@ -58,7 +59,7 @@ _NUMERIC = (
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
     *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
     *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile", "deap"),
-    "fastai",
+    *("fastai", "gym", "gymnasium", "stable_baselines3"),
 )
 # An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
 # model's inputs, `torch.rand(1, *input_shape)`.
@@ -139,7 +140,8 @@ class UnseededGlobalRng(Rule):
     - a program that trains in an environment of Gymnasium or Gym to which nothing gives a seed
     - the same of an environment of its own that draws from `self.np_random`
     - the same of the spaces of an environment, such as `env.action_space`, that it draws from
-    - both of a program that only evaluates, and writes something
+    - both of a program that only evaluates, and writes something. Such an environment also if it
+      takes a mean of the rewards, or calls `evaluate_policy` of Stable-Baselines3
     - what such a program gives a model by random transforms of torchvision, or in another order
       where that trains its statistics: `net.train()`
     - a model of Keras that is built before the seed
@@ -232,8 +234,15 @@ class UnseededGlobalRng(Rule):
             return
         trains = cls._trains(program)
         sure = cls._sure(program, trains=trains)
-        if sure < settings.bar(cls.code):
-            return
+        if sure >= settings.bar(cls.code):
+            yield from cls._of_libraries(program, settings, sure, trains=trains)
+        yield from cls._unseeded_environment(program, settings, sure, trains=trains)
+
+    @classmethod
+    def _of_libraries(
+        cls, program: Program, settings: Settings, sure: Confidence, *, trains: bool
+    ) -> Iterator[Finding]:
+        """What draws from global generators, and from those that tasks share."""
         for library in GENERATORS:
             if library == "tensorflow" and not cls._asks_of_tensorflow(program):
                 yield from cls._built_too_soon(program) if trains else ()
@@ -254,7 +263,6 @@ class UnseededGlobalRng(Rule):
             if task is not None:
                 yield cls._told_of_task(program, library, task, sure)
         yield from cls._kept_for_tasks(program, sure)
-        yield from cls._unseeded_environment(program, sure, trains=trains)
 
     @staticmethod
     def _asks_of_tensorflow(program: Program) -> bool:
@@ -312,14 +320,13 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _unseeded_environment(
-        cls, program: Program, sure: Confidence, *, trains: bool
+        cls, program: Program, settings: Settings, sure: Confidence, *, trains: bool
     ) -> Iterator[Finding]:
         """Environments of reinforcement learning, each with a generator of its own."""
-        if not trains and (
-            program.purpose.only_checks() or says_in_code(program.source.text, RENDERS)
-        ):
-            sure = Confidence.POSSIBLE
         for kind, what, draws, remedy in _OF_ENVIRONMENTS:
+            played = cls._sure_of_played(program, kind, sure, trains=trains)
+            if played < settings.bar(cls.code):
+                continue
             made = cls._first_of_environments(program, kind, trains=trains)
             if made is None:
                 continue
@@ -335,8 +342,21 @@ class UnseededGlobalRng(Rule):
                 f"{program.shown(made)} {_OF_OWN if own else draws}, and "
                 f"{_only(program, seeds[0]) if seeds else unseeded}; {advised}",
                 advised,
-                confidence=sure,
+                confidence=played,
             )
+
+    @classmethod
+    def _sure_of_played(
+        cls, program: Program, kind: str, sure: Confidence, *, trains: bool
+    ) -> Confidence:
+        """Of a program that trains nothing: what it draws by a space may be a sample of a size."""
+        if trains:
+            return sure
+        if program.purpose.only_checks() or says_in_code(program.source.text, RENDERS):
+            return Confidence.POSSIBLE
+        steps = program.facts("environment_steps") if kind == "environments" else ()
+        measured = any(each.fact.what == MEASURED for each in steps)
+        return cls.confidence if measured else sure
 
     @staticmethod
     def _first_of_environments(program: Program, kind: str, *, trains: bool) -> Located | None:

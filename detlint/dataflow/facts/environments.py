@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.facts.seeds import seeds_given
+from detlint.dataflow.slices import SAME, closure
+from detlint.index.facts import MEASURED
 from detlint.models import randomness
+from detlint.models.containers import HOLDING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from detlint.dataflow.ir import Op
     from detlint.dataflow.learning.training import Training
     from detlint.dataflow.unit import Unit
+
+_REWARD = 1  # its place among what a step gives
+_MADE = SAME | {
+    "attr",
+    "augment",
+    "binary",
+    "comprehension",
+    "item",
+    "iter",
+    "list",
+    "tuple",
+    "unpack",
+}
+_MOST = 60  # what is made of one reward
 
 
 class EnvironmentFacts:
@@ -21,6 +41,7 @@ class EnvironmentFacts:
         self._unit = unit
         self._values = unit.values
         self._training = training
+        self._callers = Callers(unit)
 
     def of_environments(self, call: Op) -> str | None:
         """Calls that make an environment of reinforcement learning, or, of a class of one, draw
@@ -43,11 +64,30 @@ class EnvironmentFacts:
             randomness.SEEDING_OWN.isdisjoint(each.called) for each in made
         )
 
-    @staticmethod
-    def of_environment_steps(call: Op) -> str | None:
-        """``state, reward, *_ = env.step(action)``: not of an optimizer or its schedule."""
+    def of_environment_steps(self, call: Op) -> str | None:
+        """``state, reward, *_ = env.step(action)``: not of an optimizer or its schedule. Also what
+        plays by itself, ``evaluate_policy(model, env)``."""
+        if not randomness.PLAYING.isdisjoint(self._training.called(call)):
+            return MEASURED
         steps = word_of(call) == "step" and call.args[1:]
-        return "environment" if steps and any(x.code != "drop" for x in call.uses) else None
+        if not steps or all(each.code == "drop" for each in call.uses):
+            return None
+        return MEASURED if self._is_measured(call) else "environment"
+
+    def _is_measured(self, step: Op) -> bool:
+        """Whether a mean is taken of the rewards that steps give: ``np.mean(returns)``."""
+        rewards = (x for x in step.uses if x.code == "unpack" and x.name[0] == _REWARD)
+        return any(map(_is_mean, closure(rewards, self._made_of, _MOST)))
+
+    def _made_of(self, value: Op) -> Iterator[Op]:
+        """What is made of a number, held with others or given to who calls the function."""
+        for use in value.uses:
+            if use.code == "call" and use.args[0] is not value and word_of(use) in HOLDING:
+                yield from (each for each in use.uses if each.code == "change")
+            elif use.code in _MADE or use.code == "call":
+                yield use
+            elif use.code == "return":
+                yield from self._callers.of(use.function).calls
 
     def of_environment_seeds(self, call: Op) -> str | None:
         """Calls that give such a one a seed, or a space, or what may be either."""
@@ -60,6 +100,13 @@ class EnvironmentFacts:
     def of_spaces(call: Op) -> str | None:
         """Calls that draw from a space of an environment."""
         return "space" if word_of(call) == "sample" and _is_of_space(call) else None
+
+
+def _is_mean(op: Op) -> bool:
+    """``np.mean(x)``, ``x.mean()``, ``sum(x) / len(x)``."""
+    if op.code == "binary" and op.name == "Div":
+        return op.args[0].code == "call" and "builtins.sum" in op.args[0].called
+    return op.code == "call" and word_of(op) in randomness.MEANS
 
 
 def _is_of_space(call: Op) -> bool:
