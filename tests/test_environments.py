@@ -359,6 +359,26 @@ def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR
     assert told == [f"evaluate.py:{row}" for row in rows]
 
 
+SPACE = "from ray import tune\nspace = {{'rate': tune.{}}}\n{}"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "run", "is_found"),
+    [
+        ("uniform(0, 1)", "tune.run(f, config=space, num_samples=9)", True),
+        ("choice([1, 2])", "tune.Tuner(f, tune_config=tune.TuneConfig(num_samples=9))", True),
+        ("grid_search([1, 2])", "tune.run(f, config=space)", False),
+        ("uniform(0, 1)", "tune.run(f, config=space, search_alg=search)", False),
+        ("uniform(0, 1)", "import numpy; numpy.random.seed(0); tune.run(f, config=space)", False),
+    ],
+)
+def test_a_search_draws_what_its_space_leaves_open(
+    project: Project, capsys: pytest.CaptureFixture[str], drawn: str, run: str, *, is_found: bool
+) -> None:
+    project({"tune.py": SPACE.format(drawn, run)})
+    assert found(capsys, "DET104") == ["tune.py:3"] * is_found
+
+
 @pytest.mark.parametrize(
     ("line", "is_found"),
     [

@@ -14,7 +14,8 @@ The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, b
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
 such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0
-makes its seed of the clock and the process (``filters.py``).
+makes its seed of the clock and the process (``filters.py``). Without a search algorithm, Ray 2.60
+draws from NumPy's global generator (``tune/search/sample.py``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import NamedTuple
 #                           of an enumeration, the name of a member; ``drawing``: an estimator of
 #                           this table that draws, whatever seed that one has
 #   while key=value|value   it draws unless the key is given another value
+#   beside name|name        it draws only in a file that calls one of these, of the same package
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed|rng             the parameter has that name, or in other releases another
 #   from random             it draws from Python's global generator and not from NumPy's; from
@@ -290,6 +292,8 @@ optuna.TPESampler by seed from system
 webdataset.shuffle by seed|rng from system
 hyperopt.fmin by rstate from system
 ray.HyperOptSearch by random_state_seed from system
+ray.tune.TuneConfig by search_alg beside choice|lograndint|loguniform|qlograndint|qloguniform|qrandint|qrandn|quniform|randint|randn|uniform
+ray.tune.run by search_alg beside choice|lograndint|loguniform|qlograndint|qloguniform|qrandint|qrandn|quniform|randint|randn|uniform
 sb3_contrib.ARS by seed from system
 sb3_contrib.CrossQ by seed from system
 sb3_contrib.MaskablePPO by seed from system
@@ -331,6 +335,8 @@ _SEEDING = frozenset(
     ]
 )
 
+_OF_MANY = ("run",)
+
 
 class Drawing(NamedTuple):
     """What makes one function or class draw: a row of the table."""
@@ -341,6 +347,7 @@ class Drawing(NamedTuple):
     position: int | None
     parameters: tuple[str, ...]  # its name, and those of other releases
     source: str  # "numpy", "random", "system", "threads"
+    beside: frozenset[str]  # qualified names
 
     @property
     def parameter(self) -> str:
@@ -366,6 +373,12 @@ def drawing(name: str) -> Drawing | None:
 def libraries() -> frozenset[str]:
     """The libraries of the table."""
     return frozenset(name.partition(".")[0] for name in drawings())
+
+
+def written(word: str) -> str:
+    """How code has what is called by a last word, that stands for many other things as well."""
+    packages = (name.split(".")[-2] for name in drawings() if name.endswith(f".{word}"))
+    return f"{next(packages)}.{word}(" if word in _OF_MANY else word
 
 
 @functools.cache
@@ -396,7 +409,7 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
     name, since = words.pop(0), ""
     needs: dict[str, frozenset[str]] = {}
     keeps: dict[str, frozenset[str]] = {}
-    said = {"at": "", "by": "random_state", "from": "numpy"}
+    said = {"at": "", "by": "random_state", "from": "numpy", "beside": ""}
     conditions, key = needs, ""
     for word in words:
         if "=" in word:
@@ -412,4 +425,6 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
             since = word
     position = int(said["at"]) if said["at"] else None
     named = tuple(said["by"].split("|"))
-    return name, Drawing(since, needs, keeps, position, named, said["from"])
+    package = name.rpartition(".")[0]
+    beside = frozenset(f"{package}.{x}" for x in said["beside"].split("|") if x)
+    return name, Drawing(since, needs, keeps, position, named, said["from"], beside)

@@ -41,13 +41,15 @@ _GLOBAL = ("numpy", "random")
 _UNSEEDED = "which this file does not seed"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
 
-# Parameters that take more than a seed: what is done without one, and what to pass.
+# Parameters that take more than a seed: what is done without one, if its source does not say that,
+# and what to pass.
 _OWN = {
     "rstate": ("draws from the operating system", "np.random.default_rng(seed)"),
     "sampler": (
         "takes one that is seeded by the operating system",
         "optuna.samplers.TPESampler(seed=seed)",
     ),
+    "search_alg": ("", "BasicVariantGenerator(random_state=seed)"),
 }
 _RNG = "rng"
 _METHODS = frozenset((*ROW_METHODS, SAMPLE, *SHUFFLES))
@@ -84,6 +86,7 @@ class MissingRandomState(Rule):
     - `shuffle` of a streamed dataset without `seed`, which takes entropy in any case
     - `shuffle` of webdataset without `seed`, which it makes of the clock and the process
     - `ORDER BY RANDOM()` and the like in a query: the database draws
+    - `tune.run` and `TuneConfig` of Ray without `search_alg`, beside `tune.uniform` and the like
     - studies and samplers of Optuna, `fmin` of hyperopt, and the algorithms of Stable Baselines3
       without a seed, which they take from the operating system
 
@@ -108,7 +111,10 @@ class MissingRandomState(Rule):
     code = "DET104"
     summary = "a random choice is given no seed"
     triggers = (
-        *(f"{each}(" if each in _COMMON else each for each in estimators.short_names()),
+        *(
+            f"{each}(" if each in _COMMON else estimators.written(each)
+            for each in estimators.short_names()
+        ),
         *(f"{each}(" for each in (*sorted(_METHODS), *sorted(QUERYING))),
     )
     needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
@@ -235,7 +241,7 @@ class MissingRandomState(Rule):
 
     def _check_row(self, call: Op, row: Drawing) -> None:
         given = [call.given(each, row.position) for each in row.parameters]
-        if not (all(map(_is_missing, given)) and draws(call, row)):
+        if not (all(map(_is_missing, given)) and draws(call, row) and self._draws_beside(row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
         keyword = next(filter(call.given, row.parameters), row.parameter)
@@ -247,7 +253,7 @@ class MissingRandomState(Rule):
         if not how or (made and self._estimators.seeds(call)):
             return
         if keyword in _OWN:
-            self._report_own(call, keyword)
+            self._report_own(call, keyword, how)
         else:
             written = call.written(keyword, row.position)
             self._report(call, f"{word_of(call)}()", keyword, written, how)
@@ -286,13 +292,20 @@ class MissingRandomState(Rule):
         orders = Orders(self.unit.across)
         return next(orders.uses(call), None) is None and not orders.leaves
 
-    def _report_own(self, call: Op, keyword: str) -> None:
+    def _report_own(self, call: Op, keyword: str, how: str) -> None:
         """What takes more than a seed."""
+        does, one = _OWN[keyword]
         self.report(
             call.node,
-            f"{word_of(call)}() has no {keyword}: it {_OWN[keyword][0]}",
-            advice=f"pass one with the seed of the run: {keyword}={_OWN[keyword][1]}",
+            f"{word_of(call)}() has no {keyword}: it {does or how}",
+            advice=f"pass one with the seed of the run: {keyword}={one}",
         )
+
+    def _draws_beside(self, row: Drawing) -> bool:
+        """Whether the file has what makes it draw: ``tune.uniform(0, 1)``."""
+        words = {each.rpartition(".")[2] for each in row.beside}
+        calls = (x for word in sorted(words) for x in self.unit.ops_naming(word))
+        return not row.beside or any(not row.beside.isdisjoint(each.called) for each in calls)
 
     def _check_query(self, call: Op) -> None:
         """``cursor.execute("SELECT * FROM rows ORDER BY RANDOM()")``."""
