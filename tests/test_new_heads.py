@@ -75,6 +75,86 @@ def test_a_head_that_is_drawn_before_the_seed_of_the_trainer(
     assert all("draws first weights" in each["message"] for each in told)
 
 
+RANKS = """\
+from sentence_transformers import CrossEncoder, SentenceTransformer, SentenceTransformerTrainer
+from sentence_transformers import SparseEncoder, losses, models
+import torch
+from torch.utils.data import DataLoader
+
+def main(rows):
+    {}
+    {}
+
+if __name__ == "__main__":
+    main([])
+"""
+TRAINS = "SentenceTransformerTrainer(model=net, train_dataset=rows).train()"
+FITS = "net.fit(train_objectives=[(DataLoader(rows, shuffle={}), loss)])"
+LOADED = "net = SentenceTransformer('bert')"
+DENSE = "dense = models.Dense(9, 3); net = SentenceTransformer(modules=[net, dense])"
+
+
+@pytest.mark.parametrize(
+    ("lines", "trains", "rows"),
+    [
+        ("net = CrossEncoder('bert', num_labels=1)", TRAINS, [7]),
+        ("torch.manual_seed(4); net = CrossEncoder('bert', num_labels=1)", TRAINS, []),
+        ("net = CrossEncoder('cross-encoder/small', num_labels=1)", TRAINS, []),
+        ("net = CrossEncoder('bert')", TRAINS, []),
+        ("net = CrossEncoder('bert', num_labels=1)", "net.predict(rows)", []),
+        ("loss = losses.SoftmaxLoss(net, 8, num_labels=3)", TRAINS, [7]),
+        ("loss = losses.CosineSimilarityLoss(net)", TRAINS, []),
+        (DENSE, TRAINS, [7]),
+        (f"{DENSE}; dense.linear.weight = rows", TRAINS, []),
+        (LOADED, FITS.format("True"), [8]),
+        (LOADED, FITS.format("False"), []),
+        ("net = SparseEncoder('bert')", FITS.format("True"), [8]),
+        (LOADED, FITS.format("True").replace("fit", "train"), []),  # a mode
+        (f"torch.manual_seed(4); {LOADED}", FITS.format("True"), []),
+    ],
+)
+def test_sentence_transformers_draws_before_its_trainer_seeds(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, trains: str, rows: list[int]
+) -> None:
+    project({"go.py": RANKS.format(lines, trains)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [place_of(each) for each in json.loads(capsys.readouterr().out)]
+    assert told == [f"go.py:{row}" for row in rows]
+
+
+CLONES = """\
+import numpy as np
+import torch
+from imitation.algorithms import bc
+from stable_baselines3 import PPO
+
+def main(seed=4):
+    {}
+    net = {}
+    net.train(n_epochs=1)
+
+main()
+"""
+CLONE = "bc.BC(demonstrations=rows, rng=np.random.default_rng(seed))"
+
+
+@pytest.mark.parametrize(
+    ("first", "made", "rows"),
+    [
+        ("pass", CLONE, [8]),
+        ("torch.manual_seed(seed)", CLONE, []),
+        ("pass", "own.BC(demonstrations=rows)", []),
+    ],
+)
+def test_a_policy_that_imitates_is_drawn_whatever_generator_it_is_given(
+    project: Project, capsys: pytest.CaptureFixture[str], first: str, made: str, rows: list[int]
+) -> None:
+    project({"go.py": CLONES.format(first, made)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [place_of(each) for each in json.loads(capsys.readouterr().out)]
+    assert told == [f"go.py:{row}" for row in rows]
+
+
 def test_transformers_draws_a_head_that_the_checkpoint_lacks(tmp_path: Path) -> None:
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     transformers.BertModel(transformers.BertConfig(**TINY)).save_pretrained(tmp_path)

@@ -226,7 +226,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "builds": (
         *_called({*training.LAYERS, *training.GRAPH_LAYERS, *training.FILLS}),
-        *_called({"get_peft_model", "from_config", *training.HEADS, *training.JOINING}),
+        *_called({*training.CALLED_NEW, *training.HEADS, *training.JOINING}),
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,

@@ -23,6 +23,8 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+from detlint.models.model import words
+
 # One row for each name: package and name, the release that brought it or its ``random_state``
 # (as far as its page says), and what else it takes:
 #   if key=value|value      it draws only if one of these is given; ``some``: not None, 0 or False,
@@ -30,7 +32,7 @@ from typing import NamedTuple
 #                           of an enumeration, the name of a member; ``drawing``: an estimator of
 #                           this table that draws, whatever seed that one has
 #   while key=value|value   it draws unless the key is given another value
-#   beside name|name        it draws only in a file that calls one of these, of the same package
+#   beside domains          it draws only in a file that calls one of these, of the same package
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed|rng             the parameter has that name, or in other releases another
 #   from random             it draws from Python's global generator and not from NumPy's; from
@@ -292,8 +294,8 @@ optuna.TPESampler by seed from system
 webdataset.shuffle by seed|rng from system
 hyperopt.fmin by rstate from system
 ray.HyperOptSearch by random_state_seed from system
-ray.tune.TuneConfig by search_alg beside choice|lograndint|loguniform|qlograndint|qloguniform|qrandint|qrandn|quniform|randint|randn|uniform
-ray.tune.run by search_alg beside choice|lograndint|loguniform|qlograndint|qloguniform|qrandint|qrandn|quniform|randint|randn|uniform
+ray.tune.TuneConfig by search_alg beside domains
+ray.tune.run by search_alg beside domains
 sb3_contrib.ARS by seed from system
 sb3_contrib.CrossQ by seed from system
 sb3_contrib.MaskablePPO by seed from system
@@ -336,6 +338,13 @@ _SEEDING = frozenset(
 )
 
 _OF_MANY = ("run",)
+_BESIDE = {
+    "": frozenset[str](),
+    "domains": words(
+        """choice lograndint loguniform qlograndint qloguniform qrandint qrandn quniform randint
+        randn uniform"""
+    ),
+}
 
 
 class Drawing(NamedTuple):
@@ -405,13 +414,13 @@ def seeds_arguments(name: str) -> bool:
     return is_known(name) and name.rpartition(".")[2] in _SEEDING
 
 
-def _row(words: list[str]) -> tuple[str, Drawing]:
-    name, since = words.pop(0), ""
+def _row(given: list[str]) -> tuple[str, Drawing]:
+    name, since = given.pop(0), ""
     needs: dict[str, frozenset[str]] = {}
     keeps: dict[str, frozenset[str]] = {}
     said = {"at": "", "by": "random_state", "from": "numpy", "beside": ""}
     conditions, key = needs, ""
-    for word in words:
+    for word in given:
         if "=" in word:
             condition, _, values = word.partition("=")
             conditions[condition] = frozenset(values.split("|"))
@@ -426,5 +435,5 @@ def _row(words: list[str]) -> tuple[str, Drawing]:
     position = int(said["at"]) if said["at"] else None
     named = tuple(said["by"].split("|"))
     package = name.rpartition(".")[0]
-    beside = frozenset(f"{package}.{x}" for x in said["beside"].split("|") if x)
+    beside = frozenset(f"{package}.{each}" for each in _BESIDE[said["beside"]])
     return name, Drawing(since, needs, keeps, position, named, said["from"], beside)

@@ -102,7 +102,17 @@ GIVEN_TO_TRAINERS = words("criterion optimizer optimizer_fn torch_model")
 FITS_BY_TEXT = "fit"  # by which those that were given a model or a trainer are told to train
 # Of fastai, of which mostly all names are imported: its learners, and what trains these (2.8).
 BY_STAR = Names("fastai.**.")
-LEARNERS = Names("fastai.**.{Learner,TabularLearner,TextLearner,[a-z]*_learner}")
+# Those, and what else trains a model of torch that it has, by its method.
+LEARNERS = {
+    "fit": Names(
+        """
+        fastai.**.{Learner,TabularLearner,TextLearner,[a-z]*_learner}
+        sentence_transformers.**.{CrossEncoder,SentenceTransformer,SparseEncoder}
+        """
+    ),
+    "train": Names("imitation.algorithms.bc.BC"),
+}
+OF_LEARNERS = frozenset(("fastai", "imitation", "sentence_transformers"))
 FITS_LEARNERS = words("fine_tune fit_flat_cos fit_one_cycle fit_sgdr")
 # Names of what is fitted and is no network.
 _OTHERS = words(
@@ -189,19 +199,28 @@ NEW_HEADS = Names(
     """
     transformers.**.(?!Flax|TF)[A-Z]*For{Sequence,Token,Image,Audio,Video}Classification.from_pretrained
     transformers.**.(?!Flax|TF)[A-Z]*ForMultipleChoice.from_pretrained
+    sentence_transformers.**.CrossEncoder
     """
 )
 CLASSES = ("num_labels", "id2label", "label2id")
+TRAINED_HEADS = ("cross-encoder", "rerank")  # parts of the names of models that have such a head
 # What draws weights besides: of what is joined from trained models the cross attention, or the
-# projections (transformers 2.11 to 5.23), …
+# projections (transformers 2.11 to 5.23), parts of sentence_transformers 5.6, and of imitation 1.0
+# the policy, whatever generator it is given for the rest, …
 NEW_WEIGHTS = Names(
     """
     peft.**.get_peft_model transformers.**.[A-Z]*.from_config
     transformers.**.{,Speech,Vision}EncoderDecoderModel.from_encoder_decoder_pretrained
     transformers.**.VisionTextDualEncoderModel.from_vision_text_pretrained
     fastai.**.{cnn,collab,tabular,text_classifier,unet,vision}_learner
+    imitation.algorithms.bc.BC
+    sentence_transformers.**.{CNN,Dense,LSTM,SoftmaxLoss,SparseAutoEncoder}
     """
 )
+# … unless what they keep here is given other weights, …
+KEEPS_WEIGHTS = "linear"
+# … how a text calls them, …
+CALLED_NEW = words("BC CNN Dense SoftmaxLoss SparseAutoEncoder from_config get_peft_model")
 # … and models that are made of a configuration alone.
 OF_CONFIGURATION = Names("transformers.**.(?!Auto|DataCollator|Flax|TF)[A-Z]*{Model,For[A-Z]*}")
 HEADS = words(

@@ -139,6 +139,7 @@ _REPEATING = Names(
     timm.**.{to_1tuple,to_2tuple,to_3tuple,to_4tuple,to_ntuple}
     torchvision.ops.**.{MLP,Permute,FrozenBatchNorm2d,StochasticDepth,stochastic_depth}
     torchvision.ops.**.{sigmoid_focal_loss,box_area,box_convert,box_iou,generalized_box_iou}
+    imitation.algorithms.bc.BC imitation.{data,util}.**.*
     """
 )
 # Parts of libraries that bring none that do.

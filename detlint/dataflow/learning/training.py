@@ -154,11 +154,12 @@ class Training:
         )
 
     def _fits_learner(self, call: Op, method: str) -> bool:
-        """``vision_learner(loaders, resnet34).fine_tune(1)`` of fastai."""
-        if "fastai" not in self._all_imported:
+        """``vision_learner(loaders, resnet34).fine_tune(1)`` of fastai, ``BC(…).train()``."""
+        if rows.OF_LEARNERS.isdisjoint(self._all_imported):
             return False
-        made = self.classes(call.args[0].args[0]) if method == "fit" else ()
-        return method in rows.FITS_LEARNERS or any(map(rows.LEARNERS, made))
+        trains = rows.LEARNERS.get(method)
+        made = self.classes(call.args[0].args[0]) if trains is not None else ()
+        return method in rows.FITS_LEARNERS or (trains is not None and any(map(trains, made)))
 
     def _is_of_rllib(self, call: Op, word: str) -> bool:
         """``Tuner(APPO, …).fit()``, ``algo.train()``."""
@@ -305,13 +306,14 @@ class Training:
         if rows.MODEL_MAKERS(name):
             return "" if self._is_trained(call) else "torch"
         if rows.NEW_HEADS(name):
-            return "torch" if _says_classes(call) else None
+            return "torch" if _says_classes(call) and not _has_head(call) else None
         if owner == "torch.nn.init":
             return "" if last in rows.FIXED else "torch"
         if owner.startswith("torch.nn"):
             return "torch" if last in rows.LAYERS and not self._is_filled(call) else ""
         graph = owner.startswith("torch_geometric.nn") and last in rows.GRAPH_LAYERS
-        return "torch" if graph or rows.NEW_WEIGHTS(name) or _is_configured(call, name) else None
+        new = rows.NEW_WEIGHTS(name) and not _is_filled_later(call)
+        return "torch" if graph or new or _is_configured(call, name) else None
 
     def _is_picked(self, call: Op) -> bool:
         """Whether a name picks what has weights out of a module: ``models.__dict__[arch]()``, and
@@ -407,6 +409,18 @@ def _says_classes(call: Op) -> bool:
     made = [config, *config.args] if config is not None else []
     given = [call, *(each for each in made if each.code == "call")]
     return any(each.given(name) is not None for each in given for name in rows.CLASSES)
+
+
+def _has_head(call: Op) -> bool:
+    """Whether the model that it loads is named as one that was trained to rank."""
+    name = call.args[1].constant if call.args[1:] else None
+    return isinstance(name, str) and any(each in name.lower() for each in rows.TRAINED_HEADS)
+
+
+def _is_filled_later(call: Op) -> bool:
+    """``dense.linear.weight = Parameter(components)``."""
+    kept = (use for use in call.uses if use.code == "attr" and use.name == rows.KEEPS_WEIGHTS)
+    return any(use.code == "store_attr" for each in kept for use in each.uses)
 
 
 def _is_configured(call: Op, name: str) -> bool:
