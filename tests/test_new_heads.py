@@ -32,6 +32,7 @@ CONFIGURED = (
     "import transformers as t; c = t.AutoConfig.from_pretrained('bert', {}); "
     + LOADS.format("config=c")
 )
+ASKS = "net = transformers.{}.from_pretrained({})"
 JOINS = "net = {}.from_encoder_decoder_pretrained('bert', 'bert')"
 TINY = {
     "hidden_size": 8,
@@ -49,6 +50,14 @@ TINY = {
         (LOADS.format("id2label={0: 'a', 1: 'b'}"), ["go.py:5"]),
         (f"transformers.set_seed(4); {LOADS.format('num_labels=3')}", []),
         (LOADS.format("device_map='auto'"), []),
+        (LOADS.replace("bert", "bert-base-uncased").format("device_map='auto'"), ["go.py:5"]),
+        (LOADS.replace("bert", "bert-base-uncased-sst2").format("device_map='auto'"), []),
+        (ASKS.format("AutoModelForQuestionAnswering", "rows.model"), ["go.py:5"]),
+        (ASKS.format("AutoModelForQuestionAnswering", "'own/roberta-squad2'"), []),
+        (ASKS.format("AutoModelForMultipleChoice", "'roberta-base'"), ["go.py:5"]),
+        (ASKS.format("AutoModelForMultipleChoice", "rows.model"), ["go.py:5"]),
+        (ASKS.format("AutoModelForSequenceClassification", "rows.model"), []),
+        (ASKS.format("AutoModelForCausalLM", "'gpt2'"), []),
         (CONFIGURED.format("num_labels=3"), ["go.py:5"]),
         (CONFIGURED.format("use_cache=False"), []),
         (LOADS.format("config=rows.config"), []),

@@ -231,6 +231,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *training.OF_SESSIONS,
         *training.OF_MODELS,
         *training.PICKED,
+        *training.LOADING_HEADS,
         *(form for name in training.CLASSES for form in _given(name)),
         *_TRAINING,
     ),

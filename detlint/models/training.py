@@ -194,16 +194,29 @@ OF_MODELS = (  # … models of these libraries, and classes that seem to have we
 )
 TRAINED = ("pretrained", "weights", "checkpoint_path")
 # What loads a trained model and draws its head anew, if it is given how many classes that tells
-# apart (transformers 5.0).
+# apart, or a model that has none (transformers 5.0), …
 NEW_HEADS = Names(
     """
     transformers.**.(?!Flax|TF)[A-Z]*For{Sequence,Token,Image,Audio,Video}Classification.from_pretrained
-    transformers.**.(?!Flax|TF)[A-Z]*ForMultipleChoice.from_pretrained
+    transformers.**.(?!Flax|TF)[A-Z]*For{MultipleChoice,QuestionAnswering}.from_pretrained
     sentence_transformers.**.CrossEncoder
     """
 )
 CLASSES = ("num_labels", "id2label", "label2id")
 TRAINED_HEADS = ("cross-encoder", "rerank")  # parts of the names of models that have such a head
+_HEADLESS = re.compile(
+    r"(?:[\w-]+/)?(?:bert-(?:base|large)-(?:un)?cased(?:-whole-word-masking)?"
+    r"|bert-base-(?:chinese|multilingual-(?:un)?cased)|distilbert-base-(?:(?:un|multilingual-)?cased)"
+    r"|(?:xlm-)?roberta-(?:base|large)|distilroberta-base|albert-(?:base|large|xx?large)-v[12]"
+    r"|m?deberta(?:-v[23])?-(?:xsmall|small|base|large|xlarge|xxlarge)|mpnet-base|camembert-base"
+    r"|electra-(?:small|base|large)-discriminator|xlnet-(?:base|large)-cased"
+    r"|gpt2(?:-medium|-large|-xl)?|ModernBERT-(?:base|large))"
+)
+# … or, where one does not see which model, where it is of a kind that few models have.
+RARE_HEADS = ("ForMultipleChoice.", "ForQuestionAnswering.")
+LOADING_HEADS = tuple(
+    f"{each}.from_pretrained(" for each in ("Answering", "Choice", "Classification")
+)
 # What draws weights besides: of what is joined from trained models the cross attention, or the
 # projections (transformers 2.11 to 5.23), parts of sentence_transformers 5.6, and of imitation 1.0
 # the policy, whatever generator it is given for the rest, …
@@ -324,6 +337,11 @@ def seeds(name: str) -> bool:
     if name.startswith(_RUNNING):
         return name.endswith(("Runner", "Trainer"))
     return name.startswith(_SEEDING) and name.endswith("Trainer")
+
+
+def has_no_head(model: object) -> bool:
+    """Whether a model of the hub, by its name, was only trained to fill gaps in texts."""
+    return isinstance(model, str) and _HEADLESS.fullmatch(model) is not None
 
 
 def may_train(name: str) -> bool:

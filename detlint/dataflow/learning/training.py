@@ -306,7 +306,7 @@ class Training:
         if rows.MODEL_MAKERS(name):
             return "" if self._is_trained(call) else "torch"
         if rows.NEW_HEADS(name):
-            return "torch" if _says_classes(call) and not _has_head(call) else None
+            return "torch" if _has_new_head(call, name) else None
         if owner == "torch.nn.init":
             return "" if last in rows.FIXED else "torch"
         if owner.startswith("torch.nn"):
@@ -411,10 +411,16 @@ def _says_classes(call: Op) -> bool:
     return any(each.given(name) is not None for each in given for name in rows.CLASSES)
 
 
-def _has_head(call: Op) -> bool:
-    """Whether the model that it loads is named as one that was trained to rank."""
-    name = call.args[1].constant if call.args[1:] else None
-    return isinstance(name, str) and any(each in name.lower() for each in rows.TRAINED_HEADS)
+def _has_new_head(call: Op, name: str) -> bool:
+    """Whether a model is loaded of which the checkpoint lacks the head, by what the call says of
+    its classes, which model it is, or of which kind."""
+    given = call.args[1] if call.args[1:] else None
+    model = given.constant if given is not None else ...
+    if not isinstance(model, str):
+        rare = model is ... and any(each in name for each in rows.RARE_HEADS)
+        return rare or _says_classes(call)
+    named = any(each in model.lower() for each in rows.TRAINED_HEADS)
+    return rows.has_no_head(model) or (_says_classes(call) and not named)
 
 
 def _is_filled_later(call: Op) -> bool:
