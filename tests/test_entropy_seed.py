@@ -95,6 +95,19 @@ def test_a_program_that_seeds_from_its_settings_may(
     assert findings(function("seed = random.randint(0, 9)") + main, "DET103") == []
 
 
+@pytest.mark.parametrize(("first", "count"), [("", 1), ("np.random.seed(3)\n", 0)])
+def test_statements_of_a_file_seed_whoever_imports_it(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    first: str,
+    count: int,
+) -> None:
+    text = "import numpy as np\nfrom own import set_seed, fit\n{}set_seed(np.random.randint(9))\n"
+    own = "import numpy as np\n\ndef set_seed(seed):\n    np.random.seed(seed)\n"
+    project({"go.py": text.format(first) + "fit()\n", "own.py": own})
+    assert len(places(capsys, "DET103")) == count
+
+
 def test_a_draw_from_a_generator_object_is_no_global_draw(
     findings: Callable[..., list[Finding]],
 ) -> None:

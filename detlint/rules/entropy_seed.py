@@ -330,7 +330,7 @@ class EntropySeed(Rule):
             ):
                 return
             what = f"{what}{_UNSEEDED}"
-            if not self._is_program:
+            if not self._is_of_program(found.call):
                 result = f"so it changes unless the caller has seeded `{found.library}`"
         edits: tuple[Edit, ...] = ()
         if not gives_fresh(found.call):
@@ -398,7 +398,7 @@ class EntropySeed(Rule):
     def _is_unseeded(self, found: Entropy, name: str) -> bool:
         """Whether nothing seeds the generator first: a library's caller may have."""
         optional = fallback(found.call) is not None
-        if not optional and not self._is_program:
+        if not optional and not self._is_of_program(found.call):
             return False
         own = {name, name.rpartition(".")[2]} - {""}
         return not self.unit.seeding.seeds_apart(found.library, found.call, own, last=optional)
@@ -433,6 +433,11 @@ class EntropySeed(Rule):
     @cached_property
     def _places(self) -> SeedPlaces:
         return SeedPlaces()
+
+    def _is_of_program(self, call: Op) -> bool:
+        """Whether it runs for a program, as far as the file tells: also as a statement of a file,
+        where that seeds for whoever imports it."""
+        return self._is_program or call.function.node is None
 
     @cached_property
     def _is_program(self) -> bool:
