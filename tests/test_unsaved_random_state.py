@@ -455,6 +455,7 @@ _TENSORFLOW = {
     "drawn": "tf.random.normal([8, 4])",
     "first": "tf.keras.utils.set_random_seed(0)",
 }
+_SAVES_BY_HELPER = "own.save_checkpoint({'net': net.state_dict()}, PATH)"
 _TORCH = {
     "loads": "if PATH.exists(): net.load_state_dict(torch.load(PATH))",
     "saves": "torch.save(net.state_dict(), PATH)",
@@ -475,6 +476,8 @@ _TORCH = {
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"loads": "self.net.load_weights(path)"}, []),
         (_OWN_OF_TORCH, _TORCH, {}, ["train.py:11 likely"]),
         (_OWN_OF_TORCH, _TORCH, {"saves": "pass"}, []),
+        (_OWN_OF_TORCH, _TORCH, {"saves": _SAVES_BY_HELPER}, ["train.py:11 likely"]),
+        (_OWN_OF_TORCH, _TORCH, {"saves": "own.save_plot({'net': net}, PATH)"}, []),
         # What is there already is not trained any more.
         (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "; return net"}, []),
         (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "\n        else: train(net)"}, []),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op, Region
 
-_SAVING, _SAVES = frozenset(("torch.save",)), ("torch.save(", ".save_weights(")
+_SAVING, _SAVES = frozenset(("torch.save",)), "save"
 _READING = frozenset(("get", "pop"))
 _HOLDING = frozenset(("binary", "change", "dict", "entry", "phi", "star", "store_item"))
 _CARRYING = frozenset(("binary", "boolean", "call", "choice", "free", "phi", "tuple", "unpack"))
@@ -275,10 +275,19 @@ def _are_own(load: Op) -> bool:
     leaves = any(each.code == "return" for each in branch.ops())
     return not (leaves or paths.isdisjoint(_written(load))) and any(
         not paths.isdisjoint(_written(each))
-        for outer in load.function.unit.functions_holding(*_SAVES)
+        for outer in load.function.unit.functions_holding(_SAVES)
         for each in outer.all_coded("call")
-        if word_of(each) == "save_weights" or not _SAVING.isdisjoint(each.called)
+        if _saves_weights(each)
     )
+
+
+def _saves_weights(call: Op) -> bool:
+    """``torch.save(net.state_dict(), path)``, ``save_checkpoint({"net": net.state_dict()})``."""
+    word = word_of(call)
+    if word == "save_weights" or not _SAVING.isdisjoint(call.called):
+        return True
+    held = behind(*call.args[1:], most=_FEW) if word.startswith(_SAVES) else ()
+    return any(each.code == "call" and word_of(each) == "state_dict" for each in held)
 
 
 def _written(call: Op) -> set[str]:
