@@ -82,6 +82,31 @@ def test_a_program_that_neither_trains_nor_writes_is_only_possible(
     assert "make.py:4 DET102" in lint("--min-confidence", "possible")
 
 
+SHARES = "import os, random\n{}\n\nnames = sorted(os.listdir('all'))\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("imports", "lines", "found"),
+    [
+        ("from shutil import move", "for x in random.sample(names, 9): move(x, 'test/')", 1),
+        ("import shutil", "random.shuffle(names)\nshutil.copy2(names[0], 'train/')", 1),
+        (
+            "import shutil",
+            "random.seed(1); random.shuffle(names)\nshutil.move(names[0], 'val/')",
+            0,
+        ),
+        ("import shutil", "random.shuffle(names)\nshutil.copy(names[0], 'shown/')", 0),
+        ("import shutil", "port = random.random()\nshutil.copy(f'{port}', 'train/')", 0),
+        ("", "random.shuffle(names)\nprint(names.copy(), 'train/')", 0),
+    ],
+)
+def test_what_shares_files_out_at_random_makes_data(
+    project: Project, lint: Lint, imports: str, lines: str, found: int
+) -> None:
+    project({"split.py": SHARES.format(imports, lines)})
+    assert len(lint("--select", "DET102")) == found
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [

@@ -30,6 +30,11 @@ _DATA = re.compile(
     r"|data_?set|fine_?tun|corpus|synthetic",
     re.IGNORECASE,
 )
+_FILES, _OF_FILES = "|".join(rows.OF_FILES), "|".join(rows.MODULES_OF_FILES)
+_MOVES = re.compile(
+    rf"\b(?:{_OF_FILES})\.(?:{_FILES})\("
+    rf"|\bfrom[ \t]+(?:{_OF_FILES})[ \t]+import[^\n]*\b(?:{_FILES})\b"
+)
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = Purpose.TESTS | Purpose.SERVES | Purpose.MEASURES
 
@@ -172,21 +177,32 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
 def keeps(text: str) -> bool:
     """Whether a program writes something: its code, not what it imports or says, tells so."""
     if not says_in_code(text, (*rows.KEPT, *rows.MODES_OF_WRITING)):
-        return False
+        return _shares_files_out(text)
     code = without_imports(plain_of(text))
-    return any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
+    kept = any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
+    return kept or _shares_files_out(text)
 
 
 def writes_rows(text: str) -> bool:
-    """Whether a program writes rows, or whatever it opens a file for."""
-    return says_in_code(text, (*rows.OF_ROWS, *rows.MODES_OF_WRITING)) and keeps(text)
+    """Whether a program writes rows, or whatever it opens a file for, or shares files out."""
+    written = says_in_code(text, (*rows.OF_ROWS, *rows.MODES_OF_WRITING)) and keeps(text)
+    return written or _shares_files_out(text)
 
 
 def makes_data(text: str) -> bool:
     """Whether a program writes data for a model: rows, of which it says what they are for."""
-    return (
-        keeps(text) and says_in_code(text, rows.OF_ROWS) and _DATA.search(code_of(text)) is not None
-    )
+    written = keeps(text) and says_in_code(text, rows.OF_ROWS) and _is_of_data(text)
+    return written or _shares_files_out(text)
+
+
+def _is_of_data(text: str) -> bool:
+    return _DATA.search(code_of(text)) is not None
+
+
+def _shares_files_out(text: str) -> bool:
+    """Whether a program moves or copies files, of which it says what they are for."""
+    named = [each for each in rows.OF_FILES if f"{each}(" in text]
+    return bool(named) and _MOVES.search(code_of(text)) is not None and _is_of_data(text)
 
 
 def tries(name: str, main_block: str) -> bool:

@@ -96,6 +96,9 @@ MODES_OF_WRITING = tuple(
 )
 # What writes rows of data.
 OF_ROWS = ("json.dump", ".jsonl", "csv.writer", "csv.DictWriter", ".csv", ".tsv", "pickle.dump")
+# What moves or copies a file, of these modules.
+OF_FILES = ("copy", "copy2", "copyfile", "copytree", "link", "move", "rename", "symlink")
+MODULES_OF_FILES = ("os", "shutil")
 # Folders of tests, and of what is measured.
 TESTS = frozenset(("test", "tests"))
 APART = TESTS | {
