@@ -481,6 +481,12 @@ _TORCH = {
         # What is there already is not trained any more.
         (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "; return net"}, []),
         (_OWN_OF_TORCH, _TORCH, {"loads": _TORCH["loads"] + "\n        else: train(net)"}, []),
+        (
+            _OWN_OF_TORCH,
+            _TORCH,
+            {"loads": _TORCH["loads"] + "\n        else: print('new')"},
+            ["train.py:11 likely"],
+        ),
     ],
 )
 def test_a_program_that_goes_on_from_its_own_weights(

@@ -265,7 +265,8 @@ def _are_own(load: Op) -> bool:
     """Whether weights are loaded where their file is there, to go on, and the file saves them under
     that name as well: ``if os.path.exists(path): model.load_weights(path)``."""
     branch = load.region
-    if not (isinstance(branch.node, ast.If) and branch.kind == "if") or branch.node.orelse:
+    node = branch.node
+    if not (isinstance(node, ast.If) and branch.kind == "if") or _trains(node.orelse):
         return False
     tests = list(behind(*(branch.head.args if branch.head else ()), most=_FEW))
     found = [each for each in tests if each.code == "call" and word_of(each) in _FOUND]
@@ -278,6 +279,16 @@ def _are_own(load: Op) -> bool:
         for outer in load.function.unit.functions_holding(_SAVES)
         for each in outer.all_coded("call")
         if _saves_weights(each)
+    )
+
+
+def _trains(statements: Sequence[ast.stmt]) -> bool:
+    """Whether a branch trains what another one has loaded: ``else: train(net)``."""
+    calls = (x for each in statements for x in ast.walk(each) if isinstance(x, ast.Call))
+    functions = (each.func for each in calls)
+    return any(
+        rows.steps(each.attr if isinstance(each, ast.Attribute) else ast.unparse(each))
+        for each in functions
     )
 
 
