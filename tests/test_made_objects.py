@@ -370,3 +370,48 @@ def test_what_a_program_that_only_measures_gives_its_model_may_be_drawn(
     main([".", "--no-cache", "--isolated", "--select", "DET102", "-q"])
     told = capsys.readouterr().out
     assert told.count("DET102") == told.count(f"measure.py:{row}:") == bool(row)
+
+
+LOADS = """\
+from lightning import LightningModule
+
+class Base(LightningModule):
+    def setup(self, stage):
+        self.loader = self.get_dataloader("train", {})
+
+    def get_dataloader(self, kind, shuffle=False):
+        raise NotImplementedError
+"""
+FITS = """\
+import torch
+from lightning import Trainer
+from base import Base
+from torch.utils.data import DataLoader
+
+class Net(Base):
+    def get_dataloader(self, kind, shuffle=False):
+        return DataLoader(torch.load(kind), shuffle=shuffle)
+
+    def train_dataloader(self, shuffle={}):
+        return DataLoader(torch.load("x"), shuffle=shuffle)
+
+if __name__ == "__main__":
+    Trainer().fit(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "by_default", "rows"),
+    [("shuffle=True", "False", [8]), ("shuffle=False", "False", []), ("", "True", [])],
+)
+def test_a_method_that_makes_loaders_shuffles_where_it_is_told_to(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    given: str,
+    by_default: str,
+    rows: list[int],
+) -> None:
+    project({"base.py": LOADS.format(given), "fit.py": FITS.format(by_default)})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    told = [each for each in capsys.readouterr().out.splitlines() if "DET102" in each]
+    assert [int(each.split(":")[1]) for each in told] == rows

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     _Where = tuple[Region, int]
 
+_MAKES_LOADER = "get_dataloader"
 _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
 _MOST = 40  # parameters of a function, or fields, on which something may depend
@@ -524,8 +525,9 @@ def need_of(
 
 def _may_be_hook(unit: Unit, owner: str, name: str) -> bool:
     """Whether something else may call a method by its name: Python, or what the class derives
-    from. What shares such a name otherwise is called where one sees it."""
-    hook = CALLED.fullmatch(name) is not None
+    from. What shares such a name otherwise is called where one sees it, and so is what makes a
+    loader of any kind."""
+    hook = CALLED.fullmatch(name) is not None and name != _MAKES_LOADER
     return hook and (name.startswith("_") or bool(unit.bases(owner)))
 
 
