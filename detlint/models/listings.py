@@ -41,6 +41,13 @@ _OF_TENSORFLOW = tuple(
     )
     for word in words
 )
+# Read in the source of blobfile 3.3: of a local folder they give what os.scandir gives.
+_OF_BLOBFILE = (
+    Listing("blobfile.glob", iterator=True),
+    Listing("blobfile.listdir", iterator=True),
+    Listing("blobfile.scandir", "lambda e: e.name", iterator=True),
+    Listing("blobfile.scanglob", "lambda e: e.path", iterator=True),
+)
 # Data sets whose samples stand as their folders list them, by what holds these; and such as number
 # their classes so. Read in the source of torchvision 0.28.0; its other data sets sort, or read
 # lists. Each lies in a module of its own.
@@ -72,6 +79,7 @@ FUNCTIONS = DATA_SETS | {
         Listing("glob.glob"),
         Listing("glob.iglob", iterator=True),
         Listing("os.walk", iterator=True, walk=True),
+        *_OF_BLOBFILE,
         Listing("speechbrain.utils.data_utils.get_all_files"),  # os.listdir, folder by folder
         *_OF_TENSORFLOW,
     )
