@@ -11,6 +11,7 @@ from detlint.dataflow.slices import SAME, closure
 from detlint.index.facts import MEASURED
 from detlint.models import randomness
 from detlint.models.containers import HOLDING
+from detlint.models.model import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,17 +21,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 _REWARD = 1  # its place among what a step gives
-_MADE = SAME | {
-    "attr",
-    "augment",
-    "binary",
-    "comprehension",
-    "item",
-    "iter",
-    "list",
-    "tuple",
-    "unpack",
-}
+_MADE = SAME | words("attr augment binary comprehension item iter list tuple unpack")
 _MOST = 60  # what is made of one reward
 
 
