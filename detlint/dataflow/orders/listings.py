@@ -132,10 +132,8 @@ class Listings:
         if method in ("iterdir", "rglob"):
             return True  # no other class of wide use has these two, and all that do give no order
         # The glob of fsspec, which sorts, takes a whole path.
-        given = call.args[1]
-        within = str(given.literal).startswith("*")
-        written = given.code in ("const", "text") and len(call.args) == 2
-        return method == "glob" and written and (within or self._is_named_so(owner))
+        given = call.args[1].code in ("const", "text") and len(call.args) == 2
+        return method == "glob" and given and self._is_named_so(owner)
 
     def _is_other(self, owner: Op) -> bool:
         """Whether a value is made by a class that is no path: ``zipfile.Path(x)``."""
