@@ -241,7 +241,7 @@ class TrainedParts:
             for part, uses in self._index.outline(path).uses.items()
             if self.has(path, part)
             for name in sorted(each.replace(":", ".") for each in uses.origins)
-            if self._is_foreign_layer(path, name) and name not in self._idles(path, part)
+            if self._is_foreign_layer(path, name)
         ]
 
     def _is_foreign_layer(self, path: str, name: str) -> bool:
@@ -329,16 +329,13 @@ class TrainedParts:
     def _held_back(self, path: str, part: str) -> set[Symbol]:
         """What a part of a file makes only objects of that get no gradient."""
         if (path, part) not in self._idle:
-            named = self._idles(path, part)
+            facts = self._index.facts(path, "idles", part.__eq__)
+            named = [fact.what for _, fact in facts]
             held = self._held_still.get((path, part.partition(".")[0]), ())
             named += chain.from_iterable(names for _, _, names in held)
             meant = (self._project.defined(path, each) for each in named)
             self._idle[path, part] = set(chain.from_iterable(meant))
         return self._idle[path, part]
-
-    def _idles(self, path: str, part: str) -> list[str]:
-        """What a part of a file names for what gets no gradient alone."""
-        return [fact.what for _, fact in self._index.facts(path, "idles", part.__eq__)]
 
     @cached_property
     def _held_still(self) -> dict[tuple[str, str], list[tuple[int, int, list[str]]]]:

@@ -261,10 +261,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "layers": varying.WORDS,
     # What makes objects of which all calls record no gradient.
-    "idles": (
-        *("no_grad", "inference_mode", "requires_grad", "set_grad_enabled"),
-        *_called(training.ASIDE),
-    ),
+    "idles": ("no_grad", "inference_mode", "set_grad_enabled", *_called(training.ASIDE)),
     "freezes": ("requires_grad",),
     "operators": tuple(sorted(operators.REFUSED | operators.SWITCHED)),
     "steps": (
