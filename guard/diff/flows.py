@@ -136,6 +136,7 @@ class Flows:
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
         self._writers_of = Writers(nodes)
+        self._late: set[Node] = set()  # threads read there what the main one writes meanwhile
         self._any = (Written(), Written())  # all, by run
         # results that went to a library, and what a thread wrote into what it was given
         self.escapes: list[tuple[int, str, Origins]] = []
@@ -160,7 +161,8 @@ class Flows:
     def traits(self, node: Node) -> Traits:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._traits.get((node.file, node.statement.line), Traits())
-        also = SHARED * self._asks_others(node) | TURNS * self._states.is_of_others(node)
+        is_shared = node in self._late or self._asks_others(node)
+        also = SHARED * is_shared | TURNS * self._states.is_of_others(node)
         also |= ALONE * self._writers_of.is_alone(node)
         if self.left:  # also of what was opened there, and is gone through here
             nodes = (node, *self.makers(node))
@@ -334,10 +336,11 @@ class Flows:
             since = max((each.order for each in found), default=0)
             later = frozenset(e for e in self._from_elsewhere(node) if e.order > since)
             found = later or found
+        found = found or (self._of_those_below(node) - {node} if inputs else NOTHING)
         if found or (inputs and not is_clock(node.statement)):
             return _first(found)
         # what it goes through was given by a call, in its first round
-        found = self._on_a_signal(node)
+        found = self._handed_on(node) or self._on_a_signal(node)
         below = [each for each in round_that_called(node).below if each.differs]
         found = found or self._of_results(below) - {node}
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
@@ -399,6 +402,14 @@ class Flows:
             yield from (below.call.result for below in each.below if below.call.result & 1)
             pairs = zip(each.ran.reads, self.traits(each).paths, strict=False)
             yield from (digest for digest, bits in pairs if digest & 1 and bits & STRINGS)
+
+    def _handed_on(self, node: Node) -> Origins:
+        """Of what a statement takes from a queue and its like, where another thread has made it."""
+        for _, pair in self._changed(node):
+            made = self.written.last(pair, node.order) if pair[0] & pair[1] & 1 else None
+            if made is not None and made.origins and made.within.role != node.within.role:
+                return made.origins
+        return NOTHING
 
     def _on_a_signal(self, node: Node) -> Origins:
         """What handled a signal while a statement ran, in one run or both: it may have written what
@@ -647,14 +658,16 @@ class Flows:
         statement = node.statement
         is_taking = statement.kind in _TAKING or "next" in statement.calls or deep < _DEEP
         holders = _called_of(node)
-        until = node.ran.began
+        rans = [(run, ran) for run in (0, 1) if (ran := node.ran_in(run)) is not None]
         paths = _opaque(node)
         for path, digest in paths.items():
             is_part = len(path) > 1 and path[0] != "self"
             hands_on = is_given and bool(statement.calls)
             if is_taking or is_part or hands_on or path in holders:
                 keys = [("object", digest), *shared_keys(node, path), *shared_keys(node, path[:1])]
-                yield from filter(None, (self._any[0].last(key, until) for key in keys))
+                # one run alone may have bound it last
+                found = (self._any[run].last(key, ran.began) for key in keys for run, ran in rans)
+                yield from filter(None, found)
         if is_taking:
             binds = _binds_opaque(node)
             for each in round_that_called(node).below:
@@ -709,6 +722,12 @@ class Flows:
                 others.sort(key=lambda each: not each.is_in_thread)
                 before = (each for each in node.within.nodes if each.order < node.order)
                 waiting = [each for each in before if waits(each.statement)]
+                if not waiting and node.is_in_thread:
+                    if not others:  # its own thread wrote it, in the course of what differs
+                        continue
+                    if not others[0].is_in_thread:  # the main one writes it meanwhile
+                        self._late.add(node)
+                        return frozenset((node,))
                 return frozenset(waiting[-1:] or others[:1] or (node,))
         return NOTHING
 

@@ -21,6 +21,8 @@ import tempfile
 import weakref
 from collections import Counter
 from itertools import islice
+from multiprocessing.process import BaseProcess
+from threading import Thread
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +53,15 @@ _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items())
 _ALL = 1 << 22  # bytes of an array that are all read; of larger ones, blocks
 _BLOCK = 1 << 14
 MOST_NUMBERS = 4_000_000  # of a module
+_NOTED = {
+    base: frozenset(
+        name
+        for each in (base.__init__, base.start)
+        for name in each.__code__.co_names
+        if name.startswith("_")
+    )
+    for base in (Thread, BaseProcess)
+}
 _UUID = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f-]{27})(?![0-9a-f])")
 _SHORTEST = 32  # characters of a text that may hold one
 
@@ -349,7 +360,10 @@ class Digests:
         slots = of_slots(value, self.is_own)
         if held is None and not slots:
             return self.identity(value)
-        return self._mapping({**(held or {}), **slots}, depth + 1) or 2
+        given = {**(held or {}), **slots}
+        for name in _of_system(type(value)):
+            given.pop(name, None)
+        return self._mapping(given, depth + 1) or 2
 
     def _of_module(self, value: Any) -> int:  # noqa: ANN401
         """A module by its identity; its parts by theirs in it, whichever is met first later."""
@@ -398,6 +412,11 @@ class Digests:
         self._identified = found
         self._known[key] = (reference, found)
         return found
+
+
+def _of_system(kind: type) -> frozenset[str]:
+    """What a thread or a process notes of itself: its number is another one in each run."""
+    return next((names for base, names in _NOTED.items() if issubclass(kind, base)), frozenset())
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

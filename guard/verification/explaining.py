@@ -240,7 +240,7 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if node.is_on_a_signal:
         yield Origin(Source.CLOCK, f"{shown} runs when a signal comes, whatever runs then")
     if traits.read & SHARED:
-        yield Origin(Source.READINESS, f"{shown} asks for what other processes write as well")
+        yield Origin(Source.READINESS, f"{shown} asks for what others write as well")
     raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
     if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
         what = f"{shown} fails where others have come first"

@@ -44,6 +44,7 @@ from guard.verification.statements import (
     is_asked,
     led_by,
     never_written,
+    proven_first,
     settled,
 )
 from guard.verification.suspects import (
@@ -375,7 +376,8 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
         circumstance=attribution.circumstance,
     )
     difference = replace(difference, advice=asked.advice)
-    found = replace(found, left=asked.left[:_FILES], is_left=asked.is_tried)
+    note = "" if asked.is_tried else found.note  # what reads the files is the line
+    found = replace(found, note=note, left=asked.left[:_FILES], is_left=asked.is_tried)
     verdict = with_findings(verdict, opened.text, difference, bisection, found)
     left = (each.note for each in found.left)
     also = (
@@ -432,6 +434,7 @@ def with_findings(
     except GuardError as error:
         by_rules, notes = (), (*notes, str(error))
     others = with_possibilities(by_rules, replace(asked, difference=refined))
+    others = proven_first(shown, others)
     lines = (
         *(each.suspect for each in found.left if found.is_left),
         *led_by(found, others, text, verdict.circumstance),

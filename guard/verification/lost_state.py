@@ -32,6 +32,7 @@ _BESIDE = (
 )
 _WHOLE = " Not the same when it resumed: {}."
 _SAVE = "Save it with the checkpoint, and load it before the first step: "
+_SAVE_ALL = "Save all of it with the checkpoint, and load it before the first step: "
 _AGAIN = "Set {} again before the first step: no state_dict() holds it."
 # Roles of what explains that an event differs, by its kind, or by the kind that was lost.
 _FITTING = {
@@ -164,11 +165,24 @@ def _advice(thing: Lost, text: Text, found: Sequence[Lost]) -> str:
         return _WITHIN.format(f"{like.owner}()", listed([f"`{each.name}`" for each in own]))
     if not like.is_field and text.is_nonlocal(like.file, like.owner, like.name):
         return _ENCLOSED.format(like.name, like.owner)
+    kept = [each.like for each in found if _is_kept_beside(each.like, like)]
+    pairs = list(dict.fromkeys(map(_handed_over, [like, *kept[:_TOLD]])))
+    return f"{_SAVE if len(pairs) == 1 else _SAVE_ALL}{'; '.join(pairs)}."
+
+
+def _is_kept_beside(other: Held, like: Held) -> bool:
+    """Whether another value is lost with one, as the same object keeps it."""
+    held = {each.path.rpartition(".")[0] for each in (other, like)}
+    is_same = len(held) == 1 and (other.owner, other.file) == (like.owner, like.file)
+    return is_same and like.is_field and not (other.role or like.role)
+
+
+def _handed_over(like: Held) -> str:
+    """How a value gets into a checkpoint, and back."""
     save, load = _OF_OBJECTS if like.saved_in else _STATES.get(like.kind, _OF_VALUES)
     path = like.saved_in or like.path
     item = f'checkpoint["{like.name if path == like.path else "model"}"]'
-    saved, loaded = save.format(path), load.format(path, item)
-    return f"{_SAVE}`{item} = {saved}` and `{loaded}`."
+    return f"`{item} = {save.format(path)}` and `{load.format(path, item)}`"
 
 
 def with_losses(difference: Difference, found: Sequence[Loss]) -> Difference:

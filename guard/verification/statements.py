@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause, Link, Source, examine
+from guard.diff import Cause, Link, Source, Suspect, examine
 from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values, slice_of
 from guard.diff.sources import is_begun, is_clock, varies
 from guard.observe.places import Place
@@ -31,7 +31,7 @@ from guard.verification.suspects import SAYS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from guard.diff import Difference, Suspect
+    from guard.diff import Difference
     from guard.diff.flows import Flows
     from guard.diff.slices import Found
     from guard.diff.statements import Node
@@ -258,6 +258,18 @@ def led_by(
     return (*first, *rest)
 
 
+def proven_first(culprit: Culprit | None, others: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Lines with that of an operator first that gave something else for the same: what the linter
+    says of others beside it was not seen to differ."""
+    place = culprit.operator.place if culprit is not None else None
+    if culprit is None or place is None or culprit.cause is not Cause.KERNEL or not others:
+        return tuple(others)
+    does = _DIFFERS.format(culprit.operator.name, culprit.operator.phase or "forward")
+    shown = Suspect("", does, place.filename, place.line, Source.KERNEL.value)
+    first = [each for each in others if _at(each) == _at(shown)]
+    return (*(first or [shown]), *(each for each in others if each not in first))
+
+
 def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
@@ -294,6 +306,7 @@ _READ_INTO = (
 )
 _SET = "In one run alone a hyperparameter is set before: `{}`."
 _GIVEN = "What it was computed from differs before: `{}`."
+_DIFFERS = "{} gave something else for the same here, in its {}"
 COMPUTED = (Cause.KERNEL, Cause.OUTSIDE, Cause.CONTROL_FLOW)  # causes of which a line tells more
 
 

@@ -480,6 +480,25 @@ def test_a_generator_drawn_from_in_one_run_alone_parts_them(tmp_path: Path) -> N
     assert (found.cause, found.step) == (Cause.GENERATOR, 2)
 
 
+def test_an_object_that_a_thread_may_draw_from_parts_nothing_by_itself(tmp_path: Path) -> None:
+    def drawn(name: str) -> Edit:
+        def more(events: list[Event], number: int) -> list[Event]:
+            return [*events, generator(name, f"{name} {number}")]
+
+        return chained(more, altered("generator", name, 2))
+
+    def same(name: str) -> Edit:
+        return lambda events, number: [*events, generator(name, f"{name} {number}")]
+
+    own = "made at train.py:3"
+    assert compared(tmp_path, {"edit": same(own)}, {"edit": drawn(own)}).difference is None
+    found = parted(tmp_path, {"edit": same("Data.generator")}, {"edit": drawn("Data.generator")})
+    assert found.cause is Cause.GENERATOR
+    batch = chained(drawn(own), altered("batch", None, 3))
+    found = parted(tmp_path, {"edit": same(own)}, {"edit": batch})
+    assert (found.step, found.cause) == (3, Cause.GENERATOR)
+
+
 def test_a_generator_that_agrees_again_at_the_end_of_the_step_parts_them(tmp_path: Path) -> None:
     def drawing(between: str) -> Edit:
         def edit(events: list[Event], number: int) -> list[Event]:

@@ -596,6 +596,65 @@ def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
     assert 4 in origins(found, 9) or 6 in origins(found, 9)
 
 
+def test_a_thread_that_asks_how_far_the_main_one_has_come_is_told(tmp_path: Path) -> None:
+    text = """\
+    import queue, threading
+    class Box:
+        version = 1
+    box, out, written, read = Box(), queue.Queue(), threading.Event(), threading.Event()
+    def work():
+        FIRST(written)
+        seen = [box.version, 5]
+        out.put(seen)
+        read.set()
+    threading.Thread(target=work).start()
+    THEN(read)
+    box.version = 2
+    written.set()
+    a = out.get()
+    """
+    wait, go_on = threading.Event.wait, str
+    found = flows(tmp_path, textwrap.dedent(text), FIRST=(wait, go_on), THEN=(go_on, wait))
+
+    assert origins(found, 14) == {7}
+    (node,) = (each for each in found.nodes if each.statement.line == 7)
+    assert origin_of(node, found.traits(node)).source is Source.READINESS
+
+
+def test_what_a_thread_makes_is_followed_through_a_queue(tmp_path: Path) -> None:
+    text = """\
+    import os, queue, threading
+    out = queue.Queue()
+    def work():
+        a = os.urandom(9)
+        out.put(a)
+        out.put(b"the same")
+    threading.Thread(target=work).start()
+    b = out.get()
+    c = out.get()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+
+    assert (origins(found, 8), origins(found, 9)) == ({4}, set())
+
+
+def test_what_a_call_has_changed_of_its_object_is_followed_into_the_call(tmp_path: Path) -> None:
+    text = """\
+    import os
+    class A:
+        def draw(self):
+            self.x = os.urandom(9)
+        def begin(self):
+            self.y = os.urandom(9)
+    a = A()
+    a.begin()
+    a.y = 0
+    a.draw()
+    b = a.x
+    """
+    assert origins(flows(tmp_path, textwrap.dedent(text)), 11) == {4}
+
+
 def test_a_drawn_name_is_followed_into_what_takes_a_part_of_it(tmp_path: Path) -> None:
     text = """\
     import tempfile, zlib

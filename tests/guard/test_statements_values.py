@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import random
 import sys
+import threading
 import uuid
 from collections import deque
 from datetime import date, datetime, timedelta, tzinfo
@@ -142,6 +143,12 @@ UNEQUAL: list[tuple[Any, Any]] = [
 ]
 
 
+class Worker(threading.Thread):
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+
+
 @pytest.mark.parametrize("pair", EQUAL, ids=lambda pair: type(pair[0]).__name__)
 def test_values_that_agree(pair: tuple[Any, Any]) -> None:
     assert Digests().of(pair[0]) == Digests().of(pair[1])
@@ -150,6 +157,15 @@ def test_values_that_agree(pair: tuple[Any, Any]) -> None:
 @pytest.mark.parametrize("pair", UNEQUAL, ids=lambda pair: type(pair[0]).__name__)
 def test_values_that_differ(pair: tuple[Any, Any]) -> None:
     assert differ(Digests().of(pair[0]), Digests().of(pair[1]))
+
+
+def test_what_a_thread_notes_of_itself_is_no_part_of_it() -> None:
+    ones = [Worker(3), Worker(3), Worker(4)]
+    first, second, other = (Digests().of(each) for each in ones)
+    ones[0].start()
+    ones[0].join()
+    assert first == second == Digests().of(ones[0])
+    assert differ(first, other)
 
 
 def test_other_objects_are_told_by_which_was_seen_first() -> None:

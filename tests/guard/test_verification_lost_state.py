@@ -286,6 +286,24 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
     assert '`checkpoint["norms"] = clip.norms`' in advised(refined, "", lines)
 
 
+def test_all_that_an_object_keeps_and_lost_is_saved_and_nothing_of_others(tmp_path: Path) -> None:
+    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+    begun, moved = (
+        [
+            held("norms", n, **of_class),
+            held("counts", n, **of_class),
+            held("counts", n, **of_class)._replace(path="other.counts"),
+        ]
+        for n in (0, 5)
+    )
+    found, _ = told(tmp_path, difference_of("loss"), (begun, moved), (begun, begun))
+    assert found[0].advice == (
+        "Save all of it with the checkpoint, and load it before the first step: "
+        '`checkpoint["norms"] = clip.norms` and `clip.norms = checkpoint["norms"]`; '
+        '`checkpoint["counts"] = clip.counts` and `clip.counts = checkpoint["counts"]`.'
+    )
+
+
 def test_a_scheduler_is_named_for_a_hyperparameter_and_with_its_state_dict(tmp_path: Path) -> None:
     of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
     object_ = {"below": ".last_epoch", "kind": "StepLR", "role": "scheduler"}

@@ -9,14 +9,15 @@ import pytest
 from programs import write
 
 from guard.diff import Cause, Change, Confidence, Difference, Link, Source, Suspect
-from guard.diff.differences import Explanation
+from guard.diff.differences import Explanation, Operator
 from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
 from guard.verification.explaining import RAN
+from guard.verification.operators import Culprit
 from guard.verification.plan import HASHES, LISTINGS
-from guard.verification.statements import Entry, led_by
+from guard.verification.statements import Entry, led_by, proven_first
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
 
@@ -310,6 +311,23 @@ def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most
     assert led_by(Entry((shown,)), (linted, other), Text(())) == (linted, other)
     elsewise = Suspect("", "reads the clock", "/a.py", 3, Source.CLOCK.value)
     assert led_by(Entry((shown,)), (elsewise, other), Text(())) == (shown, other)
+
+
+def test_the_line_of_an_operator_that_was_seen_to_differ_comes_before_what_may() -> None:
+    place = Place("/a.py", 3, "forward")
+    operator = Operator("aten.index_put.default", "backward", place)
+    kernel, other = Suspect("DET502", "m", "/a.py", 3), Suspect("DET502", "m", "/a.py", 4)
+    shown = Culprit(operator, Cause.KERNEL, "")
+
+    assert proven_first(shown, (other, kernel)) == (kernel, other)
+    first, second = proven_first(shown, (other,))
+    assert (first.file, first.line, first.fits) == ("/a.py", 3, Source.KERNEL.value)
+    assert "aten.index_put.default gave something else for the same" in first.message
+    assert second == other
+    assert proven_first(shown, ()) == ()  # the operator is told by itself
+    outside = shown._replace(cause=Cause.OUTSIDE)
+    assert proven_first(outside, (other, kernel)) == (other, kernel)
+    assert proven_first(None, (other,)) == (other,)
 
 
 @pytest.mark.parametrize(
