@@ -215,6 +215,15 @@ def test_a_function_of_another_file_that_fills_all_parameters_lowers_the_confide
     assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == [confidence]
 
 
+def test_what_most_layers_have_is_rather_filled_in_another_one(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = LAYER.replace("offset", "bias")
+    project({"layer.py": own, "train.py": MODEL.format("torch.nn.init.ones_(model.bias)")})
+    main(["--no-cache", "--output-format", "json", "--select", "DET402", "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == ["likely"]
+
+
 def test_a_function_that_fills_parameters_and_that_nothing_calls_says_nothing(
     project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

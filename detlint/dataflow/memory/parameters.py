@@ -14,6 +14,7 @@ from detlint.dataflow.memory.initialisation import Initialisation, Memory
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
+from detlint.models.training import TENSORS
 from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
@@ -411,9 +412,9 @@ def fillers(unit: Unit, name: str) -> Iterator[str]:
 
 
 def _fills_attribute(op: Op, name: str) -> bool:
-    """``model.centres.data = torch.tensor(found)``."""
+    """``model.centres.data = torch.tensor(found)``; what most layers have is rather another's."""
     named = op.code in ("attr", "store_attr") and op.name == name and not op.args[0].is_self
-    return named and _filled_if(op) is not None
+    return named and name not in TENSORS and _filled_if(op) is not None
 
 
 def _initialises_each(call: Op) -> bool:
