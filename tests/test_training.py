@@ -132,6 +132,23 @@ def test_what_stays_on_the_cpu_is_possible(
 
 
 @pytest.mark.parametrize(
+    ("shown", "is_likely"), [("-1", False), ("0", True), ("100", True), ("", True)]
+)
+def test_a_program_that_hides_every_gpu_is_possible(
+    shown: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_likely: bool,
+) -> None:
+    hides = f"os.environ['CUDA_VISIBLE_DEVICES'] = '{shown}'\n{OPTIMIZER}"
+    step = "    loss.backward()\n    opt.step()"
+    project({"train.py": LOOP.format(imports="import os", before=hides, step=step)})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert ("DET304" in capsys.readouterr().out) is is_likely
+
+
+@pytest.mark.parametrize(
     ("before", "is_moved"),
     [
         ("", False),

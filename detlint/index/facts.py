@@ -60,7 +60,7 @@ OF_JAX = (  # which say that it is JAX that runs
 VARIABLES = (  # of the environment, those that a rule asks about
     *("CUBLAS_WORKSPACE_CONFIG", "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "XLA_FLAGS"),
     *("FLASH_ATTENTION_DETERMINISTIC", "KERAS_BACKEND", "TF_DETERMINISTIC_OPS"),
-    *("TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS"),
+    *("CUDA_VISIBLE_DEVICES", "TF_CUDNN_DETERMINISTIC", "TF_XLA_FLAGS"),
     *OF_JAX,
 )
 HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts can set it

@@ -25,6 +25,7 @@ _TORCH = (
 )
 _PLAIN = ("torch", "torchvision")
 _WITHOUT_CUDA = tuple(f"{q}{each}{q}" for each in sorted(WITHOUT_CUDA) for q in "\"'")
+_SHOWN_GPUS, _NO_GPU = "CUDA_VISIBLE_DEVICES", "-1"
 _TRAINED = "trained here"
 _UNNAMED = "?"  # the device that no text names
 _ON_CPU = "; no text of its files moves it to a GPU, and on the CPU little differs"
@@ -68,8 +69,9 @@ class DeterminismNeverEnabled(Rule):
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
       as `trainer.deterministic: true` does: *possible*
-    - all devices are `cpu` or `mps`, by what calls pass: there little differs, or it is not known.
-      So it is where no text of the program leads tensors to a device: the message says so
+    - all devices are `cpu` or `mps`, by what calls pass, or `CUDA_VISIBLE_DEVICES` is set to `-1`:
+      there little differs, or it is not known. So it is where no text leads
+      tensors to a device: the message says so
 
     Not reported:
     - a program in which any call decides about determinism, also behind a setting or in a helper,
@@ -211,6 +213,8 @@ def _place(program: Program) -> str:
     """Where it trains: "cpu" for certain, "" where nothing says so or a library chooses, _UNNAMED
     where no text leads tensors to a device, so that they stay on the CPU."""
     choosing = (each for each in _TORCH if each not in _PLAIN)
+    if {each.fact.text for each in program.facts("sets", _SHOWN_GPUS)} == {_NO_GPU}:
+        return "cpu"
     if any(program.holding(*CHOOSING)) or program.imports(*choosing):
         return ""
     if not (any(program.holding(*DEVICES)) or program.shows(MOVING, MOVES)):
