@@ -16,6 +16,7 @@ from detlint.dataflow.unit import Unit, Units
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import Definitions, Modules, module_of
 from detlint.index.requirements import is_older, requirements
+from detlint.models.training import TENSORS
 from detlint.sources.paths import relative, slashed
 
 if TYPE_CHECKING:
@@ -249,14 +250,16 @@ class OtherFiles:
 
     def fill_parameters(self, unit: Unit, name: str) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a
-        model, or one of a name, their first values."""
-        return bool(self._asked_for("fills", self._real(unit.source.path), name))
+        model, or one of a name, their first values: what most layers have is rather another's."""
+        own = "" if name in TENSORS else name
+        return bool(self._asked_for("fills", self._real(unit.source.path), own))
 
     def _fills(self, home: str, name: str) -> bool:
         if self.alone or len(self._python) < 2:
             return False
         beside = [each for each in self._beside(home) if each != home]
-        listing = (each for each in beside if self._index.holds(each, (*_LISTING, f".{name}")))
+        words = (*_LISTING, f".{name}") if name else _LISTING
+        listing = (each for each in beside if self._index.holds(each, words))
         return any(
             not word or self._index.source(each).text.count(word) > 1 or self._named(each, word)
             for each in listing

@@ -176,11 +176,14 @@ def _is_below(shown: str, folders: frozenset[str]) -> bool:
 @lru_cache(maxsize=8)  # asked for each library of a program
 def keeps(text: str) -> bool:
     """Whether a program writes something: its code, not what it imports or says, tells so."""
+    return _writes(text) or _shares_files_out(text)
+
+
+def _writes(text: str) -> bool:
     if not says_in_code(text, (*rows.KEPT, *rows.MODES_OF_WRITING)):
-        return _shares_files_out(text)
+        return False
     code = without_imports(plain_of(text))
-    kept = any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
-    return kept or _shares_files_out(text)
+    return any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
 
 
 def writes_rows(text: str) -> bool:

@@ -156,9 +156,8 @@ class Trained:
 
     def _by_star(self, op: Op) -> list[str]:
         """What may come with ``from net import *``, as others tell it."""
-        name = str(op.name)
-        alone = "*" in self._unit.imported and name not in self._unit.bound_names
-        return [f"{BY_STAR}{name}"] if alone and op.code == "global" else []
+        comes = op.code == "global" and self._unit.by_star(str(op.name))
+        return [f"{BY_STAR}{op.name}"] if comes else []
 
     def _of_import(self, step: _Step, found: set[str]) -> list[_Step]:
         self._note([str(step.op.name)], step, found)

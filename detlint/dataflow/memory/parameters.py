@@ -14,7 +14,6 @@ from detlint.dataflow.memory.initialisation import Initialisation, Memory
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
-from detlint.models.training import TENSORS
 from detlint.syntax.mentions import places
 
 if TYPE_CHECKING:
@@ -401,8 +400,8 @@ def _places(unit: Unit, words: Iterable[str]) -> list[int]:
 
 
 def fillers(unit: Unit, name: str) -> Iterator[str]:
-    """The functions of a file that fill all the parameters of some model, or one of a name, by
-    their last words; "" for what runs with the file."""
+    """The functions of a file that fill all the parameters of some model, or one of a name unless
+    that is "", by their last words; "" for what runs with the file."""
     at = _places(unit, (*_PARAMETERS, name))
     for piece in dict.fromkeys(filter(None, map(unit.piece_at, at))):
         function = unit.function(piece) if piece.kind else unit.module
@@ -412,9 +411,9 @@ def fillers(unit: Unit, name: str) -> Iterator[str]:
 
 
 def _fills_attribute(op: Op, name: str) -> bool:
-    """``model.centres.data = torch.tensor(found)``; what most layers have is rather another's."""
+    """``model.centres.data = torch.tensor(found)``."""
     named = op.code in ("attr", "store_attr") and op.name == name and not op.args[0].is_self
-    return named and name not in TENSORS and _filled_if(op) is not None
+    return named and _filled_if(op) is not None
 
 
 def _initialises_each(call: Op) -> bool:

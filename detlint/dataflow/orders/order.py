@@ -25,7 +25,7 @@ from detlint.dataflow.orders.tables import Tables
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
-from detlint.dataflow.slices import alternatives, closure, readers, states_before
+from detlint.dataflow.slices import alternatives, behind, closure, readers, states_before
 from detlint.journal import ended
 from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
@@ -369,11 +369,12 @@ class Orders:
 
     def _is_column_of(self, table: Op, column: Op) -> bool:
         """``frame["size"] = frame["size"].round(2)``: what is worked out of the rows of a table."""
+        if not self._is_frame(table):
+            return False
         states = set(
             closure([table], lambda op: (*states_before(op), *alternatives(op)), _MOST_BEHIND)
         )
-        behind = closure([column], lambda op: op.args, _MOST_BEHIND)
-        return self._is_frame(table) and any(each in states for each in behind)
+        return any(each in states for each in behind(column, most=_MOST_BEHIND))
 
     def _goes_with(self, key: Op, column: Op) -> bool:
         """``image[table["x"]] = table["y"]``: a place for each row of one table."""
@@ -665,8 +666,9 @@ class Orders:
         root = self.root
         if self.distinct or self.finishing or root is None:
             return False
-        ends = _takes_end(use) and expected.expects_one(self.values, root)
-        one = ends or expected.seeks_one(self.values, root)
+        one = expected.seeks_one(self.values, root) or (
+            _takes_end(use) and expected.expects_one(self.values, root)
+        )
         self._by_root |= one
         return one
 
