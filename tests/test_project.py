@@ -1637,13 +1637,24 @@ WORKED = """
     ],
 )
 def test_workers_seed_random_by_torchs_generator(
-    project: Project, lint: Lint, parts: tuple[str, ...], *, found: bool
+    project: Project,
+    lint: Lint,
+    capsys: pytest.CaptureFixture[str],
+    parts: tuple[str, ...],
+    *,
+    found: bool,
 ) -> None:
     text = WORKED.format(*parts)
     project({"train.py": text})
     assert len(lint("--select", "DET102")) == found
+    # Where torch is not seeded either, one cause is one finding, which names what follows from it.
     project({"train.py": text.replace("torch.manual_seed(0)", "pass")})
-    assert len(lint("--select", "DET102")) == 2
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    assert len(told) == 1 + found
+    has_workers = "num_workers=4" in text or "args.workers" in text
+    named = any("the workers of its loader seed `random.r" in each for each in told)
+    assert named == has_workers
 
 
 @pytest.mark.parametrize(

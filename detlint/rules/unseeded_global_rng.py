@@ -178,7 +178,8 @@ class UnseededGlobalRng(Rule):
     - programs without a numeric library that write no rows, or only pick numbers. Draws that no
       call turns on. Weights that constants or a whole checkpoint always overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
-    - `random` and NumPy in what only a loader's workers call, where torch is seeded
+    - `random` and NumPy in what only a loader's workers call: torch seeds them there. Where torch
+      is not seeded, its finding names them
 
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
@@ -243,26 +244,60 @@ class UnseededGlobalRng(Rule):
         cls, program: Program, settings: Settings, sure: Confidence, *, trains: bool
     ) -> Iterator[Finding]:
         """What draws from global generators, and from those that tasks share."""
+        of_torch = list(cls._of_library(program, "torch", settings, sure, trains=trains))
+        told = trains and any(each.confidence >= cls.confidence for each in of_torch)
         for library in GENERATORS:
-            if library == "tensorflow" and not cls._asks_of_tensorflow(program):
+            if library == "torch":
+                yield from of_torch
+            elif library == "tensorflow" and not cls._asks_of_tensorflow(program):
                 yield from cls._built_too_soon(program) if trains else ()
-                continue
-            # Of a program that trains, all files count, and what seeds is found sooner.
-            seeds = partial(_seeds, program, library, settings, trains=trains)
-            shares = any(map(program.has, _IN_TASKS)) and (trains or seeds())
-            task = cls._drawn_in_tasks(program, library) if shares else None
-            if trains and seeds():
-                yield from cls._unseeded_process(program, library)
-                yield from cls._drawn_too_soon(program, library, cls.confidence)
-                yield from cls._drawn_beside(program, library, cls.confidence)
             else:
-                draws = cls._draws(program, library, trains=trains)
-                if task is not None:
-                    draws = filterfalse(task.holds, draws)
-                yield from cls._unseeded(program, library, settings, draws, trains=trains)
-            if task is not None:
-                yield cls._told_of_task(program, library, task, sure)
+                yield from cls._of_library(
+                    program, library, settings, sure, trains=trains, follows=told
+                )
         yield from cls._kept_for_tasks(program, sure)
+
+    @classmethod
+    def _of_library(
+        cls,
+        program: Program,
+        library: str,
+        settings: Settings,
+        sure: Confidence,
+        *,
+        trains: bool,
+        follows: bool = False,
+    ) -> Iterator[Finding]:
+        """What draws from one; ``follows``: what torch seeds in workers is told of torch."""
+        # Of a program that trains, all files count, and what seeds is found sooner.
+        seeds = partial(_seeds, program, library, settings, trains=trains)
+        shares = any(map(program.has, _IN_TASKS)) and (trains or seeds())
+        task = cls._drawn_in_tasks(program, library) if shares else None
+        if trains and seeds():
+            yield from cls._unseeded_process(program, library)
+            yield from cls._drawn_too_soon(program, library, cls.confidence)
+            yield from cls._drawn_beside(program, library, cls.confidence)
+        else:
+            draws = cls._draws(program, library, trains=trains)
+            if follows:
+                draws = (each for each in draws if not program.is_in_workers(each[0]))
+            if task is not None:
+                draws = filterfalse(task.holds, draws)
+            yield from cls._unseeded(program, library, settings, draws, trains=trains)
+        if task is not None:
+            yield cls._told_of_task(program, library, task, sure)
+
+    @classmethod
+    def _drawn_in_workers(cls, program: Program) -> str:
+        """What other generators draw in the workers of a loader, which torch seeds by its own."""
+        if not cls._trains(program):
+            return ""
+        firsts = []
+        for library in ("random", "numpy"):
+            draws = cls._draws(program, library, trains=True)
+            first = cls._surest(program, (x for x in draws if program.is_in_workers(x[0])))
+            firsts += [program.shown(first[0])] if first is not None else []
+        return " and ".join(firsts)
 
     @staticmethod
     def _asks_of_tensorflow(program: Program) -> bool:
@@ -522,6 +557,8 @@ class UnseededGlobalRng(Rule):
     ) -> Finding:
         draws = f"{program.shown(first)} {verb} from {GENERATORS[library]}, and"
         unseeded = f"{draws} neither {program.title} nor what it imports seeds it"
+        if library == "torch" and (given := cls._drawn_in_workers(program)):
+            unseeded += f"; the workers of its loader seed {given} from it"
         seeds = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
         optional = iter(sorted(seeds, key=lambda each: not each.fact.text.startswith("@")))
         call = _SEEDED_BY[library]
