@@ -19,6 +19,7 @@ from detlint.callgraph.variation import Variation
 from detlint.finding import Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import EVERY, HASH_SEED, REPAIRED
+from detlint.index.imports import first_import
 from detlint.index.scan import MAIN
 from detlint.sources.paths import relative
 
@@ -407,8 +408,10 @@ class Program:
 
     def _start(self) -> tuple[int, int, int, int]:
         source = self.source
-        row, column = source.location(main_line(source.text) or 0)
-        if row == 1:
+        main = main_line(source.text)
+        # Without a main block: not at a comment, or at what installs packages in a notebook.
+        row, column = source.location(first_import(source.text) if main is None else main)
+        if main is None:
             row = self._project.starts(self.path) or row
         return row, column, row, len(source.line(row)) + 1
 

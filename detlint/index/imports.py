@@ -135,6 +135,11 @@ def _named_modules(text: str) -> Iterator[re.Match[str]]:
         yield from re.finditer(rf"\b{name}[ \t]*=[ \t]*{_PUT_TOGETHER}", text)
 
 
+def first_import(text: str) -> int:
+    """The offset of the first statement that imports; 0 if there is none."""
+    return next((match.start() for match in _statements(text)), 0)
+
+
 def _statements(text: str) -> Iterator[re.Match[str]]:
     """The matches of ``_STATEMENT``: each has the word in its first line, which is found sooner."""
     end = 0
