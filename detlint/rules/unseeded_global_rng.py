@@ -244,7 +244,7 @@ class UnseededGlobalRng(Rule):
         cls, program: Program, settings: Settings, sure: Confidence, *, trains: bool
     ) -> Iterator[Finding]:
         """What draws from global generators, and from those that tasks share."""
-        of_torch = list(cls._of_library(program, "torch", settings, sure, trains=trains))
+        of_torch = list(cls._of_library(program, "torch", settings, trains=trains))
         told = trains and any(each.confidence >= cls.confidence for each in of_torch)
         for library in GENERATORS:
             if library == "torch":
@@ -252,9 +252,7 @@ class UnseededGlobalRng(Rule):
             elif library == "tensorflow" and not cls._asks_of_tensorflow(program):
                 yield from cls._built_too_soon(program) if trains else ()
             else:
-                yield from cls._of_library(
-                    program, library, settings, sure, trains=trains, follows=told
-                )
+                yield from cls._of_library(program, library, settings, trains=trains, follows=told)
         yield from cls._kept_for_tasks(program, sure)
 
     @classmethod
@@ -263,7 +261,6 @@ class UnseededGlobalRng(Rule):
         program: Program,
         library: str,
         settings: Settings,
-        sure: Confidence,
         *,
         trains: bool,
         follows: bool = False,
@@ -285,7 +282,7 @@ class UnseededGlobalRng(Rule):
                 draws = filterfalse(task.holds, draws)
             yield from cls._unseeded(program, library, settings, draws, trains=trains)
         if task is not None:
-            yield cls._told_of_task(program, library, task, sure)
+            yield cls._told_of_task(program, library, task, cls._sure(program, trains=trains))
 
     @classmethod
     def _drawn_in_workers(cls, program: Program) -> str:
