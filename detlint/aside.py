@@ -1,57 +1,109 @@
-"""A call in another process, beside what this one does."""
+"""Work in other processes, beside what this one does."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from detlint import journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
+    from detlint.journal import Notes
+
     # Gives what a function makes of each share of some work.
     Share = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
+_TOKEN, _TOKENS = 4, 4_000  # bytes, and how many of them a pipe holds at once
 _AHEAD = 2 * (os.cpu_count() or 1)  # shares that wait for the processes of a pool
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
-def begun(function: Callable[..., T], *args: object) -> Callable[[], T]:
-    """Begin a call, and return what waits for its result. All that is handed over is pickled.
+def in_turns(
+    work: Callable[[Iterator[S]], object],
+    told: Callable[[], T],
+    shares: Sequence[S],
+    processes: int,
+) -> list[T]:
+    """Do some work here and in processes beside this one, and return what those tell then.
 
-    Where processes are not forked but made anew, which takes longer than what this is for, the call
-    is made when its result is asked for.
+    Each is given an iterator that takes the next share when one is done. The others are forked, so
+    that they know all that this one does, and what they tell is pickled. The shares of one that
+    dies are lost. Where processes are not forked but made anew, which takes longer than what this
+    is for, and in a process that is itself beside another, all is done here.
     """
-    if sys.platform != "linux":
-        return lambda: function(*args)
+    if sys.platform != "linux" or processes < 2 or _beside:
+        work(iter(shares))
+        return []
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=die_silently)
-    future = pool.submit(function, *args)
+    turns = _Turns(shares)
 
-    def result() -> T:
-        try:
-            return future.result()
-        except BrokenProcessPool:
-            return function(*args)
-        finally:
-            pool.shutdown()
+    def aside() -> T:
+        work(turns)
+        return told()
 
-    return result
+    # All of them are forked at once, before the pool starts a thread.
+    fork = get_context("fork")
+    found: list[T] = []
+    with ProcessPoolExecutor(processes - 1, fork, _stand_beside, (aside,)) as pool:
+        pending = [pool.submit(_done_beside) for _ in range(processes - 1)]
+        work(turns)
+        with suppress(BrokenProcessPool):
+            for each in pending:
+                done, notes = each.result()
+                found.append(done)
+                journal.add(notes)
+    return found
 
 
-def shared_out(function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
-    """What a function gives for each share of some work: one is done here, each other one in a
-    process of its own."""
-    first, *others = shares
-    pending = [begun(function, each) for each in others]
-    return [function(first), *(result() for result in pending)]
+class _Turns(Iterator[S]):
+    """Takes shares from all that are left, in whatever process that is asked."""
+
+    def __init__(self, shares: Sequence[S]) -> None:
+        self._shares = shares
+        self._step = len(shares) // _TOKENS + 1
+        self._taken = deque[S]()
+        self._left, writing = os.pipe()
+        starts = range(0, len(shares), self._step)
+        os.write(writing, b"".join(each.to_bytes(_TOKEN, "big") for each in starts))
+        os.close(writing)
+
+    def __next__(self) -> S:
+        if not self._taken:
+            token = os.read(self._left, _TOKEN)
+            if not token:
+                raise StopIteration
+            first = int.from_bytes(token, "big")
+            self._taken.extend(self._shares[first : first + self._step])
+        return self._taken.popleft()
+
+    def __del__(self) -> None:
+        os.close(self._left)
+
+
+_beside: list[Callable[[], Any]] = []  # what is done in a process that is beside another
+
+
+def _stand_beside(work: Callable[[], Any]) -> None:
+    die_silently()
+    journal.drained()  # what the other process noted
+    _beside.append(work)
+
+
+def _done_beside() -> tuple[Any, Notes | None]:
+    return _beside[0](), journal.drained()
 
 
 def share_out(

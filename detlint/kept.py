@@ -75,25 +75,27 @@ class Kept:
         return self._parts[name].answers
 
     def result(
-        self,
-        name: str,
-        besides: object,
-        work: Callable[[], Work],
-        ask: Callable[[Any], object] = str,
+        self, name: str, besides: object, ask: Callable[[Any], object], work: Callable[[], Work]
     ) -> Any:  # noqa: ANN401 - as JSON gives it back
         """What some work gives, done where what is said besides, a file that it read or the answer
         to one of its questions is another than before."""
+        done = self.done(name, besides, ask)
+        if done is None:
+            done = work()
+            key = self._key(done.files, [besides, *map(ask, done.questions)])
+            self._parts[name] = _Part(key, done._asdict())
+        return done.result
+
+    def done(self, name: str, besides: object, ask: Callable[[Any], object]) -> Work | None:
+        """Work that need not be done again."""
         known = self._known(name)
         with suppress(TypeError, ValueError, LookupError, AttributeError):
             done = Work(**known.answers)
             key = self._key(done.files, [besides, *map(ask, done.questions)])
             if key and key == known.key:
                 self._parts[name] = known
-                return done.result
-        done = work()
-        key = self._key(done.files, [besides, *map(ask, done.questions)])
-        self._parts[name] = _Part(key, done._asdict())
-        return done.result
+                return done
+        return None
 
     def _known(self, name: str) -> _Part:
         return self._parts.get(name) or self._before.get(name) or _Part("", {})

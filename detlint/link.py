@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.fact_base import Located
     from detlint.engine import AnyRule
     from detlint.finding import Finding
+    from detlint.kept import Answers
     from detlint.rule import Rule
     from detlint.settings import Settings
     from detlint.sources.cache import Cache
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from detlint.sources.source import Source
     from detlint.syntax.lexer import Span
 
+    _Look = tuple[str, str]  # at a file again, by its path, and by the code of a rule
     _Said = tuple[Program, Finding]
 
 # Files, of which it takes longer to find the programs among them than to wait for their linting.
@@ -68,15 +70,17 @@ class Linker:
         self._rules = rules
         self._settings = context.settings
         self._context = context
+        self._jobs = jobs
         self.index = Index(cache, jobs) if index is None else index
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._others = self._opened()
         self._begun: tuple[set[str], list[Program]] | None = None
+        self._looked: dict[_Look, Work | None] = {}  # in whatever process
         self.failures: dict[str, str] = {}  # tracebacks of errors of ours, by the file at hand
         self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
         self._launches = Launches(context, self.index, self.kept)
 
-    def begin(self, share: Share) -> None:
+    def begin(self, share: Share, is_linting: Callable[[], bool]) -> None:
         """Judge programs while their files are linted, which says no more of most of them.
 
         Only where all of a project is linted, and in no process that is not there already.
@@ -88,18 +92,29 @@ class Linker:
 
         with self.index.beside(share):
             # Once for all questions, of which there are hundreds.
-            self._begun = in_deep_stack(lambda: self._judged_all(files))
+            self._begun = in_deep_stack(lambda: self._judged_first(files, is_linting))
 
-    def _judged_all(self, files: Sequence[str]) -> tuple[set[str], list[Program]] | None:
-        """The programs among some files, with their places; all rules have judged them."""
+    def _judged_first(
+        self, files: Sequence[str], is_linting: Callable[[], bool]
+    ) -> tuple[set[str], list[Program]] | None:
+        """The programs among some files, with their places; rules have judged those for which there
+        was time."""
         starts = list(filter(self.index.runs, files))
         if not starts:
             return None
         programs = self._programs(starts, None)
-        for judge in self._judging:
-            for program in programs:
-                self._judgement(judge, program)
+        for program in programs:
+            if not is_linting():
+                break
+            self._judge(program)
         return set(starts), programs
+
+    def _judge(self, program: Program) -> None:
+        for judge in self._judging:
+            self._judgement(judge, program)
+
+    def _is_judged(self, program: Program) -> bool:
+        return all(_judgement_by(each) in program.answers for each in self._judging)
 
     def link(self, findings: Sequence[Finding], entrypoints: Sequence[str]) -> list[Finding]:
         """The findings of the files that are linted, which no program clears, and those of the
@@ -109,6 +124,8 @@ class Linker:
         others = (each for each in self._context.files if each not in names)
         starts = [*map(os.path.realpath, entrypoints), *filter(self.index.runs, others)]
         order = {path: place for place, path in enumerate(self._context.paths)}
+
+        self._work_ahead(findings)
 
         def join() -> list[Finding]:
             return [*self._linked(findings, starts, names), *self._broken(findings, names)]
@@ -123,6 +140,41 @@ class Linker:
         if self.kept is not None:
             self.kept.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
+
+    def _work_ahead(self, findings: Sequence[Finding]) -> None:
+        """Find out in several processes what linking will ask for."""
+        asked = self._looks(findings)
+        looks = {key: each for key, each in asked.items() if not self._is_kept(*key, each)}
+        begun = [] if self._begun is None else self._begun[1]
+        programs = {each.path: each for each in begun if not self._is_judged(each)}
+        if self._jobs < 2 or len(looks) + len(programs) < 2:
+            return
+        from detlint.aside import in_turns
+        from detlint.syntax.stack import in_deep_stack
+
+        judged: dict[str, Answers] = {}
+
+        def work(shares: Iterator[str | _Look]) -> None:
+            for each in shares:
+                if isinstance(each, str):
+                    self._judge(programs[each])
+                    judged[each] = programs[each].answers
+                else:
+                    look = partial(self._look, *each, looks[each])
+                    self._looked[each] = self._answer(*each, look, None)
+
+        self.index.save()  # what is new after that is told
+        others = in_turns(
+            lambda shares: in_deep_stack(lambda: work(shares)),
+            lambda: (judged, self._looked, self.index.learned()),
+            [*programs, *looks],
+            self._jobs,
+        )
+        for answers, looked, learned in others:
+            for path, each in answers.items():
+                programs[path].answers.update(each)
+            self._looked.update(looked)
+            self.index.add(learned)
 
     def link_one(self, source: Source, findings: Sequence[Finding]) -> list[Finding]:
         """The same for one source as it stands, whatever its file holds."""
@@ -225,14 +277,9 @@ class Linker:
 
     def _seen_across(self, findings: Sequence[Finding]) -> Iterator[Finding]:
         """The findings as they are with the other files of the project open."""
-        asked: dict[tuple[str, str], list[Finding]] = {}
-        for finding in findings:
-            rule = self._crossing.get(finding.code)
-            if rule is not None and rests_on_others(rule, finding):
-                asked.setdefault((finding.path, finding.code), []).append(finding)
         seen = {
             key: self._answer(*key, partial(self._seen_once, *key, several), None)
-            for key, several in asked.items()
+            for key, several in self._looks(findings).items()
         }
         for finding in findings:
             again = seen.get((finding.path, finding.code))
@@ -243,22 +290,39 @@ class Linker:
                 found = again[finding[1:5]]
                 yield from self._shown(found._replace(path=finding.path, cell=finding.cell))
 
+    def _looks(self, findings: Sequence[Finding]) -> dict[_Look, list[Finding]]:
+        """The findings that rest on other files."""
+        asked: dict[_Look, list[Finding]] = {}
+        for finding in findings:
+            rule = self._crossing.get(finding.code)
+            if rule is not None and rests_on_others(rule, finding):
+                asked.setdefault((finding.path, finding.code), []).append(finding)
+        return asked
+
     def _seen_once(
         self, path: str, code: str, findings: Sequence[Finding]
     ) -> dict[tuple[int, ...], Finding] | None:
-        """``_seen_again``, or what an earlier run has seen."""
-        if self.kept is None:
-            return self._seen_again(path, code, findings)
-        real = os.path.realpath(path)
+        """``_seen_again``, or what another process or an earlier run has seen."""
 
         def work() -> Work:
-            seen = self._seen_again(path, code, findings)
-            told = None if seen is None else dump(list(seen.values()))
-            return Work(told, *self._others.looked_at(real))
+            return self._looked.get((path, code)) or self._look(path, code, findings)
 
-        name, places = f"{code} {real}", [each[1:9] for each in findings]
-        told = self.kept.result(name, places, work, lambda asked: self._others.answer(*asked))
+        if self.kept is None:
+            told = work().result
+        else:
+            told = self.kept.result(*_looking(path, code, findings), self._others.answer_to, work)
         return None if told is None else {each[1:5]: each for each in load(path, told)}
+
+    def _is_kept(self, path: str, code: str, findings: Sequence[Finding]) -> bool:
+        if self.kept is None:
+            return False
+        looking = _looking(path, code, findings)
+        return self.kept.done(*looking, self._others.answer_to) is not None
+
+    def _look(self, path: str, code: str, findings: Sequence[Finding]) -> Work:
+        seen = self._seen_again(path, code, findings)
+        told = None if seen is None else dump(list(seen.values()))
+        return Work(told, *self._others.looked_at(os.path.realpath(path)))
 
     def _seen_again(
         self, path: str, code: str, findings: Sequence[Finding]
@@ -313,7 +377,7 @@ class Linker:
             program.forget()
             return [[each.path, dump([each])] for each in found]
 
-        ask = partial(program.known, f"judges {judge.code}", judged)
+        ask = partial(program.known, _judgement_by(judge), judged)
         told: list[Any] = self._answer(program.path, judge.code, ask, [])
         return [each for path, dumped in told for each in load(path, dumped)]
 
@@ -476,6 +540,15 @@ class Linker:
     @cached_property
     def _python(self) -> PythonFiles:
         return PythonFiles(self._context.files, self.index)
+
+
+def _judgement_by(judge: type[Rule]) -> str:
+    return f"judges {judge.code}"
+
+
+def _looking(path: str, code: str, findings: Sequence[Finding]) -> tuple[str, object]:
+    """The name of a look across files, and what it depends on besides."""
+    return f"{code} {os.path.realpath(path)}", [each[1:9] for each in findings]
 
 
 def rests_on_others(rule: type[Rule], finding: Finding) -> bool:

@@ -75,14 +75,14 @@ def lint_files(  # noqa: PLR0913, PLR0917 - what a run consists of
     cache: Cache,
     jobs: int,
     progress: Callable[[int, int], None],
-    meanwhile: Callable[[Share], None] = lambda _: None,
+    meanwhile: Callable[[Share, Callable[[], bool]], None] = lambda *_: None,
 ) -> Linted:
     """What linting each file by itself gives, whatever the parallelism.
 
     ``make_engine`` is called only if there is something to lint.
     ``progress`` is told how many of how many files are done.
     ``meanwhile`` is called here while other processes lint, if they do; it must not fork, and is
-    handed what shares work out among these.
+    handed what shares work out among these, and what tells whether they still lint.
     """
     collect_rarely()
     found: dict[str, list[Finding]] = {}
@@ -150,7 +150,7 @@ def _results(
     engine: Engine,
     workers: int,
     progress: Callable[[int, int], None],
-    meanwhile: Callable[[Share], None],
+    meanwhile: Callable[[Share, Callable[[], bool]], None],
 ) -> Iterator[Result]:
     batches = list(_batches(tasks))
     done = 0
@@ -184,7 +184,7 @@ def _in_pool(
     batches: Sequence[Sequence[Task]],
     engine: Engine,
     workers: int,
-    meanwhile: Callable[[Share], None],
+    meanwhile: Callable[[Share, Callable[[], bool]], None],
 ) -> Iterator[list[Result]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -195,7 +195,7 @@ def _in_pool(
     try:
         for _ in range(workers + 1):
             feed.hand_over()
-        meanwhile(feed.share)
+        meanwhile(feed.share, feed.is_at_work)
         feed.hand_over_all()
         for future in as_completed(feed.futures):
             try:
@@ -246,6 +246,10 @@ class Feed:
         with self._lock:
             while self._waiting:
                 self.hand_over()
+
+    def is_at_work(self) -> bool:
+        """Whether some batch is not done."""
+        return bool(self._waiting) or not all(each.done() for each in list(self.futures))
 
     def share(self, function: Callable[[S], T], shares: Sequence[S]) -> list[T]:
         """Share something out in the pool."""

@@ -60,6 +60,7 @@ class Closure:
     paths       of all files, in the order in which they are met
     members     the same as a set
     configured  whether it was asked what configurations set
+    answers     that are known of it
     """
 
     def __init__(self, path: str, project: Project) -> None:
@@ -70,24 +71,24 @@ class Closure:
         self.index = project.index
         self.configured = False
         self.parts_from = cache(self._reached_from)
-        self._answers: Answers = {}
+        self.answers: Answers = {}
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""
-        told = known(self._answers, question, answer)
+        told = known(self.answers, question, answer)
         if self.configured:
-            self._answers[_CONFIGURED] = self.project.state_of_configurations
+            self.answers[_CONFIGURED] = self.project.state_of_configurations
         return told
 
     def look_up(self, kept: Kept, besides: tuple[object, ...]) -> bool:
         """Take the answers that an earlier run has kept, and keep those that are given now; whether
         there are any."""
         besides = (*besides, *self.project.depends_on(self.path))
-        self._answers = kept.answers(self.path, self.paths, besides)
-        state = self._answers.get(_CONFIGURED)
+        self.answers = kept.answers(self.path, self.paths, besides)
+        state = self.answers.get(_CONFIGURED)
         if state is not None and state != self.project.state_of_configurations:
-            self._answers.clear()
-        return bool(self._answers)
+            self.answers.clear()
+        return bool(self.answers)
 
     def __contains__(self, path: str) -> bool:
         """Whether a file, by its real path, is one of the program's."""

@@ -158,6 +158,10 @@ class OtherFiles:
         }
         return answers[question](home, *words)
 
+    def answer_to(self, asked: Sequence[str]) -> Any:  # noqa: ANN401 - of each
+        """Answer a question that ``looked_at`` tells."""
+        return self.answer(*asked)
+
     def _importing(self, home: str, name: str) -> list[str]:
         """The files that may import something of a file, by their real paths."""
         importers, module = self._importers(self._around(home)), module_of(home)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.finding import Confidence
     from detlint.index.facts import Fact
-    from detlint.kept import Kept
+    from detlint.kept import Answers, Kept
     from detlint.rule import Rule
     from detlint.sources.source import Source
 
@@ -97,6 +97,11 @@ class Program:
         self._base.forget()
         self.entry_calls.forget()
         self.seed_order.forget()
+
+    @property
+    def answers(self) -> Answers:
+        """What is known of it."""
+        return self._closure.answers
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""

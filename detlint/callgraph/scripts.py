@@ -67,7 +67,7 @@ def _relinted(
     for path in project.scripts:
         work = partial(_lint_with_others, path, project, engine)
         name = f"script {os.path.realpath(path)}"
-        told = work().result if kept is None else kept.result(name, "", work)
+        told = work().result if kept is None else kept.result(name, "", str, work)
         if told is not None:
             yield path, load(path, told)
 

@@ -203,7 +203,7 @@ class Part:
                 results,
                 jobs,
                 progress,
-                lambda share: linker().begin(share),
+                lambda *pool: linker().begin(*pool),
             )
         findings, failures = self._linked(linted, context, results, linker)
         return linted._replace(

@@ -6,7 +6,8 @@ import os
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from detlint.index.entrypoints import is_program
 from detlint.index.facts import Fact, Receiver, hints
@@ -45,6 +46,15 @@ _Answers = dict[str, Any]
 
 F = TypeVar("F")
 T = TypeVar("T")
+
+
+class Learned(NamedTuple):
+    """What an index has found out: answers by file, of what is to be kept the state of the file,
+    and listings of folders."""
+
+    answers: dict[str, _Answers]
+    stored: dict[str, tuple[os.stat_result, str]]
+    listings: dict[str, dict[str, str]]
 
 
 class Index:
@@ -213,19 +223,29 @@ class Index:
         worth it."""
         missing = [each for each in paths if question not in self._of(each)]
         size = sum(len(self.source(each).text) for each in missing)
-        number = size // _SHARE if self._share else min(self._jobs, size // _WORTH_A_PROCESS)
-        if number < 2 or self._jobs < 2:
+        if self._jobs < 2 or size < 2 * (_SHARE if self._share else _WORTH_A_PROCESS):
             return
-        from detlint.aside import shared_out
-
         missing.sort(key=lambda each: len(self.source(each).text))
-        # Every other one: each process gets as many large ones.
-        shares = [missing[place::number] for place in range(number)]
-        sources = [list(map(self.source, share)) for share in shares]
-        share_out = self._share or shared_out
-        for share, told in zip(shares, share_out(_ANSWERS[question], sources), strict=True):
-            for path, each in zip(share, told, strict=True):
+        if self._share is not None:
+            # Every other one: each process gets as many large ones.
+            number = size // _SHARE
+            shares = [missing[place::number] for place in range(number)]
+            sources = [list(map(self.source, share)) for share in shares]
+            told = self._share(_ANSWERS[question], sources)
+            for path, each in zip(chain(*shares), chain(*told), strict=True):
                 self._learn(path, question, each)
+            return
+        from detlint.aside import in_turns
+
+        found: list[tuple[str, object]] = []
+
+        def work(paths: Iterator[str]) -> None:
+            found.extend((each, *_ANSWERS[question]([self.source(each)])) for each in paths)
+
+        processes = min(self._jobs, size // _WORTH_A_PROCESS)
+        others = in_turns(work, lambda: found, missing[::-1], processes)
+        for path, each in chain(found, *others):
+            self._learn(path, question, each)
 
     def defines(self, path: str, name: str) -> bool:
         """Whether a file defines a function, a class or its method of a name at its top."""
@@ -454,11 +474,36 @@ class Index:
         """Hand what is new to the cache."""
         for path in sorted(self._changed):
             if path in self._stored:
-                answers = self._answers[path]
-                if path in self._outlines:
-                    answers = {**answers, "outline": self._outlines[path].dump()}
-                self._cache.store_facts(path, *self._stored[path], answers)
+                self._cache.store_facts(path, *self._stored[path], self._dumped(path))
         self._changed.clear()
+
+    def _dumped(self, path: str) -> _Answers:
+        answers = self._answers[path]
+        if path in self._outlines:
+            answers = {**answers, "outline": self._outlines[path].dump()}
+        return answers
+
+    def learned(self) -> Learned:
+        """What another process needs to know of what is new: all that is kept, or which files are
+        broken."""
+        keeps = self._cache.keeps
+        changed = [x for x in self._changed if keeps or "broken" in self._answers[x]]
+        stored = {path: self._stored[path] for path in changed if path in self._stored}
+        listings = self.folders.listings if keeps else {}
+        return Learned({path: self._dumped(path) for path in changed}, stored, listings)
+
+    def add(self, learned: Learned) -> None:
+        """What another process has found out."""
+        for path, told in learned.answers.items():
+            answers = self._answers.setdefault(path, {})
+            for question, answer in told.items():
+                known = answers.setdefault(question, answer)
+                if isinstance(known, dict):  # of parts, which are asked one by one
+                    new = {part: each for part, each in answer.items() if each is not None}
+                    known.update(new)
+            self._changed.add(path)
+        self._stored = {**learned.stored, **self._stored}
+        self.folders.listings.update(learned.listings)
 
     def _asked(self, path: str, question: str, ask: Callable[[Unit], T], failed: F) -> T | F:
         """What a question to the functions of a file gives, or ``failed`` if they do not parse, as
