@@ -142,12 +142,14 @@ class Linker:
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
     def _work_ahead(self, findings: Sequence[Finding]) -> None:
-        """Find out in several processes what linking will ask for."""
+        """Find out in several processes what linking will ask for, where there is as much to do as
+        to lint in several."""
+        if self._begun is None:
+            return
         asked = self._looks(findings)
         looks = {key: each for key, each in asked.items() if not self._is_kept(*key, each)}
-        begun = [] if self._begun is None else self._begun[1]
-        programs = {each.path: each for each in begun if not self._is_judged(each)}
-        if self._jobs < 2 or len(looks) + len(programs) < 2:
+        programs = {each.path: each for each in self._begun[1] if not self._is_judged(each)}
+        if len(looks) + len(programs) < 2:
             return
         from detlint.aside import in_turns
         from detlint.syntax.stack import in_deep_stack
@@ -163,11 +165,12 @@ class Linker:
                     look = partial(self._look, *each, looks[each])
                     self._looked[each] = self._answer(*each, look, None)
 
+        shares: list[str | _Look] = [*programs, *looks]
         self.index.save()  # what is new after that is told
         others = in_turns(
             lambda shares: in_deep_stack(lambda: work(shares)),
             lambda: (judged, self._looked, self.index.learned()),
-            [*programs, *looks],
+            shares,
             self._jobs,
         )
         for answers, looked, learned in others:

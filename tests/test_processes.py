@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and forks")
 
 BESIDE = """
-import sys, time
-from detlint.aside import begun
-result = begun(time.sleep, 600)
-print("begun", flush=True)
-result()
+import os, time
+from detlint.aside import in_turns
+
+def work(shares):
+    print("begun", flush=True) if os.getpid() == parent else None
+    for each in shares:
+        time.sleep(each)
+
+parent = os.getpid()
+in_turns(work, lambda: None, [600, 600], 2)
 """
 
 
-def test_a_call_beside_a_killed_process_ends_with_it() -> None:
+def test_work_beside_a_killed_process_ends_with_it() -> None:
     parent = subprocess.Popen([sys.executable, "-c", BESIDE], stdout=subprocess.PIPE)
     assert parent.stdout is not None
     assert parent.stdout.readline() == b"begun\n"

@@ -3586,3 +3586,49 @@ def test_what_only_writes_a_model_in_another_form_trains_nothing(
     project({"coach.py": COACH, "to_other.py": WRITES.format(before, after)})
     main(["--no-cache", "--select", "DET304,DET102", "."])
     assert ("trains with torch" in capsys.readouterr().out) is trains
+
+
+LISTING = """
+    import os
+
+    def names_in(folder):
+        return [os.path.join(folder, name) for name in os.listdir(folder)]
+"""
+TRAINING = """
+    import torch
+    from listing import names_in
+    from nets import Net
+
+    net, optimizer = Net(), torch.optim.SGD([], lr=0.1)
+    for x in names_in("d")[:{}]:
+        optimizer.zero_grad()
+        net(x).backward()
+        optimizer.step()
+    torch.save(net.state_dict(), "net.pt")
+"""
+NETWORK = """
+    import random
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(random.randint(3, 4), 4)
+"""
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_as_much_is_found_in_several_processes_as_in_one(
+    project: Project, lint: Lint, *, cache: bool
+) -> None:
+    programs = {f"train{each}.py": TRAINING.format(each + 2) for each in range(40)}
+    others = {f"other{each}.py": "x = 1\n" * 10_000 for each in range(10)}
+    project({"listing.py": LISTING, "nets.py": NETWORK, **programs, **others})
+    found = lint("--jobs", "1")
+    assert len(found) > len(programs)
+    assert lint("--jobs", "3", cache=cache) == found
+    assert lint("--jobs", "3", cache=cache) == found, "as it is kept"
+    project({"nets.py": NETWORK.replace("random.randint(3, 4)", "3")})
+    changed = lint("--jobs", "1")
+    assert len(changed) < len(found)
+    assert lint("--jobs", "3", cache=cache) == changed

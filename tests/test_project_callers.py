@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.aside import begun, share_out
+from detlint.aside import in_turns, share_out
 from detlint.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     Project = Callable[[dict[str, str]], Path]
@@ -280,12 +282,32 @@ def test_in_a_large_project_callers_are_asked_as_in_a_small_one(
     assert lint("--jobs", jobs, ".") == found
 
 
-def test_a_call_beside_another_ends_as_it_would_here() -> None:
-    assert begun(os.path.join, "a", "b")() == os.path.join("a", "b")
-    with pytest.raises(FileNotFoundError):
-        begun(os.stat, "there is no such file")()
-    ended = begun(_ends_other_processes, os.getpid())
-    assert ended() == "here", "a process that dies is made up for"
+def test_work_is_taken_in_turns_by_several_processes() -> None:
+    found: list[int] = []
+
+    def slow(shares: Iterator[int]) -> None:
+        for each in shares:
+            time.sleep(0.01)
+            found.append(each)
+
+    others = in_turns(slow, lambda: found, range(500), 3)
+    assert len(others) == 2
+    assert sorted(chain(found, *others)) == list(range(500)), "each is done once"
+    assert all([found, *others]), "each process does some"
+
+
+def test_what_a_process_that_dies_has_done_is_lost() -> None:
+    own, found = os.getpid(), list[int]()
+
+    def dies_elsewhere(shares: Iterator[int]) -> None:
+        for each in shares:
+            if os.getpid() != own:
+                os._exit(1)
+            time.sleep(0.01)
+            found.append(each)
+
+    assert in_turns(dies_elsewhere, lambda: found, range(100), 2) == []
+    assert len(found) == 99
 
 
 def test_what_a_pool_does_not_get_to_is_done_here() -> None:

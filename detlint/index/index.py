@@ -240,7 +240,7 @@ class Index:
         found: list[tuple[str, object]] = []
 
         def work(paths: Iterator[str]) -> None:
-            found.extend((each, *_ANSWERS[question]([self.source(each)])) for each in paths)
+            found.extend((each, _ANSWERS[question]([self.source(each)])[0]) for each in paths)
 
         processes = min(self._jobs, size // _WORTH_A_PROCESS)
         others = in_turns(work, lambda: found, missing[::-1], processes)
