@@ -240,3 +240,38 @@ def test_times_are_followed_into_other_files(text: str, found: list[tuple[str, i
         (path, line + text.count("import")) if path == "train.py" else (path, line)
         for path, line in found
     ]
+
+
+TIMED = """\
+import time
+def evaluate(value):
+    begun = time.monotonic()
+    return value * 2, time.monotonic() - begun
+class Pool:
+    def _run(self, value):
+        return evaluate(value)
+    def start(self, value):
+        self.job = self.pool.submit(self._run, value)
+    def collect(self):
+        error, seconds = self.job.result()
+        return error
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("error, seconds = evaluate(3)\nif error < 1: fit()", 0),
+        ("error, seconds = evaluate(3)\nif seconds < 1: fit()", 1),
+        ("if evaluate(3)[0] < 1: fit()", 0),
+        ("if evaluate(3)[-1] < 1: fit()", 1),
+        ("error, seconds = zip(*[evaluate(3)])\nif error < 1: fit()", 1),
+        ("error, seconds = sorted(evaluate(3))\nif error < 1: fit()", 1),
+        ("if Pool().collect() < 1: fit()", 0),
+    ],
+)
+def test_a_time_in_a_tuple_is_its_member_alone(text: str, found: int) -> None:
+    assert len(conditions(TIMED + text)) == found
+    code = f"from timed import *\n{text}\n"
+    told = timed_conditions({"train.py": code, "timed.py": TIMED})
+    assert len(told["train.py"]) == found

@@ -181,7 +181,7 @@ class Origins:
         elif op.code == "choice":
             yield from ((each, frame, keys) for each in op.args[1:])
         elif op.code in _HELD or op.code == "dict":
-            yield from ((each, frame, keys[:-1]) for each in _chosen(op, keys))
+            yield from ((each, frame, keys[:-1]) for each in chosen(op, keys))
         elif op.code == "comprehension":
             yield op.args[1 if op.name == "dict" else 0], frame, keys[:-1]
         elif op.code in ("item", "unpack", "iter", "slice", "star", "change", "store_item"):
@@ -542,7 +542,7 @@ def _depth(frame: Frame | None) -> int:
     return count
 
 
-def _chosen(op: Op, keys: _Keys) -> Iterator[Op]:
+def chosen(op: Op, keys: _Keys) -> Iterator[Op]:
     """What a container holds that is written out, or of it what a key chooses."""
     wanted = keys[-1] if keys else None
     if op.code == "dict":

@@ -229,7 +229,8 @@ FINALIZER = "__del__"
 GOING = ("finalize(", "ref(", "WeakMethod(", "proxy(")
 ON_GOING = {"finalize": 2, "ref": 2, "WeakMethod": 2, "proxy": 2}
 SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
-_IN_THREADS = words("Timer apply_async run_in_executor submit")
+SUBMITTING = words("apply_async run_in_executor submit")  # to a pool
+_IN_THREADS = SUBMITTING | {"Timer"}
 _IN_PROCESSES = words("spawn start_new_thread")
 
 

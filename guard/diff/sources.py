@@ -73,6 +73,7 @@ _WAITING = {
     *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
     *("select", "communicate", "get_message"),
 }
+STATES = {"empty", "full"}  # of a queue
 _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
 # Whose first argument is the limit; of a text's ``join`` it is no number.
 _FIRST = {"join", "result"}
@@ -400,6 +401,17 @@ def _limits(call: ast.Call, last: str, alone: bool) -> list[ast.expr]:
 
 def _is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def asks_others(call: ast.Call, name: str) -> bool:
+    """Whether a call of an object asks whether another thread or process is done, or how much it
+    has put in a queue, and does not wait for that."""
+    owner, _, last = name.rpartition(".")
+    is_bare = not call.args and not call.keywords
+    if last in ASKING & _WAITING:
+        first = call.args[0] if call.args else None
+        return bool(owner) and (isinstance(first, ast.Constant) or is_limited(call, name))
+    return bool(owner) and (last in ASKING or (is_bare and last in STATES))
 
 
 def leaves_out(call: ast.Call, name: str) -> bool:

@@ -22,6 +22,7 @@ from guard.diff.sources import (
     FILE_TIMES,
     LISTING,
     OF_FILES,
+    STATES,
     UNSEEDED,
     is_number,
     makes_set,
@@ -86,7 +87,6 @@ _ORDERED = {
     *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
 }
 _TAKING = {"get", "recv"}
-_STATES = {"empty", "full"}  # of a queue
 # What a file, or a lock, raises that another process has made, taken or removed before.
 _TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
@@ -250,7 +250,7 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
     if traits.read & TURNS:
         yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
-    if traits.read & HANDED and not _STATES.isdisjoint(_last_names(node)):
+    if traits.read & HANDED and not STATES.isdisjoint(_last_names(node)):
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
@@ -449,6 +449,7 @@ class Known(NamedTuple):
     is_left       whether runs that both had these agreed
     is_timed      whether threads or clocks may decide when a generator is drawn from
     makers        files and lines of what made the things that the line uses
+    is_one        whether one thread or process alone runs beside the main one
     """
 
     difference: Difference
@@ -460,6 +461,7 @@ class Known(NamedTuple):
     is_left: bool = False
     is_timed: bool = False
     makers: tuple[tuple[str, range], ...] = ()
+    is_one: bool = False
 
 
 def explanation(known: Known) -> Explanation:
@@ -590,7 +592,16 @@ def _of_circumstance(known: Known) -> Explanation | None:
     source = OF_CIRCUMSTANCES.get(known.circumstance)
     if source is None:
         return None
-    return Explanation(source, Confidence.LIKELY, circumstance_named(known.circumstance).what)
+    what = circumstance_named(known.circumstance).what
+    if known.circumstance != TIMING.name:
+        return Explanation(source, Confidence.LIKELY, what)
+    told = [OF_REASONS.get(each.fits) for each in known.suspects if not each.code]
+    if known.is_one or told[:1] == [Source.READINESS]:
+        is_open = not known.is_one and source in told
+        sure = Confidence.POSSIBLE if is_open else Confidence.LIKELY
+        asks = next((e for e in known.suspects if e.fits == Source.READINESS.value), None)
+        return Explanation(Source.READINESS, sure, asks.message if asks else what)
+    return Explanation(source, Confidence.LIKELY, what)
 
 
 def _of_differing(known: Known) -> Explanation | None:

@@ -118,6 +118,10 @@ _READ_EARLY = (
     "not judged is whether others read what a thread writes before it has written all ({}): in "
     "these runs it made no difference, and a slower thread may make one"
 )
+_ASKED = (
+    "possibly what is done depends on how far a thread or process has come ({}): it came to the "
+    "same in these runs, and may not in others"
+)
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
     "recorded. Where it is to set a variable, set that outside, so that the program need not begin "
@@ -175,6 +179,7 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     yield _named(_CHOSEN, [place for ends, sets, place in told if sets and not ends])
     measured = [(path, *each) for path, found in text.measured.items() for each in found]
     yield _named(_MEASURED, measured)
+    yield _named(_ASKED, [each[:3] for each in text.polls if not each.is_in_thread])
     yield _named(_STAYED, text.clocks_of_libraries)
     yield _named(_HANDLED, text.handlers)
     yield _named(_RACED, text.shared_changes)
@@ -442,7 +447,8 @@ def with_findings(
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     left = tuple(dict.fromkeys(each.name for each in found.left))
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
-    known = Known(refined, shown, *told)
+    is_one = len(comparison.ranks) < 2 and text.threads.is_one
+    known = Known(refined, shown, *told, is_one=is_one)
     cause = explanation(known)
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:

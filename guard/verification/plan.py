@@ -46,7 +46,7 @@ MEMORY = Circumstance(
 TIMING = Circumstance(
     "timing",
     "timing of threads",
-    "something depends on which thread or process is first",
+    "something depends on which thread or process is first, or on how far it has come",
 )
 LISTINGS = Circumstance(
     "listings",

@@ -187,6 +187,8 @@ _SURE = 10  # ranks below are told before the linter's findings
 # What threads and processes do beside each other.
 _PUTS = "{}() in a thread: whichever comes first is first"
 _TAKES = "{}() gives what a thread has put there first"
+_PUTS_ALONE = "{}() in a thread, which may come before others ask for it or after"
+_ASKS = "`{}` is asked here, and something is decided by it"
 _WRITES = "a part of {} is written in a thread, also while others read it"
 _GROWS = "{} grows in threads, in the order they come to it"
 _BEGUN = "{}(async_op=True) is begun, and nothing waits until it is done"
@@ -456,14 +458,21 @@ def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Li
     """What threads hand over, and what they write that others have as well."""
     sure = cause is Cause.BATCH_ORDER and not any(each in _OF_ORDER for each in codes)
     rank, order = 0 if sure else _SURE + 1, Source.THREAD_ORDER.value
-    yield from _told(threads.handed_over(), _PUTS, order, rank)
-    yield from _told(threads.taken(), _TAKES, order, rank + 1)
+    if threads.is_one:
+        yield from _told(threads.handed_over(), _PUTS_ALONE, Source.READINESS.value, _SURE + 1)
+    else:
+        yield from _told(threads.handed_over(), _PUTS, order, rank)
+        yield from _told(threads.taken(), _TAKES, order, rank + 1)
     if cause is Cause.BATCH_CONTENT:
         yield from _told(threads.written(), _WRITES, TOGETHER, _SURE)
 
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:
-    """What the clock decides; first what ends by it, where one run is shorter."""
+    """What the clock decides, and how far a thread has come; first what ends by it, where one run
+    is shorter."""
+    for poll in text.polls:
+        rank = _SURE + 2 * poll.is_in_thread
+        yield Line(rank, poll.path, poll.line, _ASKS.format(poll.text), Source.READINESS.value)
     for path, line, name in text.timers:
         what = f"{name}() has a signal handled when a time is over, whatever runs then"
         yield Line(_SURE, path, line, what, Source.CLOCK.value)

@@ -21,6 +21,7 @@ from guard.diff import Source
 from guard.diff.sources import (
     FILE_TIMES,
     LISTING,
+    asks_others,
     leaves_out,
     makes_set,
     measures_machine,
@@ -57,6 +58,16 @@ class _Call(NamedTuple):
     call: ast.Call
     name: str
     full: str
+
+
+class Poll(NamedTuple):
+    """A call that asks how far threads or processes have come, and by which something is decided;
+    and whether a thread asks."""
+
+    path: str
+    line: int
+    text: str
+    is_in_thread: bool
 
 
 class Text:
@@ -250,17 +261,42 @@ class Text:
         something is decided; through functions of other files that return what is measured."""
         parts = (each for tree in self._all for each in _all(tree, ast.Attribute))
         totals = {each.value for each in parts if each.attr == _TOTAL}
+        given = (each for each in self._calls if each.call not in totals)
+        return self._deciding(e for e in given if measures_machine(e.call, e.full))
+
+    @cached_property
+    def polls(self) -> list[Poll]:
+        """What is decided by how far threads or processes have come."""
+        if not (self.threads or self.threads.working):
+            return []
+        functions = (each for tree in self._all for each in _all(tree, *_FUNCTIONS))
+        own = {each.name for each in functions}
+        asked = (each for each in self._calls if asks_others(each.call, each.name))
+        given = (each for each in asked if last_name(each.call.func) not in own)
+        spans = [
+            (each.unit.source.path, span(each.node)) for each in self.threads.working if each.node
+        ]
+        return [
+            Poll(path, line, text, any(path == of and a <= line <= z for of, (a, _, z, _) in spans))
+            for path, found in self._deciding(given, truths=True).items()
+            for line, text in found
+        ]
+
+    def _deciding(
+        self, given: Iterable[_Call], *, truths: bool = False
+    ) -> dict[str, list[tuple[int, str]]]:
+        """Of some calls, the lines and texts by which something is decided; through functions of
+        other files that return what they give."""
         calls: dict[str, set[Span]] = {path: set() for path in self.trees}
-        for path, call, _, full in self._calls:
-            if call not in totals and measures_machine(call, full):
-                calls[path].add(span(call))
+        for each in given:
+            calls[each.path].add(span(each.call))
         found: dict[str, Measured] = {}
         for _ in range(_HELPERS):
             for path, places in calls.items():
                 names = {name for e in found.keys() - {path} for name in found[e].returning}
                 text = text_of(path)
                 if places or any(each in text for each in names):
-                    found[path] = measured(path, text, places, names)
+                    found[path] = measured(path, text, places, names, truths=truths)
         return {path: each.deciding for path, each in found.items()}
 
 

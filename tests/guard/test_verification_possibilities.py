@@ -14,9 +14,9 @@ from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.explaining import RAN
+from guard.verification.explaining import RAN, Known, explanation
 from guard.verification.operators import Culprit
-from guard.verification.plan import HASHES, LISTINGS
+from guard.verification.plan import HASHES, LISTINGS, TIMING
 from guard.verification.statements import Entry, led_by, proven_first
 from guard.verification.suspects import Asked, advised, with_possibilities
 from guard.verification.texts import Text
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from guard.trace.model import Kind
+
+READY_BY = Source.READINESS.value
 
 
 def lines_of(
@@ -395,3 +397,82 @@ def test_what_is_measured_and_decides_something(code: str, line: int, tmp_path: 
     found = Text(map(str, paths)).measured
     assert [at for at, _ in found.get(str(paths[0]), [])] == [line] * bool(line)
     assert not found.get(str(paths[1]))
+
+
+POOLED = """\
+import time
+from concurrent.futures import ThreadPoolExecutor
+from helpers import is_ready
+pool = ThreadPoolExecutor(1)
+def work(stop, rows):
+    while not stop.wait(0.1):
+        rows.append(1)
+def train(model, rows, job, stop):
+    job = pool.submit(work, stop, rows)
+"""
+READY = "def is_ready(job):\n    return job.done()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("if job is not None and job.done():\n        model.step()", [10]),
+        ("if not rows.empty():\n        model(rows.get())", [10]),
+        ("ready = job.running()\n    x = 1 if ready else 2\n    model(x)", [10]),
+        ("if is_ready(job):\n        model.step()", [10]),
+        ("while not job.done():\n        time.sleep(1)\n    model(job.result())", []),
+        ("print('done' if job.done() else 'not yet')", []),
+        ("if rows.empty(3):\n        model.step()", []),
+        ("stop.wait()\n    model.step()", []),
+    ],
+)
+def test_what_is_decided_by_how_far_a_thread_has_come(
+    code: str, found: list[int], tmp_path: Path
+) -> None:
+    files = [write(tmp_path / "train.py", f"{POOLED}    {code}\n")]
+    files.append(write(tmp_path / "helpers.py", READY))
+    polls = Text(map(str, files)).polls
+    assert [each.line for each in polls if each.is_in_thread] == [6]
+    assert [each.line for each in polls if not each.is_in_thread] == found
+    alone = files[0].read_text().replace("pool.submit(work, stop, rows)", "None")
+    write(files[0], alone)
+    assert not Text(map(str, files)).polls
+
+
+WAITED = """\
+import threading
+def work(rows):
+    rows.append(1)
+rows = []
+thread = threading.Thread(target=work, args=(rows,))
+if thread.is_alive():
+    train(rows)
+"""
+
+
+def test_one_thread_comes_early_or_late_and_several_come_first(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "train.py", WAITED))
+    told = lines_of((), Cause.BATCH_CONTENT, "", [path])
+    assert [(e.line, e.fits) for e in told] == [(6, READY_BY), (3, READY_BY)]
+    several = WAITED.replace("thread =", "for _ in range(2): thread =")
+    told = lines_of((), Cause.BATCH_CONTENT, "", [str(write(tmp_path / "more.py", several))])
+    assert [(e.line, e.fits) for e in told] == [(6, READY_BY), (3, Source.THREAD_ORDER.value)]
+
+
+@pytest.mark.parametrize(
+    ("fits", "is_one", "told"),
+    [
+        ([READY_BY], False, (Source.READINESS, Confidence.LIKELY)),
+        ([READY_BY, Source.THREAD_ORDER.value], False, (Source.READINESS, Confidence.POSSIBLE)),
+        ([Source.THREAD_ORDER.value], False, (Source.THREAD_ORDER, Confidence.LIKELY)),
+        ([], False, (Source.THREAD_ORDER, Confidence.LIKELY)),
+        ([], True, (Source.READINESS, Confidence.LIKELY)),
+    ],
+)
+def test_what_the_timing_of_threads_means(
+    fits: list[str], is_one: bool, told: tuple[Source, Confidence]
+) -> None:
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
+    lines = tuple(Suspect("", "", "train.py", 3, each) for each in fits)
+    found = explanation(Known(difference, None, TIMING.name, lines, None, is_one=is_one))
+    assert (found.source, found.confidence) == told

@@ -42,6 +42,7 @@ class Start(NamedTuple):
     is_bound       whether these are methods of one object
     fields         attributes that the object of a thread was made with
     is_of_several  whether there can be more than one at a time
+    is_pooled      whether it is a pool that is given them
     """
 
     functions: list[Function]
@@ -49,6 +50,7 @@ class Start(NamedTuple):
     is_bound: bool = False
     fields: frozenset[str] = frozenset()
     is_of_several: bool = True
+    is_pooled: bool = False
 
 
 class Threads:
@@ -84,29 +86,47 @@ class Threads:
 
     @cached_property
     def starts(self) -> list[Start]:
-        """Where they are started."""
-        found = [*self._of_classes()]
-        calls = [x for x in self._holding(models.BESIDE) if self._starts(x, models.starts_thread)]
+        """Where threads are started."""
+        return self._started(models.starts_thread)
+
+    @cached_property
+    def is_one(self) -> bool:
+        """Whether one thread or process alone runs beside the main one: nothing of what it does
+        comes first, but it may have come more or less far."""
+        found = self._started(models.starts_beside)
+        apart = [each for each in found if not each.is_pooled]
+        pooled = len(apart) < len(found)
+        return len(apart) + pooled == 1 and not any(each.is_of_several for each in found)
+
+    def _started(self, starts: Callable[[str], bool]) -> list[Start]:
+        found = [*self._of_classes(starts)]
+        calls = [x for x in self._holding(models.BESIDE) if self._starts(x, starts)]
         named = [name for x in calls for value in x.args[1:] if (name := _function_in(value))]
         for call in calls:
             for place, value in enumerate(call.args[1:], 1):
                 name = _function_in(value)
                 if functions := self.named({name} - {""}):
-                    several = self._starts_several(call) or named.count(name) > 1
+                    is_pooled = self._maps(call) or word_of(call) in models.SUBMITTING
+                    several = call.loop is not None or self._maps(call) or named.count(name) > 1
+                    several = several and not (is_pooled and self._is_alone)
                     given = [not _is_anew(each, call) for each in self._given(call, place)]
                     is_bound = whole_function(value)[0].code == "attr"
-                    found.append(Start(functions, given, is_bound, is_of_several=several))
+                    told = (is_bound, frozenset[str](), several, is_pooled)
+                    found.append(Start(functions, given, *told))
         return found
 
-    def _of_classes(self) -> Iterator[Start]:
+    def _of_classes(self, starts: Callable[[str], bool]) -> Iterator[Start]:
         """Threads that are a class of the program's: each has an object of its own."""
         for unit in self._units:
             for owner in unit.classes:
                 run, making = unit.method(owner, "run"), unit.method(owner, "__init__")
-                if run is not None and any(map(models.starts_thread, unit.bases(owner))):
+                if run is not None and any(map(starts, unit.bases(owner))):
                     stores = making.coded("store_attr") if making is not None else ()
                     fields = {str(each.name) for each in stores if each.args[1].code == "param"}
-                    yield Start([*run.everything()], [], fields=frozenset(fields))
+                    made = list(self._calls([owner]))
+                    several = len(made) != 1 or made[0].loop is not None
+                    functions = [*run.everything()]
+                    yield Start(functions, [], False, frozenset(fields), several)
 
     def _given(self, call: Op, place: int) -> list[Op]:
         """What a function gets that is handed over at a place of a call; of what a pool calls with
@@ -118,10 +138,6 @@ class Threads:
         if listed is not None and listed.code in ("list", "tuple"):
             return [*bound, *listed.args]
         return [*bound, *(each for name, each in [*call.arguments()][place:] if name is None)]
-
-    def _starts_several(self, call: Op) -> bool:
-        is_pool = not word_of(call).endswith(models.THREAD)
-        return not (is_pool and self._is_alone) and (call.loop is not None or self._maps(call))
 
     @cached_property
     def _is_alone(self) -> bool:

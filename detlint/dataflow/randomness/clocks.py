@@ -21,7 +21,7 @@ from detlint.models.randomness import ENTROPY, IDLE
 from detlint.sources.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
 
@@ -68,9 +68,9 @@ class Timed(NamedTuple):
 
 class _Hands(NamedTuple):
     """What functions hand to each other: the last parts of the names of those that return a time,
-    and calls with a time that they give."""
+    with the place where it stands in a tuple, or None; and calls with a time that they give."""
 
-    returning: frozenset[str] = frozenset()
+    returning: frozenset[tuple[str, int | None]] = frozenset()
     giving: frozenset[tuple[Op, Op]] = frozenset()
 
 
@@ -87,7 +87,7 @@ def timed_conditions(texts: Mapping[str, str]) -> dict[str, list[Timed]]:
         hands, before = _Hands(), None
         while hands != before and len(hands.returning) + len(hands.giving) < _FEW:
             before = hands
-            told = (*hands.returning, *(word_of(call) for call, _ in hands.giving))
+            told = (*(name for name, _ in hands.returning), *(word_of(e) for e, _ in hands.giving))
             for path, code in texts.items():
                 if not any(each in code for each in (*_WORDS, *_KEYWORDS, *told)):
                     continue
@@ -110,7 +110,10 @@ def _timed(unit: Unit, hands: _Hands, caught: Collection[str]) -> tuple[list[Tim
     inner = [each for some in functions for each in some.everything()]
     returned = ((each.word, op) for each in inner for op in each.returned)
     returning = {
-        name for name, op in returned if not _is_common(name) and _is_time(entropies.of(op))
+        (name, at)
+        for name, op in returned
+        if not _is_common(name)
+        for at in _times_in(op, entropies)
     }
     calls = (op for some in functions for op in some.all_coded("call"))
     given = ((op, value) for op in calls for _, value in op.arguments())
@@ -122,6 +125,23 @@ def _is_time(found: Entropy | None) -> bool:
     return found is not None and found.what == _CLOCK
 
 
+def _times_in(returned: Op, entropies: Entropies) -> Iterator[int | None]:
+    """Where times stand in a tuple; None for what is a time itself."""
+    given = [each for each in closure([returned], _given_back) if each.code != "call"]
+    plain = (each.code == "tuple" and all(e.code != "star" for e in each.args) for each in given)
+    are_tuples = bool(given) and all(plain)
+    places = (part for each in given for part in enumerate(each.args))
+    for at, value in places if are_tuples else [(None, returned)]:
+        if _is_time(entropies.of(value)):
+            yield at
+
+
+def _given_back(call: Op) -> Iterator[Op]:
+    """What a function of the file returns."""
+    callee = call.values.callee(call) if call.code == "call" else None
+    return iter(callee.returned if callee is not None else ())
+
+
 def _is_common(name: str) -> bool:
     """Whether objects of many kinds have a method of this name: ``get``, ``__init__``."""
     return name.startswith("__") or any(hasattr(each, name) for each in (dict, list, set, str))
@@ -130,11 +150,14 @@ def _is_common(name: str) -> bool:
 def _handed(functions: Collection[Function], hands: _Hands) -> Iterator[tuple[Op, Entropy]]:
     """Values of a file that are times, as functions return or give them."""
     taken: dict[str, list[Function]] = {}
+    members: dict[str, set[object]] = {}
+    for name, at in hands.returning:
+        members.setdefault(name, set()).add(at)
     for some in functions:
         for op in (*some.all_coded("call"), *some.all_coded("attr")):
             name = word_of(op) if op.code == "call" else str(op.name)
-            if name in hands.returning:
-                yield op, Entropy(op, _CLOCK)
+            if (places := members.get(name)) is not None:
+                yield op, Entropy(op, _CLOCK, members=frozenset(() if None in places else places))
         for each in some.everything():
             word = each.class_name if each.word == "__init__" else each.word
             taken.setdefault(word, []).append(each)
@@ -152,21 +175,25 @@ class Measured(NamedTuple):
     returning: set[str]
 
 
-def measured(path: str, code: str, calls: Collection[Span], names: Collection[str]) -> Measured:
+def measured(
+    path: str, code: str, calls: Collection[Span], names: Collection[str], *, truths: bool = False
+) -> Measured:
     """What is decided by what a file measures: a size, a condition, how long something goes on.
 
-    calls  from where to where those go that measure: lines and columns, as ``ast`` has them
-    names  of functions of other files that return what is measured
+    calls   from where to where those go that measure: lines and columns, as ``ast`` has them
+    names   of functions of other files that return what is measured
+    truths  whether what they give is asked as it is, ``if job.done():``, and compared with None; a
+            loop that only waits for it decides nothing
     """
     with closing(Unit(Source(path, code), whole=True)) as unit:
-        tests, functions = _tests(code, _caught([code])), _functions(unit)
+        tests, functions = _tests(code, _caught([code]), loops=not truths), _functions(unit)
         ops = (op for each in functions for op in each.all_coded("call"))
         given = [op for op in ops if span(op.node) in calls or word_of(op) in names]
-        parts = {use: op for op in given for use in op.uses if use.code == "attr"}
+        parts = {use: op for op in given for use in op.uses if use.code == "attr" and not truths}
         sources = {**parts, **{op: op for op in given}}
         told_by = {part: Entropy(op, _MEASURED) for part, op in sources.items()}
         entropies = Entropies(Origins(), told_by)
-        compared = (each for some in functions for each in _compared(some, entropies, tests))
+        compared = (e for some in functions for e in _compared(some, entropies, tests, truths))
         found = [what for timed, what in compared if timed.ends or timed.sets]
         sizes = (op for some in functions for op in _sizes(some))
         found += [what for op in sizes if (what := entropies.of(op)) is not None]
@@ -194,21 +221,29 @@ def _sizes(function: Function) -> Iterator[Op]:
 
 
 def _compared(
-    function: Function, entropies: Entropies, tests: dict[_Place, bool]
+    function: Function, entropies: Entropies, tests: dict[_Place, bool], truths: bool = False
 ) -> Iterator[tuple[Timed, Entropy]]:
-    for compare in function.all_coded("compare"):
-        if not _IDENTITY.isdisjoint(compare.name):  # ``born is None`` compares no times
-            continue
+    for compare, compared in _conditions(function, truths):
         uses = [use for op in ahead([compare], _JOINS) for use in op.uses]
         kept = any(each.code in ("return", *_STORES) for each in uses)
         asked = [each for each in uses if each.code == "test" and _place(each.node) in tests]
         parts = [use for op in ahead([compare], _PARTS) for use in op.uses]
         used = any(each.code not in _UNUSED and not is_told(each) for each in parts)
-        sides = map(entropies.of, compare.args) if kept or asked or used else ()
+        sides = map(entropies.of, compared) if kept or asked or used else ()
         if found := [each for each in sides if each and each.what in (_CLOCK, _MEASURED)]:
             ends = kept or any(tests[_place(each.node)] for each in asked)
             sets = used or any(_decides(each, entropies) for each in asked)
             yield _told(compare.node, ends=ends, sets=sets), found[0]
+
+
+def _conditions(function: Function, truths: bool) -> Iterator[tuple[Op, Sequence[Op]]]:
+    """What a function asks, and of what; ``truths``: also what is asked as it is."""
+    for compare in function.all_coded("compare"):
+        if truths or _IDENTITY.isdisjoint(compare.name):  # ``born is None`` compares no times
+            yield compare, compare.args
+    tested = [each.args[0] for each in function.all_coded("test")] if truths else []
+    parts = closure(tested, lambda op: op.args if op.code in _JOINS else ())
+    yield from ((each, [each]) for each in parts if each.code not in (*_JOINS, "compare"))
 
 
 def _decides(test: Op, entropies: Entropies) -> bool:
@@ -328,13 +363,13 @@ def _caught(codes: Iterable[str]) -> set[str]:
     return {_name(part) for each in handled if each for part in ast.walk(each)} - {""}
 
 
-def _tests(code: str, caught: Collection[str]) -> dict[_Place, bool]:
+def _tests(code: str, caught: Collection[str], *, loops: bool = True) -> dict[_Place, bool]:
     """Conditions by their place, but for what only raises what nobody catches; whether a loop or a
-    function ends by each."""
+    function ends by each: where ``loops`` is, also one that asks it in its head."""
     found: dict[_Place, bool] = {}
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.While):
-            found |= {_place(node): True, _place(node.test): True}
+            found |= {_place(node): loops, _place(node.test): loops}
         elif isinstance(node, ast.If):
             first = node.body[0]
             inner = [part for each in node.body for part in ast.walk(each)]

@@ -6,10 +6,12 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import bound
+from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.origins import chosen
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import ahead
 from detlint.models import names, randomness
+from detlint.models.model import words
 from detlint.models.tables import METHODS
 
 if TYPE_CHECKING:
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Origins
 
-    # A value, and the calls in which it is computed, inner ones first.
-    Step = tuple["Op", tuple["Op", ...]]
+    # A value, the calls in which it is computed, inner ones first, and which member of it is asked
+    # for, of that which, the last first; None where that is not known.
+    Step = tuple["Op", tuple["Op", ...], tuple[object, ...]]
 
 _CLOCK = "the clock"
 _HASH = "a string's hash, which Python salts in each process"
@@ -27,13 +30,12 @@ _SYSTEM = "the operating system"
 _MOST = 400  # operations behind a value that are asked
 _FEW = 30  # what is made of one value of entropy
 _DEEPEST = 4  # calls in calls
-# Of these, all operands are a part of the value; of the others, as ``_parts`` says.
-_WHOLE = frozenset(
-    [
-        *("augment", "await", "binary", "boolean", "declared", "enter", "format", "free", "item"),
-        *("iter", "list", "phi", "set", "slice", "star", "text", "tuple", "unary", "unpack"),
-    ]
-)
+# Of these, all operands are a part of the value; of the others, as ``_parts`` says. The first stand
+# for the same object, or for one of several.
+_SAME = words("await declared enter free phi")
+_MEMBERS = words("item iter list tuple unpack")
+_WHOLE = _SAME | _MEMBERS | words("augment binary boolean format set slice star text unary")
+_HANDING = ("submit", "apply_async", "result")  # what a task returns, as it is
 
 
 class Entropy(NamedTuple):
@@ -42,11 +44,17 @@ class Entropy(NamedTuple):
     call     the call that makes it
     what     where it comes from, in words
     library  the library of a global generator that made it, which something may have seeded
+    members  of a tuple, the places of those that it is in; empty: the value itself
     """
 
     call: Op
     what: str
     library: str = ""
+    members: frozenset[object] = frozenset()
+
+    def is_at(self, keys: tuple[object, ...]) -> bool:
+        """Whether it may be in the member of a value that is asked for."""
+        return not (self.members and keys) or keys[-1] in (None, *self.members)
 
 
 class Entropies:
@@ -62,7 +70,7 @@ class Entropies:
         """The first entropy in a value, however wrapped, also through locals, attributes and what
         functions of the file return."""
         seen: set[Step] = set()
-        pending: list[Step] = [(value, ())]
+        pending: list[Step] = [(value, (), ())]
         while pending and len(seen) < _MOST:
             step = pending.pop()
             if step in seen or step in self._without:
@@ -70,8 +78,8 @@ class Entropies:
             seen.add(step)
             found = self._known.get(step) or self._given.get(step[0])
             found = found or source(step[0], self.origins)
-            if found is not None:
-                self._known[value, ()] = found
+            if found is not None and found.is_at(step[2]):
+                self._known[value, (), ()] = found
                 return found
             pending += reversed(list(_parts(*step)))
         if not pending:
@@ -194,39 +202,57 @@ def _names_text(node: ast.AST | None) -> bool:
 # What a value is made of: tests and comparisons only decide
 
 
-def _parts(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
-    if op.code in _WHOLE:
-        yield from ((each, calls) for each in op.args)
+def _parts(op: Op, calls: tuple[Op, ...], keys: tuple[object, ...]) -> Iterator[Step]:
+    if op.code in _MEMBERS:
+        yield from ((each, calls, inner) for each, inner in _members(op, keys))
+    elif op.code in _WHOLE:
+        yield from ((each, calls, keys if op.code in _SAME else ()) for each in op.args)
     elif op.code == "choice":
-        yield from ((each, calls) for each in op.args[1:])
+        yield from ((each, calls, keys) for each in op.args[1:])
     elif op.code == "comprehension" and op.name != "dict":
-        yield op.args[0], calls
+        yield op.args[0], calls, keys[:-1]
     elif op.code == "attr":
-        yield from ((each, calls) for each in _of_attribute(op))
+        yield from ((each, calls, inner) for each, inner in _of_attribute(op, keys))
     elif op.code == "call":
-        yield from _of_call(op, calls)
+        yield from _of_call(op, calls, keys)
     elif op.code == "global":
         unit = op.function.unit
         named = str(op.name) in unit.bound_names
-        yield from ((each, ()) for each in (unit.values.bound(op) if named else ()))
+        yield from ((each, (), keys) for each in (unit.values.bound(op) if named else ()))
     elif op.code == "param" and calls:
         given = bound(op.function, calls[0]).get(op)
         if given is not None:
-            yield given, calls[1:]
+            yield given, calls[1:], keys
 
 
-def _of_call(op: Op, calls: tuple[Op, ...]) -> Iterator[Step]:
+def _members(op: Op, keys: tuple[object, ...]) -> Iterator[tuple[Op, tuple[object, ...]]]:
+    """Of a member the whole, and the other way round: ``error, seconds = run()``."""
+    if op.code in ("list", "tuple"):
+        yield from ((each, keys[:-1]) for each in chosen(op, keys))
+        return
+    key: object = None
+    if op.code == "unpack":
+        index, _, counted, starred = op.name
+        key = index if counted and not starred else None
+    elif op.code == "item":
+        key = op.args[1].name if op.args[1].code == "const" else None
+    yield op.args[0], (*keys, key)
+    yield from ((each, ()) for each in op.args[1:])
+
+
+def _of_call(op: Op, calls: tuple[Op, ...], keys: tuple[object, ...]) -> Iterator[Step]:
     callee = op.values.callee(op)
     if callee is not None and len(calls) < _DEEPEST:
-        yield from ((each, (op, *calls)) for each in callee.returned)
+        yield from ((each, (op, *calls), keys) for each in callee.returned)
         return
     function = op.args[0]
+    keys = keys if word_of(op) in _HANDING else ()
     if function.code == "attr":  # a method may hand on anything: sha256(text).hexdigest()
-        yield function.args[0], calls
-    yield from ((each, calls) for _, each in op.arguments())
+        yield function.args[0], calls, keys
+    yield from ((each, calls, keys) for _, each in op.arguments())
 
 
-def _of_attribute(op: Op) -> Iterator[Op]:
+def _of_attribute(op: Op, keys: tuple[object, ...]) -> Iterator[tuple[Op, tuple[object, ...]]]:
     """Of something made by another call, what it is given under the attribute's name alone:
     ``load(path_with_the_time).seed`` is no clock's."""
     owners = op.args[0].args if op.args[0].code == "phi" else [op.args[0]]
@@ -235,11 +261,12 @@ def _of_attribute(op: Op) -> Iterator[Op]:
         made = owner.code == "call" and not _is_source(owner)
         if made:
             given = owner.given(str(op.name))
-            yield from [given] if given is not None else []
+            yield from [(given, keys)] if given is not None else []
         elif unit.values.owner(owner):
-            yield from unit.held(unit.values.owner(owner), str(op.name))
+            held = unit.held(unit.values.owner(owner), str(op.name))
+            yield from ((each, keys) for each in held)
         else:
-            yield owner
+            yield owner, ()
 
 
 def _is_source(call: Op) -> bool:
