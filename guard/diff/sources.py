@@ -77,12 +77,15 @@ STATES = {"empty", "full"}  # of a queue
 _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
 # Whose first argument is the limit; of a text's ``join`` it is no number.
 _FIRST = {"join", "result"}
-# What writes all of the tensor that it is given, whatever that held.
+# What writes all of the tensors that it is given first, on each rank, whatever these held.
+RECEIVING = {
+    *("recv", "irecv", "all_gather", "all_gather_into_tensor", "reduce_scatter"),
+    *("reduce_scatter_tensor", "all_to_all", "all_to_all_single"),
+}
+# What writes all of the tensor that it is given.
 _FILLING = {
-    *("recv", "irecv", "broadcast", "scatter", "gather", "all_gather", "all_gather_into_tensor"),
-    *("reduce_scatter", "reduce_scatter_tensor", "all_to_all", "all_to_all_single"),
+    *(*RECEIVING, "broadcast", "scatter", "gather", "readinto", "recv_into"),
     *("copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"),
-    *("readinto", "recv_into"),
 }
 _REDUCING = {"sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all"}
 _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.environment import changes_environment
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.def_use import DefUse
 from detlint.dataflow.orders.shared_changes import shared_changes
 from detlint.dataflow.orders.threads import Threads
@@ -21,6 +22,7 @@ from guard.diff import Source
 from guard.diff.sources import (
     FILE_TIMES,
     LISTING,
+    RECEIVING,
     asks_others,
     leaves_out,
     makes_set,
@@ -37,6 +39,7 @@ from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.randomness.clocks import Measured, Span, Timed
 
 _TENSORS = {"torch.Tensor", "torch.FloatTensor", "torch.DoubleTensor"}
@@ -116,7 +119,10 @@ class Text:
         given = (call.args[0] for call in made if call.args)
         sized = any(not isinstance(each, (ast.List, ast.Tuple)) for each in given)
         is_part = any(leaves_out(each.call, each.name) for each in self._calls)
-        return sized or is_part or Source.UNWRITTEN_MEMORY in self._sources
+        empty = [e for e in self._calls if source_of(e.full) is Source.UNWRITTEN_MEMORY]
+        ops = {(path, span(op.node)): op for path, op in self._ops} if empty else {}
+        found = (ops.get((each.path, span(each.call))) for each in empty)
+        return sized or is_part or any(each is None or not _is_filled(each) for each in found)
 
     @cached_property
     def _calls(self) -> list[_Call]:
@@ -132,17 +138,20 @@ class Text:
         """By file, the functions of libraries that are called without arguments under other names,
         by the line and the name as the text has it: ``self.now()``, by default a clock."""
         found: dict[str, dict[tuple[int, str], str]] = {}
-        for path, unit in self.units.items():
-            functions = unit.functions_at(each.start for each in unit.pieces)
-            calls = (op for each in functions for op in each.all_coded("call"))
-            for op in calls:
-                node = op.call_node.func
-                if not op.args[1:] and isinstance(node, (ast.Name, ast.Attribute)):
-                    names = () if unit.values.qualified(op.args[0]) else op.called
-                    line = node.end_lineno or node.lineno
-                    held = found.setdefault(path, {}) if names else {}
-                    held.update(((line, ast.unparse(node)), _plain(e)) for e in names)
+        for path, op in self._ops:
+            node = op.call_node.func
+            if not op.args[1:] and isinstance(node, (ast.Name, ast.Attribute)):
+                names = () if op.values.qualified(op.args[0]) else op.called
+                line = node.end_lineno or node.lineno
+                held = found.setdefault(path, {}) if names else {}
+                held.update(((line, ast.unparse(node)), _plain(e)) for e in names)
         return found
+
+    @property
+    def _ops(self) -> Iterator[tuple[str, Op]]:
+        """Its calls, as the linter has them, and their files."""
+        for path, unit in self.units.items():
+            yield from ((path, op) for op in unit.ops_at(each.start for each in unit.pieces))
 
     @cached_property
     def _sources(self) -> set[Source | None]:
@@ -298,6 +307,19 @@ class Text:
                 if places or any(each in text for each in names):
                     found[path] = measured(path, text, places, names, truths=truths)
         return {path: each.deciding for path, each in found.items()}
+
+
+def _is_filled(made: Op) -> bool:
+    """Whether the first that is done with memory is that what other ranks give fills it."""
+    regions = (each for each in made.region.around() if each.kind != "comprehension")
+    first = made
+    while first is made or first.code in ("comprehension", "list"):  # of several
+        uses = sorted(first.uses, key=lambda each: each.place)
+        if not uses:
+            return False
+        given, first = first, uses[0]
+    is_given = first.code == "call" and word_of(first) in RECEIVING and first.args[1:2] == [given]
+    return is_given and first.region is next(regions)
 
 
 def _hashes(tree: ast.AST) -> bool:

@@ -269,7 +269,7 @@ def test_advice_fits_the_first_suspect(tmp_path: Path) -> None:
 HANDED = """\
 def produce(rows):
     ready.put(rows)
-threading.Thread(target=produce)
+for _ in range(2): threading.Thread(target=produce)
 rows = table[ids.long()]
 table[ids.long()] = rows
 x = DataLoader(data)
@@ -476,3 +476,24 @@ def test_what_the_timing_of_threads_means(
     lines = tuple(Suspect("", "", "train.py", 3, each) for each in fits)
     found = explanation(Known(difference, None, TIMING.name, lines, None, is_one=is_one))
     assert (found.source, found.confidence) == told
+
+
+@pytest.mark.parametrize(
+    ("code", "allocates"),
+    [
+        ("a = torch.empty_like(x)\n    dist.recv(a, src=0)\n    return a", False),
+        ("a = torch.empty(3)\n    job = dist.irecv(a, 0)\n    job.wait()\n    return a", False),
+        ("a = [torch.empty(3) for _ in x]\n    dist.all_gather(a, x)\n    return a", False),
+        ("a = torch.empty_like(x)\n    dist.recv(a[:3], src=0)\n    return a", True),
+        ("a = torch.empty_like(x)\n    if n:\n        dist.recv(a, src=0)\n    return a", True),
+        ("a = torch.empty_like(x)\n    dist.broadcast(a, src=0)\n    return a", True),
+        ("a = torch.empty(3)\n    dist.all_gather(x, a)\n    return x", True),
+        ("a = torch.empty(3)\n    dist.recv(a, src=0)\n    return a + torch.empty(3)", True),
+    ],
+)
+def test_memory_that_another_rank_fills_is_not_left_unwritten(
+    code: str, allocates: bool, tmp_path: Path
+) -> None:
+    head = "import torch\nimport torch.distributed as dist\ndef f(x, n):\n    "
+    path = write(tmp_path / "train.py", head + code)
+    assert Text([str(path)]).allocates is allocates
