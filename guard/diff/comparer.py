@@ -288,7 +288,8 @@ def _parted(walk: Walk, parting: Parting | None) -> int | None:
     """The step from which on a rank, or a task, is not known to be equal."""
     if parting is None:
         return None
-    return walk.position if walk.pair.lane or parting.pair.lane else parting.position
+    is_apart = walk.pair.lane or parting.pair.lane
+    return walk.position if is_apart else min(walk.position, parting.position)
 
 
 def _fewest(found: Iterable[tuple[int, int]]) -> int:

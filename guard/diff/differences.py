@@ -45,11 +45,12 @@ class Confidence(Enum):
 
 
 class Link(NamedTuple):
-    """A statement of a slice."""
+    """A statement of a slice; whether it follows the one before, with none left out."""
 
     file: str
     line: int
     text: str
+    follows: bool = True
 
 
 class Explanation(NamedTuple):

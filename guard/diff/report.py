@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
-from guard.diff.differences import Cause, Confidence
+from guard.diff.differences import Cause, Confidence, Source
 from guard.diff.names import count, describe, listed, several, steps
 from guard.observe.places import Place
 from guard.terminal import grid, rendered, visible
@@ -126,9 +126,12 @@ def operator(each: Operator) -> tuple[str, str]:
 
 def _slice(links: Sequence[Link]) -> Iterator[str]:
     """The statements of a slice; of a long one the first and the last: "train.py:12  x = 3"."""
-    told = [f"{os.path.basename(each.file)}:{each.line}  {each.text}" for each in links]
-    few = len(told) <= 2 * _SHOWN
-    yield from told if few else (*told[:_SHOWN], "…", *told[-_SHOWN:])
+    few = len(links) <= 2 * _SHOWN
+    for at, each in enumerate(links):
+        if few or not _SHOWN <= at < len(links) - _SHOWN:
+            is_cut = not each.follows or (not few and at == len(links) - _SHOWN)
+            yield from ["…"] * is_cut
+            yield f"{os.path.basename(each.file)}:{each.line}  {each.text}"
 
 
 def suspect(each: Suspect, cause: Explanation | None = None) -> tuple[str, str]:
@@ -137,7 +140,8 @@ def suspect(each: Suspect, cause: Explanation | None = None) -> tuple[str, str]:
     fits = f" ({each.fits})" if each.fits else ""
     is_sure = cause is not None and cause.confidence is Confidence.CERTAIN
     begins = [(link.file, link.line) for link in cause.slice[:1]] if cause and is_sure else ()
-    label = each.code or ("" if (each.file, each.line) in begins else "possibly")
+    is_shown = is_sure and each.fits == Source.KERNEL.value  # it gave something else for the same
+    label = each.code or ("" if is_shown or (each.file, each.line) in begins else "possibly")
     return f"{label} {each.file}:{each.line}".strip(), f"{each.message}{fits}"
 
 

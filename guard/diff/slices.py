@@ -6,6 +6,7 @@ an assignment of another rate is.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _PARTED = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _MOST = 40  # statements
+_LOOKED_AT = 400  # statements, at most, of which the way is looked for
 _DEEP = f"calls more than {DEEPEST} deep were not traced: the statement that makes them counts"
 _SETTING = ("Assign", "AugAssign", "AnnAssign")
 _AROUND = ("For", "If", "Expr")
@@ -128,29 +130,42 @@ def _by_line(origins: Iterable[Node]) -> list[list[Node]]:
     return list(found.values())
 
 
-def slice_of(flows: Flows, origin: Node, sink: Node) -> tuple[list[Node], bool]:
-    """Statements from an origin to a sink, and whether each was seen to lead to the next: that one
-    wrote the file which another reads, their texts alone say."""
-    found = [sink]
-    seen = {sink}
-    is_seen = True
-    while found[-1] is not origin and len(found) < _MOST:
-        step = _step(_before(flows, found[-1]), origin, seen)
-        if step is None:
-            is_seen, step = False, _step(flows.wrote(found[-1]), origin, seen)
-        if step is None:
-            return [origin, *reversed(found)], False
-        found.append(step)
-        seen.add(step)
-    if found[-1] is origin:
-        return list(reversed(found)), is_seen
-    return [origin, *reversed(found)], False
+class Way(NamedTuple):
+    """Statements from an origin to a sink; and those of which it was not seen that the one before
+    leads to them: some are left out between them, or that one wrote the file which the other reads,
+    their texts alone say."""
+
+    nodes: list[Node]
+    gaps: frozenset[Node]
 
 
-def _step(possible: Iterable[Node], origin: Node, seen: set[Node]) -> Node | None:
-    """The first of some statements that is the origin, or has it for one of its own."""
-    left = (each for each in possible if each not in seen)
-    return next((each for each in left if each is origin or origin in each.origins), None)
+def slice_of(flows: Flows, origin: Node, sink: Node) -> Way:
+    """The way from an origin to a sink, from there backwards; where one ends, another is tried."""
+    way = {sink: False}  # back from there, and whether a text alone leads to each
+    ahead = [_steps(flows, sink, origin)]
+    seen, longest = {sink}, [sink]
+    while ahead and origin not in way:
+        left = (each for each in ahead[-1] if each[0] not in seen)
+        step = next(left, None) if len(way) < _MOST and len(seen) < _LOOKED_AT else None
+        if step is None:
+            way.popitem()
+            ahead.pop()
+        else:
+            seen.add(step[0])
+            way.update((step,))
+            ahead.append(_steps(flows, step[0], origin))
+            longest = max(longest, [*way], key=len)
+    if not way:
+        return Way([origin, *reversed(longest)], frozenset(longest[-1:]))
+    nodes = [*reversed(way)]
+    return Way(nodes, frozenset(later for each, later in pairwise(nodes) if way[each]))
+
+
+def _steps(flows: Flows, node: Node, origin: Node) -> Iterator[tuple[Node, bool]]:
+    """What gave a statement its difference, and whether its text alone says so: of that which is
+    the origin, or has it for one of its own."""
+    for found, is_told in ((_before(flows, node), False), (flows.wrote(node), True)):
+        yield from ((e, is_told) for e in found if e is origin or origin in e.origins)
 
 
 def _before(flows: Flows, node: Node) -> Iterator[Node]:

@@ -431,7 +431,7 @@ def with_findings(
     asked = Asked(
         refined, verdict.circumstance, text, comparison.changes, shown is not None, found.losses
     )
-    refined = replace(refined, place=found.entered or refined.place)
+    refined = replace(refined, place=found.entered or refined.place or found.shows)
     files = () if verdict.interrupted else text.files  # the linter takes seconds
     try:
         links = found.origin.slice if found.origin else ()

@@ -205,6 +205,7 @@ class Bisection:
 
     culprit: Culprit | None = None  # the operator and what it shows, or None where none was found
     runs: int = 0  # that it took
+    rank: int = 0  # of the process whose step it was
     # whether the difference came again; None where nothing was tried
     reproduced: bool | None = None
     notes: tuple[str, ...] = ()  # what a person should know
@@ -245,9 +246,10 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
             seen.append(f"already at step {at.step}{' of ' * bool(at.lane)}{at.lane}")
             continue
         pool.extend(watched.processes)
-        parted = _parted(pool, at if found is None else found)
+        shows = at if found is None else found
+        parted = _parted(pool, shows)
         if parted is not None:
-            return _concluded(replace(result, reproduced=True), *parted, seen)
+            return _concluded(replace(result, reproduced=True, rank=shows.rank), *parted, seen)
         seen.append(f"not again up to step {at.step}")
     if not result.runs:
         return result

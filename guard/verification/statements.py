@@ -79,6 +79,7 @@ class Entry:
     # files and lines of what made the things that the first of them uses
     makers: tuple[tuple[str, range], ...] = ()
     entered: Place | None = None  # the line that shows it, where that is worth telling
+    shows: Place | None = None  # the last line of the slice
     runs: int = 0  # that it took
     note: str = ""
     decided: Decided | None = None  # another cause than it seemed to have, as its line shows
@@ -130,13 +131,33 @@ def _entry(session: Session, difference: Difference, other: int, bisection: Bise
         return Entry(runs=RUNS, note=_AGAIN, came_again=False)
     if (seen.lane, seen.step) == (difference.lane, difference.step):
         seen = replace(seen, cause=difference.cause)
-    if (culprit := bisection.culprit) is not None:
+    culprit = bisection.culprit if bisection.rank == seen.rank else None
+    if culprit is not None:
         place = culprit.operator.place or seen.place
         seen = replace(seen, cause=culprit.cause, place=place)
     try:
-        return _traced(session, ran, seen)
+        found = _traced(session, ran, seen)
+        others = {*range(session.plan.ranks)} - {seen.rank} if _is_given(found) else set()
+        for part in filter(None, (_of_rank(ran, each) for each in sorted(others))):
+            further = _traced(session, ran, part)
+            if not _is_given(further):
+                return further
     except Exception as error:  # noqa: BLE001 - that the runs differ is known without
         return Entry(runs=RUNS, note=_BROKEN.format(error))
+    return found
+
+
+def _of_rank(ran: Sequence[Process], rank: int) -> Difference | None:
+    """Where two runs part on one rank."""
+    first, second = ([e for e in each.traces if e.header.rank == rank] for each in ran)
+    return examine(first, second).difference if first and second else None
+
+
+def _is_given(found: Entry) -> bool:
+    """Whether nothing is known of what a difference begins with, so that another rank may have
+    given it."""
+    begun = found.origin
+    return begun is None or origin_of(begun.node, begun.traits).source is Source.NOT_SHOWN
 
 
 def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry:
@@ -159,8 +180,9 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)
     unseeded = missed(session.text, flows.nodes, drawn_from(begun.node))
-    told = "; ".join(notes)
-    return Entry(lines, makers, place, RUNS, told, decided, begun, unseeded=unseeded)
+    last = _place(found.entered or found.origins[0])
+    told_of = (lines, makers, place, last, RUNS, "; ".join(notes), decided, begun)
+    return Entry(*told_of, unseeded=unseeded)
 
 
 def _told_first(flows: Flows, found: Found) -> Found:
@@ -188,9 +210,10 @@ def _begun(flows: Flows, found: Found) -> Begun:
     first = _link(origin)._replace(line=line_of(origin, traits))
     if found.entered is None:  # what most of what differs comes from: no way was seen
         return Begun(origin, traits, (first,), False, step)
-    nodes, is_whole = slice_of(flows, origin, found.entered)
-    links = tuple(dict.fromkeys((first, *(_link(each) for each in nodes if each is not origin))))
-    is_whole = is_whole and not origin.goes_on  # one recording may have ended before it had
+    nodes, gaps = slice_of(flows, origin, found.entered)
+    later = (_link(e)._replace(follows=e not in gaps) for e in nodes if e is not origin)
+    links = tuple(dict.fromkeys((first, *later)))
+    is_whole = not gaps and not origin.goes_on  # one recording may have ended before it had
     return Begun(origin, traits, links, is_whole, step)
 
 
@@ -262,7 +285,7 @@ def proven_first(culprit: Culprit | None, others: Sequence[Suspect]) -> tuple[Su
     """Lines with that of an operator first that gave something else for the same: what the linter
     says of others beside it was not seen to differ."""
     place = culprit.operator.place if culprit is not None else None
-    if culprit is None or place is None or culprit.cause is not Cause.KERNEL or not others:
+    if culprit is None or place is None or culprit.cause is not Cause.KERNEL:
         return tuple(others)
     does = _DIFFERS.format(culprit.operator.name, culprit.operator.phase or "forward")
     shown = Suspect("", does, place.filename, place.line, Source.KERNEL.value)

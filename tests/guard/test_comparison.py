@@ -313,6 +313,18 @@ def test_the_first_of_several_ranks_decides(tmp_path: Path) -> None:
     assert (found.rank, found.cause) == (1, Cause.BATCH_CONTENT)
 
 
+def test_a_rank_may_have_fewer_steps_than_that_which_parts(tmp_path: Path) -> None:
+    def run(name: str, edit: Edit | None) -> list[Trace]:
+        headers = [Header(rank=rank, world_size=2) for rank in (0, 1)]
+        longer = write(tmp_path / f"{name}0", steps=6, edit=edit, header=headers[0])
+        return [longer, write(tmp_path / f"{name}1", steps=2, header=headers[1])]
+
+    found = examine(run("a", None), run("b", altered("gradient", None, 4)))
+    assert found.difference is not None
+    assert (found.difference.rank, found.difference.step, found.steps) == (0, 4, 2)
+    assert found.totals["gradient"] == sum(e.kind == "gradient" for e in step(4) + step(5))
+
+
 def test_a_rank_without_a_trace_is_a_difference(tmp_path: Path) -> None:
     first = [write(tmp_path / f"a{rank}", header=Header(rank=rank)) for rank in (0, 1)]
     found = compare(first, [write(tmp_path / "b0", header=Header())])

@@ -12,7 +12,7 @@ import threading
 import types
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from statement_runs import flows, origins, run
@@ -1393,8 +1393,8 @@ number = found[:1]
     assert origins(found, last.statement.line) == ({line} if line else set())
     if line:  # that it is the same file, the texts alone say
         (origin,) = last.origins
-        nodes, is_whole = slice_of(found, origin, last)
-        assert not is_whole
+        nodes, gaps = slice_of(found, origin, last)
+        assert gaps
         assert {each.statement.line for each in nodes} >= {line, last.statement.line - 1}
 
 
@@ -1447,10 +1447,10 @@ def test_what_a_checkpoint_holds_is_followed_into_the_model(
     assert origins(found, last.statement.line) == ({line} if line else set())
     if line:
         (origin,) = last.origins
-        lines = {each.statement.line for each in slice_of(found, origin, last)[0]}
+        lines = {each.statement.line for each in slice_of(found, origin, last).nodes}
         assert lines >= {21, 12, 16, last.statement.line}
         assert any(
-            "load_state_dict" in each.statement.text for each in slice_of(found, origin, last)[0]
+            "load_state_dict" in each.statement.text for each in slice_of(found, origin, last).nodes
         )
 
 
@@ -1651,3 +1651,43 @@ found = held + "1"
     changes = tuple(partial(pathlib.Path.write_text, data=each) for each in ("12", "13"))
     found = flows(tmp_path, text, changes=changes)
     assert origins(found, 10) == {line}
+
+
+@pytest.mark.parametrize(
+    ("before", "wrote", "way", "gaps"),
+    [
+        ({"sink": ["inner", "part"], "inner": ["sink"], "part": ["origin"]}, {}, "part", ""),
+        ({"sink": ["inner", "part"], "part": ["sink"]}, {"part": ["origin"]}, "part", "part"),
+        ({"sink": ["part"], "part": ["inner"]}, {}, "inner part", "inner"),
+        ({"sink": ["other"]}, {}, "", "sink"),
+    ],
+    ids=["a dead end", "a file", "no way", "of another origin"],
+)
+def test_the_way_of_a_slice(
+    before: dict[str, list[str]],
+    wrote: dict[str, list[str]],
+    way: str,
+    gaps: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    named: dict[str, Any] = {e: _Named(e) for e in ("origin", "other", "sink", "inner", "part")}
+    for each in ("sink", "inner", "part"):
+        named[each].origins = {named["origin"]}
+
+    def steps(given: dict[str, list[str]], node: _Named) -> list[_Named]:
+        return [named[each] for each in given.get(node.name, ())]
+
+    monkeypatch.setattr(slices, "_before", lambda _, node: steps(before, node))
+    of_files = cast("Any", SimpleNamespace(wrote=partial(steps, wrote)))
+    nodes, open_at = slice_of(of_files, named["origin"], named["sink"])
+    assert [str(each) for each in nodes] == ["origin", *way.split(), "sink"]
+    assert [str(each) for each in open_at] == gaps.split()
+
+
+class _Named:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.origins: set[_Named] = set()
+
+    def __str__(self) -> str:
+        return self.name

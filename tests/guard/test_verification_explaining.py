@@ -155,9 +155,9 @@ def test_a_cause_is_what_its_first_statement_reads(name: str, tmp_path: Path) ->
     (origin,) = used[-1].origins
     assert origin.statement.line == last
     assert origin_of(origin, found.traits(origin)).source is expected
-    nodes, is_whole = slice_of(found, origin, used[-1])
+    nodes, gaps = slice_of(found, origin, used[-1])
     assert (nodes[0], nodes[-1]) == (origin, used[-1])
-    assert is_whole or expected is Source.DRAWN_NAME or "uuid" in source
+    assert not gaps or expected is Source.DRAWN_NAME or "uuid" in source
 
 
 HELD_WEAKLY = """\
@@ -227,7 +227,7 @@ def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
     drawn = next(each for each in found.tainted if each.statement.line == 4)
     assert {each.statement.line for each in drawn.origins} == {2}
     seeded = next(each for each in found.nodes if each.statement.line == 3)
-    assert seeded in slice_of(found, next(iter(drawn.origins)), drawn)[0]
+    assert seeded in slice_of(found, next(iter(drawn.origins)), drawn).nodes
 
 
 def test_a_seed_comes_before_other_parts_of_what_holds_it(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_seed_comes_before_other_parts_of_what_holds_it(tmp_path: Path) -> Non
     """
     found = flows(tmp_path, textwrap.dedent(text))
     drawn = next(each for each in found.tainted if each.statement.line == 8)
-    nodes, _ = slice_of(found, next(iter(drawn.origins)), drawn)
+    nodes = slice_of(found, next(iter(drawn.origins)), drawn).nodes
     assert [each.statement.line for each in nodes][-2:] == [13, 8]
 
 
@@ -562,7 +562,8 @@ def test_a_cause_in_words_and_in_json() -> None:
 
     assert found.words == "a clock: time.time() (certain)"
     assert (told["source"], told["confidence"]) == ("CLOCK", "certain")
-    assert told["slice"] == [{"file": "train.py", "line": 3, "text": "a = time.time()"}]
+    link = {"file": "train.py", "line": 3, "text": "a = time.time()", "follows": True}
+    assert told["slice"] == [link]
 
 
 def test_a_long_slice_is_shortened() -> None:
@@ -571,6 +572,16 @@ def test_a_long_slice_is_shortened() -> None:
 
     assert told[:2] == ["train.py:0  x = y", "train.py:1  x = y"]
     assert (len(told), told[3], told[-1]) == (7, "…", "train.py:8  x = y")
+
+
+@pytest.mark.parametrize(("length", "at"), [(3, 1), (6, 1), (9, 1), (9, 6)])
+def test_a_gap_in_a_slice_is_shown(length: int, at: int) -> None:
+    links = [Link("/a/train.py", line, "x = y") for line in range(length)]
+    links[at] = links[at]._replace(follows=False)
+    told = list(report._slice(links))
+
+    assert told[at : at + 2] == ["…", f"train.py:{at}  x = y"] if at < 3 else told[3] == "…"
+    assert told.count("…") == (2 if length > 6 and at < 3 else 1)
 
 
 def test_what_a_call_reads() -> None:
@@ -1024,7 +1035,7 @@ def test_what_an_optimizer_is_given_is_followed(tmp_path: Path) -> None:
     (origin,) = found.behind(made)
 
     assert "os.urandom" in origin.statement.text
-    assert slice_of(found, origin, made)[1]
+    assert not slice_of(found, origin, made).gaps
 
 
 def test_a_seed_of_one_generator_is_no_source_of_another(tmp_path: Path) -> None:
