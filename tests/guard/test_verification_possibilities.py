@@ -326,7 +326,10 @@ def test_the_line_of_an_operator_that_was_seen_to_differ_comes_before_what_may()
     assert (first.file, first.line, first.fits) == ("/a.py", 3, Source.KERNEL.value)
     assert "aten.index_put.default gave something else for the same" in first.message
     assert second == other
-    assert proven_first(shown, ()) == ()  # the operator is told by itself
+    assert proven_first(shown, ()) == (first,)
+    sure, likely = (Explanation(Source.KERNEL, each) for each in list(Confidence)[:2])
+    assert suspect(first, sure)[0] == "/a.py:3"
+    assert suspect(first, likely)[0] == "possibly /a.py:3"
     outside = shown._replace(cause=Cause.OUTSIDE)
     assert proven_first(outside, (other, kernel)) == (other, kernel)
     assert proven_first(None, (other,)) == (other,)
