@@ -265,3 +265,20 @@ def test_rows_that_libraries_of_tables_pick(
     told = findings(f"{library}\n\nout = {line}\nprint(out)\n", "DET104")
     assert [each.row for each in told] == [3] * bool(found)
     assert all(f"has no {found}: {SYSTEM}" in each.message for each in told)
+
+
+@pytest.mark.parametrize(
+    ("library", "line", "found"),
+    [
+        ("import pickle", "pickle.load(file).sample(n=9, replace=False)", 1),
+        ("import pickle", "pickle.load(file).sample(n=9, replace=False, random_state=0)", 0),
+        ("import pickle", "pickle.load(file).sample(n=9)", 0),
+        ("import pickle", "buffer.sample(n=9, replace=False)", 0),
+        ("import pandas as pd", "pd.json_normalize(rows).sample(9)", 1),
+        ("import pandas as pd", "pd.read_fwf(path).sample(9, random_state=0)", 0),
+    ],
+)
+def test_rows_of_a_table_of_pandas_by_what_made_it(
+    findings: Callable[..., list[Finding]], library: str, line: str, found: int
+) -> None:
+    assert len(findings(f"{library}\n\nout = {line}\nprint(out)\n", "DET104")) == found

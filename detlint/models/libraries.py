@@ -29,8 +29,10 @@ FUNCTIONS = (
     *rows("pandas.DataFrame", "from_dict from_records", "instance[pandas.DataFrame]", Order.KEEPS),
     *rows(
         "pandas",
-        """concat get_dummies melt merge pivot_table read_csv read_excel read_feather read_hdf
-        read_json read_parquet read_pickle read_sql read_table""",
+        """concat crosstab get_dummies json_normalize melt merge merge_asof merge_ordered pivot
+        pivot_table read_csv read_excel read_feather read_fwf read_hdf read_json read_orc
+        read_parquet read_pickle read_sas read_spss read_sql read_sql_query read_sql_table
+        read_stata read_table""",
         "instance[pandas.DataFrame]",
     ),
     *rows("pandas", "unique", "array[E0]", Order.KEEPS),

@@ -33,8 +33,8 @@ def sampled(call: Op, origins: Origins) -> str:
         return ""
     if "frac" in keywords:
         return "frac=…"
-    if "n" in keywords:  # other libraries have such a parameter, too
-        return "n=…" if "pandas" in unit.text else ""
+    if "n" in keywords:  # other libraries have such a parameter, too, but not beside ``replace``
+        return "n=…" if "replace" in keywords or "pandas" in unit.text else ""
     plain = [value for name, value in call.arguments() if name is None]
     one = len(plain) <= 1 and all(each.code != "star" for each in plain)
     return ("…" if plain else "") if one and is_frame(function.args[0], origins) else ""
