@@ -227,19 +227,19 @@ def drawn(project: Project, capsys: pytest.CaptureFixture[str], files: dict[str,
     return capsys.readouterr().out.count("DET102")
 
 
-def test_what_a_package_offers_is_as_near_as_the_package(
+def test_what_it_uses_may_lie_several_imports_away(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    inner = DROPS.format(answer="F.dropout(self.layer(x))").replace("Net", "Inner")
-    outer = (
-        "import torch\nfrom .inner import Inner\n\nclass Net(torch.nn.Module):\n"
-        "    def __init__(self):\n        super().__init__()\n        self.inner = Inner()\n\n"
+    holds = (
+        "import torch\nfrom .{0} import {1}\n\nclass {2}(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.inner = {1}()\n\n"
         "    def forward(self, x):\n        return self.inner(x)\n"
     )
     files = {
         "net/__init__.py": "from .outer import Net\n",
-        "net/outer.py": outer,
-        "net/inner.py": inner,
+        "net/outer.py": holds.format("middle", "Middle", "Net"),
+        "net/middle.py": holds.format("deep", "Deep", "Middle"),
+        "net/deep.py": DROPS.format(answer="F.dropout(self.layer(x))").replace("Net", "Deep"),
         "answer.py": TESTING.format(loads=LOADS, verb="ask"),
     }
     assert drawn(project, capsys, files) == 1

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from detlint.callgraph.fact_base import FactBase
     from detlint.index.facts import Fact
 
-_STEPS = 2  # imports, one after the other, that lead to what it asks for by what it uses
-
 
 class EntryCalls:
     """Answers for one program."""
@@ -31,7 +29,6 @@ class EntryCalls:
         self._closure = closure
         self._path = closure.path
         self._index = closure.index
-        self._project = closure.project
         self._base = base
         self._conditions = conditions
         self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
@@ -63,7 +60,7 @@ class EntryCalls:
                 yield each
         yield from unsaid
         holders = self._base.holders.get(kind, ())
-        others = [each for each in self._near if each in holders and each != self._path]
+        others = [each for each in holders if each != self._path]
         asked = partial(self._conditions.is_asked_for, often=often, chosen=every)
         yield from self._sure(kind, what, others, None, lambda each: counts(each) and asked(*each))
 
@@ -80,10 +77,6 @@ class EntryCalls:
             located = Located(path, fact)
             if asked(located) and not self._base.doubt(kind, path, part, fact, surely=True):
                 yield located
-
-    @cached_property
-    def _near(self) -> list[str]:
-        return self._project.near(self._path, _STEPS)
 
     def _passes(self, fact: Fact) -> bool:
         """Whether calls in its own file pass a function all that a fact of another needs, which

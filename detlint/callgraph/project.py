@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _Call = tuple[str, str, "bool | str"]
 _Fields = tuple[str, "list[tuple[str, str]]"]
-_PACKAGE = "__init__.py"
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 _NAMING = (".json", ".yaml", ".yml")  # which name classes
@@ -287,16 +286,6 @@ class Project:
         if path not in self._closures:
             self._closures[path] = self._modules.closure([path], self._imports)
         return self._closures[path]
-
-    def near(self, path: str, steps: int) -> list[str]:
-        """Those of them that some imports, one after the other, lead to; what packages import, they
-        offer."""
-        found = [path]
-        for _ in range(steps):
-            found = self._modules.closure(found, self._imports, 1)
-            packages = [each for each in found if os.path.basename(each) == _PACKAGE]
-            found = [*dict.fromkeys((*found, *self._modules.closure(packages, self._imports, 1)))]
-        return found
 
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
