@@ -158,3 +158,38 @@ def test_models_that_a_table_of_lambdas_makes(
 ) -> None:
     project({"zoo.py": ZOO.format(kinds=kinds), "train.py": TRAINS})
     assert levels(capsys, "DET304") == told
+
+
+KEPT = """\
+import torch.nn as nn
+
+class Known({base}):
+    def keep(self, function):
+        self[function.__name__] = function
+        return function
+
+KINDS = Known()
+
+@KINDS.keep
+def small(size):
+    return nn.{layer}
+
+def made(name, size=5):
+    return KINDS[name](size)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "layer", "told"),
+    [
+        ("dict", "Conv2d(3, size, 3)", "likely"),
+        ("collections.OrderedDict", "Conv2d(3, size, 3)", "likely"),
+        ("dict", "Linear(9, size)", "possible"),
+    ],
+)
+def test_a_model_out_of_a_table_with_a_class_of_its_own(
+    base: str, layer: str, told: str, project: Project, capsys: Capture
+) -> None:
+    files = {"zoo.py": f"import collections\n{KEPT.format(base=base, layer=layer)}"}
+    project({**files, "train.py": TRAINS})
+    assert levels(capsys, "DET304") == [told]

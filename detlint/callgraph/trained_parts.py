@@ -20,6 +20,7 @@ from detlint.index.facts import (
 )
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
+from detlint.models.containers import MAKING
 from detlint.models.layers import is_no_module, may_have_weights
 from detlint.models.training import ASIDE
 from detlint.models.varying import brings, kind_of, may_be_layer, repeats
@@ -131,6 +132,12 @@ class TrainedParts:
     def _is_class(self, symbol: Symbol) -> bool:
         return symbol.part in self._index.outline(symbol.path).classes
 
+    def _holds_others(self, symbol: Symbol) -> bool:
+        """Whether objects of a class are tables, and what is trained is what one of them holds:
+        ``class Registry(dict)``."""
+        names = self._index.outline(symbol.path).classes[symbol.part]
+        return not {each.rpartition(".")[2] for each in names}.isdisjoint(MAKING)
+
     def _is_foreign(self, path: str, name: str) -> bool:
         return bool(name) and not self._defined(path, name)
 
@@ -143,6 +150,7 @@ class TrainedParts:
         for each in found:
             if self._is_class(each):
                 self.classes[each] = self.classes.get(each, False) or place == _OF_SELF
+                self.is_seen &= not (sure and self._holds_others(each))
                 continue
             which = f"{each.part}[{place}]" if place else each.part
             told = self._index.made(each.path, which, sure=sure)
