@@ -232,7 +232,7 @@ def test_a_draw_that_picks_which_picture_is_made_is_a_result_where_nothing_is_tr
 
 
 SHARES = """\
-import random, sys
+import json, random, sys
 from csv import DictWriter
 
 rows = open(sys.argv[1]).readlines()
@@ -248,6 +248,9 @@ SHARED = "for row in rows:\n    (test if {} else train).writerow(row)"
     [
         ("train", f"{BY_PLACE}print(''.join(kept))", "possible"),
         ("train", f"{BY_PLACE}open('a', 'w').write(''.join(kept))", "likely"),
+        ("train", f"{BY_PLACE}print(' '.join(kept))", "possible"),
+        ("train", f"{BY_PLACE}json.dump(' '.join(kept), open('a', 'w'))", "likely"),
+        ("train", f"{BY_PLACE}json.dump('-'.join(kept), open('a', 'w'))", "possible"),
         ("train", SHARED.format("random.randint(0, 4) == 0"), "likely"),
         ("ports", SHARED.format("random.randint(0, 4) == 0"), "possible"),
         ("train", SHARED.format("random.random() < 0.2"), "likely"),

@@ -96,12 +96,16 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
         return End.PAUSE
     told = picks and names.is_log(called, owner, word)
     joins = use.args[0].code == "attr" and word in ("format", "join")
-    joins = joins and not (word == "join" and _is_written(use))
+    joins = joins and not (word == "join" and _is_kept(use))
     return End.MESSAGE if told or joins else NOWHERE
 
 
-def _is_written(text: Op) -> bool:
-    """Whether lines that are joined go into a file: ``file.write("".join(lines))``."""
+def _is_kept(text: Op) -> bool:
+    """Whether what is joined is no name, so that it may be a result: words with spaces between
+    them, or lines that go into a file: ``file.write("".join(lines))``."""
+    between = text.args[0].args[0].constant
+    if isinstance(between, str) and between.isspace():
+        return True
     calls = [x for each in ahead([text], SAME) for x in each.uses if x.code == "call"]
     return any(word_of(x) == "write" and not is_told(x) for x in calls)
 
