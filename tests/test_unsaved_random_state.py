@@ -314,7 +314,7 @@ LIGHTNING = """
     ("given", "more", "found"),
     [
         (", ckpt_path='last'", "", ["train.py:11 likely"]),
-        (", ckpt_path=args.resume", "", ["train.py:11 possible"]),
+        (", ckpt_path=args.resume", "", ["train.py:11 likely"]),
         (", ckpt_path=None", "", []),
         ("", "", []),
         (", ckpt_path='last'", ", callbacks=[guard.lightning.GuardCallback(seed=0)]", []),
@@ -324,6 +324,13 @@ def test_a_trainer_of_lightning_that_goes_on_draws_as_at_the_start(
     lint: Lint, given: str, more: str, found: list[str]
 ) -> None:
     assert lint(LIGHTNING.replace("GIVEN", given).replace("MORE", more)) == found
+
+
+def test_a_trainer_that_a_caller_may_tell_to_go_on(lint: Lint) -> None:
+    text = textwrap.dedent(LIGHTNING).replace("GIVEN", ", ckpt_path=path").replace("MORE", "")
+    head, _, rest = text.partition("L.seed")
+    body = textwrap.indent(f"L.seed{rest}", "    ")
+    assert lint(f"{head}def fit(path=None):\n{body}\nfit()\n") == ["train.py:12 possible"]
 
 
 def test_one_that_draws_nothing_goes_on_as_it_would_have(lint: Lint) -> None:

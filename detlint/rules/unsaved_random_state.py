@@ -59,7 +59,7 @@ class UnsavedRandomState(Rule):
     Lowers the confidence:
     - nothing seeds torch, or only an option that is off by default: then runs that nobody
       interrupts differ as well (DET102), reported as *possible*
-    - several files train, as those of several models do, or `ckpt_path` is an option, or only
+    - several files train, as those of several models do, or `ckpt_path` is a parameter, or only
       dropout draws, whose share is not a literal: *possible*
 
     Not reported:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.options import option_of
 from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.loops.epochs import names_in
 from detlint.dataflow.numerics.layers import moved
@@ -30,7 +29,7 @@ _PARTS = frozenset(("dict", "entry", "list", "tuple"))
 ANY = "*"  # whatever name
 ALONE = "="  # beside the names of weights without the state of an optimizer
 OWN = "own"  # in the place of these: the program has saved the weights
-TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where an option says so
+TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where a caller says so
 _LOADING = frozenset(("load_state_dict", "load_weights"))
 _FOUND = frozenset(("exists", "isfile", "is_file"))
 _RANGES = frozenset(("range", "trange"))
@@ -184,7 +183,7 @@ def fitted(call: Op) -> str:
     given = call.given("ckpt_path") if word_of(call) == "fit" else None
     if given is None or given.is_none:
         return ""
-    return ASKED if option_of(given) or given.code == "param" else TRAINER
+    return ASKED if given.code == "param" else TRAINER
 
 
 def started(loop: Region) -> set[str]:
