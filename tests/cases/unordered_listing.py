@@ -4187,6 +4187,34 @@ def by_prefix_passed(folder):
     return found
 
 
+def by_prefix_looked_up(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        key = name[:4]
+        known = found.get(key)
+        if known is None:
+            found[key] = name
+    return found
+
+
+def by_prefix_where_none_is(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        key = name[:4]
+        if not found.get(key):
+            found[key] = name
+    return found
+
+
+def of_key_alone_looked_up(folder):
+    sizes = {}
+    for name in listdir(folder):
+        key = name[:4]
+        if sizes.get(key) is None:
+            sizes[key] = len(key)
+    return sizes
+
+
 def by_prefix_default(folder):
     found = {}
     for name in listdir(folder):  # DET203

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
 _COUNTING = frozenset(("builtins.bool", "builtins.len"))
+_TESTS = (("In",), ("NotIn",), ("Is",), ("IsNot",))
 _EMPTY = ("const", "dict", "list")  # how what is filled is written out
 
 
@@ -479,13 +480,25 @@ class Containers(Judge):
         if test.code == "boolean":
             sides = (self._lacks(each, key, container, holds=holds) for each in test.args)
             return (test.name == "And") == holds and any(sides)
-        if test.code != "compare" or test.name not in (("In",), ("NotIn",)):
+        if test.code == "call":  # `if not found.get(key)`
+            return not holds and self._looks_up(test, key, container)
+        if test.code != "compare" or test.name not in _TESTS:
             return False
+        if test.args[1].is_none:
+            sought = self._looks_up(test.args[0], key, container)
+            return sought and (test.name == ("Is",)) == holds
         keys = test.args[1]
         if keys.code == "call" and word_of(keys) == "keys" and keys.args[0].code == "attr":
             keys = keys.args[0].args[0]
         asked = is_same(test.args[0], key) and self._effects.made(keys) is container
         return asked and (test.name == ("NotIn",)) == holds
+
+    def _looks_up(self, call: Op, key: Op, container: Op) -> bool:
+        """Whether a call is ``found.get(key)`` of a dict."""
+        if word_of(call) != "get" or call.args[0].code != "attr" or len(call.args) != 2:
+            return False
+        owner = call.args[0].args[0]
+        return is_same(call.args[1], key) and self._effects.made(owner) is container
 
     def _refuses(self, test: Op) -> bool:
         """Whether an error is raised where it holds, or where it does not."""
