@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from linted_places import levels
 
+from detlint.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -84,18 +86,54 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("seed", "found"),
+    ("seed", "says"),
     [
-        ("tf.set_random_seed(0)", 0),
-        ("tf.random.set_seed(0)", 1),
-        (_EITHER, 1),
+        ("tf.set_random_seed(0)", "the gradient of `tf.keras.layers.Dense` at train.py:6"),
+        ("tf.random.set_seed(0)", "never calls tf.config.experimental.enable_op_determinism()"),
+        (_EITHER, "never calls tf.config.experimental.enable_op_determinism()"),
     ],
 )
 def test_a_program_of_version_1_is_told_by_how_it_seeds(
-    project: Project, capsys: Capture, seed: str, found: int
+    project: Project, capsys: Capture, seed: str, says: str
 ) -> None:
     project({"train.py": _TRAINS.format(line="", seed=seed)})
-    assert levels(capsys, "DET801") == ["likely"] * found
+    main(["--no-cache", "--output-format", "concise", "--select", "DET801", "."])
+    told = capsys.readouterr().out
+    assert told.count("DET801") == told.count(says) == 1
+
+
+_SESSION = """\
+import os
+import tensorflow as tf
+{line}
+x = tf.placeholder(tf.float32, [None, 7, 6])
+out = {layer}
+step = tf.train.AdamOptimizer(0.01).minimize(tf.reduce_mean(out))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(step, {{x: rows}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "line", "found"),
+    [
+        ("tf.layers.conv1d(x, 8, 3)", "", ["likely"]),
+        ("tf.nn.bias_add(tf.nn.conv1d(x, w, 1, 'SAME'), b)", "", ["likely"]),
+        ("tf.compat.v1.layers.dense(x, 8)", "", ["likely"]),
+        ("tf.layers.dense(x, 8, use_bias=False)", "", []),
+        ("tf.matmul(x, tf.get_variable('w', [6, 1]))", "", []),
+        ("tf.layers.conv1d(x, 8, 3)", 'os.environ["TF_DETERMINISTIC_OPS"] = "1"', []),
+        ("tf.layers.conv1d(x, 8, 3)", 'os.environ["TF_CUDNN_DETERMINISTIC"] = "1"', []),
+        ("tf.layers.conv1d(x, 8, 3)", "from tfdeterminism import patch; patch()", []),
+        ("tf.layers.conv1d(x, 8, 3)", 'place = tf.device("/cpu:0")', ["possible"]),
+    ],
+)
+def test_the_gradient_of_a_layer_differs_in_a_session_on_a_gpu(
+    project: Project, capsys: Capture, layer: str, line: str, found: list[str]
+) -> None:
+    project({"train.py": _SESSION.format(layer=layer, line=line)})
+    assert levels(capsys, "DET801") == found
 
 
 def test_version_2_has_another_name_for_the_seed() -> None:

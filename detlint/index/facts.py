@@ -281,7 +281,10 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     ),
     # Likewise: where a module that is imported by a string is more than imported.
     "keeps_modules": ("import_module(", "__import__("),
-    "segments": ("unsorted_segment_", "segment_sum("),
+    "atomics": (
+        *("unsorted_segment_", "segment_sum(", "bias_add(", "nn.conv1d(", "nn.conv2d("),
+        *("nn.conv3d(", *training.OF_SESSIONS),
+    ),
     # Likewise: what makes what a configuration names.
     "instantiates": (
         *("instantiate", "hydra.utils.call(", "import_module(", "__import__(", "locate("),

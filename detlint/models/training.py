@@ -140,20 +140,25 @@ GRAPH_LAYERS = words(
     Set2Set SetTransformerAggregation SignedConv SignedGCN SplineConv SuperGATConv TAGConv
     TopKPooling TransE TransformerConv ViSNet"""
 )
-# Those of TensorFlow 1, by their plain names: functions, and layers as objects, …
-GRAPH_WEIGHTS = Names(
-    """
-    tensorflow.get_variable
+# Those of TensorFlow 1, by their plain names: functions, and layers as objects. Their biases are
+# added by bias_add, whose gradient adds up by atomics on a GPU, as those of convolutions may.
+_BIASED = """
     tensorflow.layers.{dense,conv1d,conv2d,conv3d,conv2d_transpose,conv3d_transpose}
     tensorflow.layers.{fully_connected,convolution2d,separable_conv2d,separable_conv1d}
     tensorflow.layers.{Dense,Conv1D,Conv2D,Conv3D,Conv2DTranspose}
     tensorflow.slim.{fully_connected,conv2d,conv2d_transpose,separable_conv2d}
     tensorflow.{nn.rnn_cell,rnn}.{Basic,}{LSTM,RNN,GRU}Cell
-    tensorflow.keras.layers.{Dense,Conv1D,Conv2D,Conv3D,Embedding,LSTM,GRU}
+    tensorflow.keras.layers.{Dense,Conv1D,Conv2D,Conv3D}
+    """
+GRADIENTS_BY_ATOMICS = Names(_BIASED, "tensorflow.nn.{bias_add,conv1d,conv2d,conv3d}")
+GRAPH_WEIGHTS = Names(
+    _BIASED,
+    """
+    tensorflow.get_variable tensorflow.keras.layers.{Embedding,LSTM,GRU}
     tensorflow.{glorot_normal,glorot_uniform,random_normal,random_uniform}_initializer
     tensorflow.{truncated_normal,uniform_unit_scaling,variance_scaling}_initializer
     tensorflow.layers.{variance_scaling,xavier,xavier_conv2d}_initializer
-    """
+    """,
 )
 # … what they draw by, if they are given it, …
 INITIALIZERS = words("initializer kernel_initializer seed weights_initializer")
@@ -270,8 +275,7 @@ _OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 # Functions of TensorFlow that add up by atomics on a GPU: tensorflow#39751, #47772.
 SEGMENTS = Names(
     """
-    tensorflow.{compat.v1.,}{math.,}unsorted_segment_{mean,prod,sqrt_n,sum}
-    tensorflow.{compat.v1.,}{math.,}segment_sum
+    tensorflow.{math.,}unsorted_segment_{mean,prod,sqrt_n,sum} tensorflow.{math.,}segment_sum
     """
 )
 # Methods of a module that train nothing: Lightning's, which bring data, or only answer.

@@ -26,6 +26,16 @@ _CPU = ('"/cpu', "'/cpu", '"/device:CPU', "'/device:CPU")
 # does.
 _VARIABLE, _OLD = "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"
 _ON = ("1", "true")
+# Of TensorFlow 1.
+_SWITCHING = ("fwr13y", "fwd9m", "tfdeterminism")
+_SWITCH = (
+    "call fwr13y.d9m.tensorflow.enable_determinism(), of the package framework-reproducibility, "
+    "before the graph is built (TensorFlow 1.14 or later)"
+)
+_WITHOUT_SWITCH = (
+    'call it in `with tf.device("/cpu:0"):`, or move to TensorFlow 2.8 or later and call '
+    "tf.config.experimental.enable_op_determinism()"
+)
 
 
 class TfDeterminismNeverEnabled(Rule):
@@ -40,6 +50,8 @@ class TfDeterminismNeverEnabled(Rule):
     - the same where nothing sets the seed
     - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
       by atomics on a GPU, and there is no switch for them
+    - the same of the gradients of biases and convolutions, if nothing asks for determinism:
+      `TF_DETERMINISTIC_OPS`, or NVIDIA's framework-reproducibility
     - one finding for each program
 
     Lowers the confidence:
@@ -50,8 +62,8 @@ class TfDeterminismNeverEnabled(Rule):
     Not reported:
     - Keras that runs on torch or JAX
     - `model.fit(x, y)` of something unseen, in a file that imports estimators as scikit-learn's
-    - any other program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
-      `tf.compat.v1.Session`, or `tf.set_random_seed` alone (DET102 asks for its seed)
+    - the seed of a program whose file needs TensorFlow 1: `tf.Session`, `tf.placeholder`,
+      `tf.compat.v1.Session`, or `tf.set_random_seed` alone (DET102 asks for it)
 
     What to do: Call `tf.keras.utils.set_random_seed(0)` and
     `tf.config.experimental.enable_op_determinism()` at the start of the program. The first seeds
@@ -123,22 +135,32 @@ class TfDeterminismNeverEnabled(Rule):
 
     @classmethod
     def _of_sessions(cls, program: Program) -> Iterator[Finding]:
-        """A sum that differs on a GPU in TensorFlow 1, which has no switch for it."""
+        """A sum that differs on a GPU in TensorFlow 1, which has no switch for it, or a gradient,
+        for which a library has one."""
         first = in_sessions(program)
-        adds = program.first("segments") if first is not None else None
-        if first is None or adds is None:
+        if first is None:
+            return
+        adds, of, advised = program.first("atomics", "tensorflow"), "", _WITHOUT_SWITCH
+        if adds is None and not cls._is_switched(program):
+            adds, of, advised = program.first("atomics", "gradient"), "the gradient of ", _SWITCH
+        if adds is None:
             return
         on_cpu = any(each == adds.path for each in program.holding(*_CPU))
         yield program.finding(
             cls,
             first,
             f"{program.title} trains with TensorFlow 1 ({program.shown(first)}), and "
-            f"`{adds.fact.text.partition('(')[0]}` at {program.place_of(adds)} adds up in another "
-            "order in each run on a GPU",
-            'call it in `with tf.device("/cpu:0"):`, or move to TensorFlow 2.8 or later and call '
-            "tf.config.experimental.enable_op_determinism()",
+            f"{of}`{adds.fact.text.partition('(')[0]}` at {program.place_of(adds)} adds up in "
+            "another order in each run on a GPU",
+            advised,
             confidence=Confidence.POSSIBLE if on_cpu else cls.confidence,
         )
+
+    @staticmethod
+    def _is_switched(program: Program) -> bool:
+        """Whether it asks for determinism by a variable or by a library."""
+        asks = any(program.has("sets", each) for each in (_VARIABLE, _OLD))
+        return asks or program.has("enables", "tensorflow") or program.imports(*_SWITCHING)
 
     @staticmethod
     def _fix(program: Program, missing: Sequence[str]) -> tuple[Edit, ...]:

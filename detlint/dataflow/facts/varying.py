@@ -18,6 +18,7 @@ from detlint.dataflow.origins import Origins
 from detlint.index.facts import MAY_BE, THAWS, TRAINER, UNSEEN_NAMES
 from detlint.models import layers, varying
 from detlint.models import training as trainers
+from detlint.models.tf_data import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -218,9 +219,15 @@ class VaryingFacts:
                         match.call, varying.BY_ROW if scans else what, operators.shown(match)
                     )
 
-    def of_segments(self, call: Op) -> str | None:
-        """Sums over segments of TensorFlow, which differ on a GPU."""
-        return "tensorflow" if any(map(trainers.SEGMENTS, self._training.called(call))) else None
+    def of_atomics(self, call: Op) -> str | None:
+        """What adds up by atomics on a GPU in TensorFlow: sums over segments, and the "gradient"
+        of layers."""
+        names = [*map(plain_name, self._training.called(call))]
+        if any(map(trainers.SEGMENTS, names)):
+            return "tensorflow"
+        biased = call.given("use_bias")
+        adds = biased is None or biased.constant is not False
+        return "gradient" if adds and any(map(trainers.GRADIENTS_BY_ATOMICS, names)) else None
 
 
 def _as_of_torch(named: Op) -> list[str]:
