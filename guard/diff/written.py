@@ -92,10 +92,10 @@ class Writers:
 
     def is_alone(self, node: Node) -> bool:
         """Whether a thread writes what no other one writes, nor the main thread as long as it
-        runs."""
-        if not node.is_in_thread or not node.statement.writes:
-            return False
+        runs; what a statement hands on to others, if there is no other thread."""
         own = node.within.role
+        if not node.is_in_thread or not node.statement.writes:
+            return node.is_in_thread and self._spans.keys() <= {"main", own}
         began, ended = self._spans[own]
         written = (each for key in _wholes(node) for each in self._roles[key])
         others = (each for each in written if each[0] != own)

@@ -263,11 +263,11 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if node.is_beside_others and writes_file(node.statement):
         what = f"{shown} writes what others write as well"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
-    drawn = draws(node, traits)
-    if traits.read & ALONE and not drawn and not hands_over(node):
-        yield Origin(
-            Source.READINESS, f"{shown} runs in a thread, while others read what it writes"
-        )
+    drawn, writes = draws(node, traits), bool(node.statement.writes)
+    # It writes, or it is all threads that hand over.
+    if traits.read & ALONE and not drawn and hands_over(node) is not writes:
+        what = f"{shown} runs in a thread, while others read what it writes"
+        yield Origin(Source.READINESS, what, is_sure=writes)
     elif node.is_in_thread and (drawn or _grows(node)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
         yield Origin(Source.THREAD_ORDER, what, fits="" if hands_over(node) else TOGETHER)

@@ -52,6 +52,7 @@ from guard.verification.explaining import (
     Known,
     Origin,
     Shown,
+    _beside_others,
     explanation,
     line_of,
     origin_of,
@@ -761,6 +762,26 @@ def test_what_one_thread_alone_writes_hangs_on_how_far_it_has_come(
     found = flows(tmp_path, text, PAUSE=(0.01, 0.1))
     written = [each for each in found.nodes if each.statement.line == 5]
     assert {origin_of(each, found.traits(each)).source for each in written} == {source}
+
+
+@pytest.mark.parametrize(("count", "source"), [(1, Source.READINESS), (2, Source.THREAD_ORDER)])
+def test_one_thread_that_hands_over_comes_before_none(
+    count: int, source: Source, tmp_path: Path
+) -> None:
+    text = f"""import os, queue, threading
+found = queue.Queue()
+def work(number):
+    found.put(os.urandom(4))
+threads = [threading.Thread(target=work, args=(each,)) for each in range({count})]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+    seen = flows(tmp_path, text)
+    put = next(each for each in seen.nodes if each.statement.line == 4)
+    beside = _beside_others(put, seen.traits(put))
+    assert [(each.source, each.is_sure) for each in beside] == [(source, count > 1)]
 
 
 @pytest.mark.parametrize(
