@@ -500,3 +500,19 @@ def test_a_program_that_goes_on_from_its_own_weights(
     lint: Lint, text: str, plain: dict[str, str], changed: dict[str, str], found: list[str]
 ) -> None:
     assert lint(text.format(**{**plain, **changed}), trainer="") == found
+
+
+def test_the_help_is_for_the_library_that_draws(
+    lint: Lint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loops = "for x in DataLoader(rows, shuffle=True): self.step()"
+    both = changed(
+        _OWN_OF_TENSORFLOW,
+        ("import os", "import os\n    from torch.utils.data import DataLoader"),
+        ("self.step()\n", f"{loops}\n"),
+    )
+    for text, helped in [(_OWN_OF_TENSORFLOW, "tf.random"), (both, "guard.restore")]:
+        assert len(lint(text.format(**_TENSORFLOW), trainer="")) == 1
+        options = ("--no-cache", "--select=DET107", "--min-confidence=possible")
+        main([*options, "--output-format=full", "."])
+        assert helped in capsys.readouterr().out.partition("help: ")[2]

@@ -152,6 +152,8 @@ class UnsavedRandomState(Rule):
         drawn = _drawn(program, own=OWN in resumed.fact.what.split())
         if drawn is None:
             return
+        if drawn.fact.what == "torch":
+            library = "torch"  # of a program that holds both
         seeds = program.facts("seeds", library, runs=True)
         sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
