@@ -3068,6 +3068,62 @@ GRAPH = (
 )
 
 
+MODEL = """import tensorflow as tf
+
+class Model:
+    def __init__(self):
+        self.loss = tf.nn.dropout(tf.layers.dense(tf.placeholder(tf.float32), 1), 0.1)
+        self.step = tf.train.AdamOptimizer(1e-3).minimize(self.loss)
+        self.session = tf.Session()
+        self.session.run(tf.global_variables_initializer())
+
+    def fit(self, rows):
+        return self.session.run([self.step, self.loss], rows)
+
+    def save(self):
+        tf.train.Saver().save(self.session, "model")
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ("model = Model()\n    print('done')", "possible"),
+        ("model = Model()\n    model.fit(rows)", "likely"),
+        ("model = Model()\n    model.session.run(model.step)", "likely"),
+    ],
+)
+def test_a_graph_that_is_only_built_trains_nothing(
+    project: Project, capsys: pytest.CaptureFixture[str], block: str, told: str
+) -> None:
+    project({"model.py": MODEL + MAIN.replace("main()\n    save()", block)})
+    main(["--no-cache", "--select", "DET102", "--min-confidence", "possible", "."])
+    assert f"[{told}]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "writes"),
+    [
+        ("self.saved_rows = None", False),
+        ("def use_saved(self): return self.saved_rows", False),
+        ("read(self.save_dir)", False),
+        ("def load(save_dir): return read(save_dir)", False),
+        ("save_rows(self.rows)", True),
+        ("torch.save(rows, 'a')", True),
+        ("predict(rows, save_dir='a')", True),
+        ("open('a', 'w')", True),
+        ("self.rows.to_csv ('a')", True),
+    ],
+)
+def test_a_program_writes_by_what_it_calls(
+    project: Project, lint: Lint, line: str, *, writes: bool
+) -> None:
+    shows = f"import numpy as np\n\ndef main():\n    print(np.random.rand(3))\n\n{line}\n"
+    project({"show.py": shows + MAIN.replace("    save()\n", "")})
+    assert lint("--select", "DET102") == ["show.py:4 DET102"] * writes
+
+
 SYNTHESIS = """import numpy as np
 
 def griffin_lim(magnitude):

@@ -31,6 +31,10 @@ _DATA = re.compile(
     re.IGNORECASE,
 )
 _FILES, _OF_FILES = "|".join(rows.OF_FILES), "|".join(rows.MODULES_OF_FILES)
+# A call or an option, and not what a program reads: `self.saved`, `def load(save_dir)`.
+_CALLS_WRITING = re.compile(
+    rf"(?<!\w)(def\s+)?\w*?(?:{'|'.join(rows.WRITES)})(?!d)\w*(?:\s*\(|=(?!=))"
+)
 _MOVES = re.compile(
     rf"\b(?:{_OF_FILES})\.(?:{_FILES})\("
     rf"|\bfrom[ \t]+(?:{_OF_FILES})[ \t]+import[^\n]*\b(?:{_FILES})\b"
@@ -183,7 +187,9 @@ def _writes(text: str) -> bool:
     if not says_in_code(text, (*rows.KEPT, *rows.MODES_OF_WRITING)):
         return False
     code = without_imports(plain_of(text))
-    return any(map(code.__contains__, rows.KEPT)) or says_in_code(text, rows.MODES_OF_WRITING)
+    beside = any(map(code.__contains__, rows.KEPT_BESIDE))
+    calls = (each for each in _CALLS_WRITING.finditer(code) if each[1] is None)
+    return beside or any(calls) or says_in_code(text, rows.MODES_OF_WRITING)
 
 
 def writes_rows(text: str) -> bool:

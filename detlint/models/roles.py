@@ -90,7 +90,8 @@ LOOKS = (
 # By which an environment is drawn.
 RENDERS = (".render(", "render_mode")
 WRITES = ("save", "dump", "write", "to_csv")
-KEPT = (*WRITES, ".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub")
+KEPT_BESIDE = (".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub")
+KEPT = (*WRITES, *KEPT_BESIDE)
 MODES_OF_WRITING = tuple(
     f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")
 )

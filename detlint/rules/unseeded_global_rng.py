@@ -167,8 +167,8 @@ class UnseededGlobalRng(Rule):
 
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
-      tries code: reported as *possible*. So is an environment of one that trains nothing, and
-      draws pictures of it
+      tries code: reported as *possible*. So it is if it only builds a graph of TensorFlow 1. So is
+      an environment of one that trains nothing, and draws pictures of it
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`. Or
       configurations alone turn the seed off: `flag: false`. Or a name picks what is seeded from a
@@ -303,6 +303,8 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _sure(cls, program: Program, *, trains: bool) -> Confidence:
+        if trains and program.purpose.tries_itself() and trains_in_sessions(program):
+            return Confidence.POSSIBLE  # its steps are put into a graph, and nothing runs that
         return cls.confidence if trains or program.purpose.keeps() else Confidence.POSSIBLE
 
     @classmethod
