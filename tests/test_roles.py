@@ -11,6 +11,7 @@ PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
 
 
 SHOWN = "from PIL import Image\n\npicture = Image.open(path)\ndisplay(picture)\n"
+WINDOWS = "import cv2\n\ncv2.imshow('x', cv2.imread(path))\ncv2.waitKey(0)\n"
 ROLES = ("test", "packaging", "plotting", "inference")
 
 
@@ -37,6 +38,8 @@ def roles(text: str) -> list[str]:
         pytest.param(SHOWN, ["plotting"], id="pictures that are displayed"),
         pytest.param(f"{SHOWN}picture.save(path)\n", [], id="pictures that are kept"),
         pytest.param(f"import torch\n{SHOWN}", [], id="pictures beside a model"),
+        pytest.param(WINDOWS, ["plotting"], id="pictures in windows"),
+        pytest.param(f"{WINDOWS}cv2.imwrite('a.png', x)\n", [], id="windows, and a file"),
         pytest.param(PLOT, ["plotting"], id="plot"),
         pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),

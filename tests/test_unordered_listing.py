@@ -722,3 +722,45 @@ def test_what_is_only_printed_of_a_listing_is_told_last(
     (found,) = findings(code, "DET203")
     assert f"passed to {use}" in found.message
     assert found.confidence is sure
+
+
+IMAGES = """import os
+
+class Images:
+    def __init__(self, folder):
+        self.names = os.listdir(folder)
+
+    def __getitem__(self, index):
+        return read(self.names[index])
+"""
+SHOWING = "from data import Images\n\ndef main():\n    write(Images('a')[0])\n"
+TRAINING = (
+    "import torch\n\ndef main():\n    net = torch.nn.Conv2d(3, 3, 3)\n"
+    "    step = torch.optim.SGD(net.parameters(), lr=0.1)\n    for x in {}:\n"
+    "        net(x).sum().backward()\n        step.step()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sure"),
+    [
+        ("torch.load('rows')", "possible"),
+        ("Images('a')", "likely"),
+        ("", "likely"),  # nothing of the project trains
+    ],
+)
+def test_what_no_program_trains_on_is_possible_in_a_project_that_trains(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    rows: str,
+    sure: str,
+) -> None:
+    block = '\nif __name__ == "__main__":\n    main()\n'
+    train = f"{'from data import Images' * ('Images' in rows)}\n{TRAINING.format(rows)}{block}"
+    files = {"data.py": IMAGES, "show.py": SHOWING + block, "pyproject.toml": ""}
+    project({**files, "train.py": train} if rows else files)
+    options = ["--select", "DET203", "--min-confidence", "possible", "--output-format", "json"]
+    main(["--no-cache", *options, "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["filename"].endswith("data.py")
+    assert found["confidence"] == sure

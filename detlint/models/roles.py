@@ -20,8 +20,8 @@ SETS_UP = "setup("
 # What draws pictures, by one of these calls.
 DRAWING = ("matplotlib", "seaborn", "plotly", "bokeh", "altair")
 SHOWS = (".savefig(", ".show(", ".write_image(", ".write_html(")
-# What displays a picture in a notebook, of a library that reads these and may keep them.
-DISPLAYS, SAVES, OF_PICTURES = ("display(",), (".save(",), ("PIL",)
+# What displays a picture in a notebook or a window, of a library that may also keep it.
+DISPLAYS, SAVES, OF_PICTURES = ("display(", "cv2.imshow("), (".save(",), ("PIL", "cv2")
 # What may come of data besides pictures.
 LEARNING = (
     "torch",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from detlint.rule import Confidence, Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from detlint.callgraph.program import Program
+    from detlint.callgraph.python_files import PythonFiles
     from detlint.dataflow.ir import Op
     from detlint.dataflow.orders.listings import Found
     from detlint.dataflow.orders.use import Use
@@ -58,7 +61,8 @@ class UnorderedListing(Rule):
       sorted later or averaged by groups. So are lines of a log, and digests that are only compared.
       So is a file that other rounds may write, too, and a number that only picks a GPU. So is code
       that asks a model for answers, in a file that trains none, and code that no program runs which
-      has its file
+      has its file. So is code that other files run, in a project that trains, if only programs that
+      train nothing do
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
       So they are where code that trains or splits names the table, or a script or configuration
@@ -161,6 +165,20 @@ class UnorderedListing(Rule):
     def rests_on_others(cls, finding: Finding) -> bool:
         """What it is passed to may be of another file, and who passes what it stands in for."""
         return says_so(finding) or _STANDS_IN in finding.message
+
+    @classmethod
+    def doubted_by_all(
+        cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
+    ) -> bool:
+        """What a file lists that is no program itself is for those that run it: in a project that
+        trains, it matters less where none of these does."""
+        if super().doubted_by_all(finding, programs, linted):
+            return True
+        path = os.path.realpath(finding.path)
+        if finding.confidence == Confidence.POSSIBLE or path in (each.path for each in programs):
+            return False
+        runs = any(path in each and each.may_reach(path, finding.row) for each in programs)
+        return runs and linted.is_left_out(path, finding.row, finding.column, programs)
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()
