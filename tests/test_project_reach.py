@@ -466,7 +466,8 @@ def test_layers_of_graphs_draw_their_weights(
 def test_a_loop_of_a_library_takes_the_steps_of_a_learner(
     project: Project, capsys: pytest.CaptureFixture[str], base: str, *, is_found: bool
 ) -> None:
-    learner = f"import acme\nimport torch.cuda\n\nclass Mine({base}):\n    def step(self):\n"
+    learner = "import acme\nimport torch.cuda; KIND = 'torchvision.models.vgg16'\n"
+    learner += f"\nclass Mine({base}):\n    def step(self):\n"
     learner += "        self.loss.backward()\n        self.optimizer.step()\n"
     learner += "    def __init__(self):\n        self.optimizer = torch.optim.SGD(self.weights)\n"
     run = "import acme\nfrom learner import Mine\n\ndef main():\n    acme.Loop(Mine()).run()\n\n"

@@ -11,6 +11,7 @@ from detlint.callgraph.trained_parts import TrainedParts, whole
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.varying import (
     BY_SIZE,
+    CONVOLVING,
     FROZEN,
     OF_CUDNN,
     QUOTED,
@@ -165,8 +166,32 @@ class Variation:
 
     def shows_its_models(self) -> bool:
         """Whether it makes layers of torch, and imports nothing that may bring others."""
-        made = "makes_unseen" not in self._base.holders and self._has("builds", "torch")
-        return made and not any(map(self._brings_models, self._closure.paths))
+        return self._makes_layers and not self._brought
+
+    def hides_models(self) -> bool:
+        """Whether a model that it trains, of which not even the name is seen, likely convolves: it
+        uses a library for pictures, or neither makes layers nor uses what may bring others."""
+        pictures = not CONVOLVING.isdisjoint(self._brought)
+        return pictures or not (self._makes_layers or self._brought)
+
+    @cached_property
+    def _makes_layers(self) -> bool:
+        return "makes_unseen" not in self._base.holders and self._has("builds", "torch")
+
+    @cached_property
+    def _brought(self) -> set[str]:
+        """The libraries that its files use which may bring models. What a file only imports, it may
+        try, or have registered."""
+        found = set()
+        for path in self._closure.paths:
+            if self._index.holds(path, QUOTED):
+                found.add("torchvision")
+            stars = (x.module for x in self._index.imports(path) if "*" in x.names and not x.level)
+            uses = self._index.outline(path).uses.values()
+            used = chain(stars, (each for one in uses for each in one.origins))
+            foreign = filter(partial(self._is_foreign, path), used)
+            found.update(each.replace(":", ".").partition(".")[0] for each in foreign)
+        return found
 
     def needs_no_cudnn(self) -> bool:
         """Whether it shows its models, and none of its files names what the switches of cuDNN are
@@ -212,16 +237,6 @@ class Variation:
             return False
         kind = kind_of([name])
         return not repeats(name) and (not kind or ("layers", kind) in self._kinds)
-
-    def _brings_models(self, path: str) -> bool:
-        """Whether a file uses something of a library that may bring models. What it only imports,
-        it may try, or have registered."""
-        if self._index.holds(path, QUOTED):
-            return True
-        stars = (x.module for x in self._index.imports(path) if "*" in x.names and not x.level)
-        uses = self._index.outline(path).uses.values()
-        used = chain(stars, (each for one in uses for each in one.origins))
-        return any(map(partial(self._is_foreign, path), used))
 
 
 def _surest(found: Iterator[Located]) -> tuple[Located | None, tuple[Located, ...]]:

@@ -144,6 +144,11 @@ _REPEATING = Names(
 )
 # Parts of libraries that bring none that do.
 BRINGING = ("torchvision.models", "torchvision.ops", "torchvision.prototype")
+# Libraries for pictures, whose models convolve.
+CONVOLVING = words(
+    """basicsr detectron2 diffusers escnn fastai kornia mmcv mmdet mmseg monai open_clip
+    segmentation_models_pytorch timm torchvision ultralytics"""
+)
 QUOTED = tuple(f"{quote}{each}" for quote in "\"'" for each in BRINGING)  # by a configuration
 
 

@@ -64,7 +64,8 @@ class DeterminismNeverEnabled(Rule):
       tensors that are no layer's: *possible*. With `cudnn.deterministic = True`, and no
       `benchmark`, convolutions repeat, also torchvision's ResNets. Nothing but an `Embedding` of
       unknown size is *possible*, too: large ones repeated. So is Transformers' model of texts with
-      `attn_implementation="eager"`
+      `attn_implementation="eager"`. So is a model without a name that is seen, of a library that
+      is not for pictures
     - the program is for something else by its name, or lies in a folder of tests: *possible*. So
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
@@ -142,10 +143,10 @@ class DeterminismNeverEnabled(Rule):
         if tries or program.purpose.is_below_tests or place == "cpu" or unmoved:
             sure = Confidence.POSSIBLE
         varying = program.variation.of_training()
-        hidden = varying.foreign or not varying.is_trained
-        shown = place == _UNNAMED or program.variation.shows_its_models()
-        if varying.at is None and (not hidden or shown):
-            sure = Confidence.POSSIBLE
+        if varying.at is None and (place == _UNNAMED or not varying.foreign):
+            hidden = not varying.is_trained and place != _UNNAMED
+            if not (hidden and program.variation.hides_models()):
+                sure = Confidence.POSSIBLE
         if varying.at is not None and varying.at.fact.what == BY_SIZE:
             sure = Confidence.POSSIBLE
         yield program.finding(
