@@ -103,10 +103,11 @@ def _parting(event: Event | None, other: Event | None) -> Culprit:
 
 
 def _allocates(step: Step, until: Event) -> bool:
-    """Whether memory was allocated before an operator, and the next did not write into it."""
+    """Whether memory was allocated before an operator, and the next did not write into it; not
+    where something came from another rank, which may be what the operator was given."""
     ran = [each for each in step.events if each.kind == "operator"]
     at = ran.index(until)
-    return any(
+    return not any(packet(each.name).startswith("recv") for each in ran[:at]) and any(
         packet(one.name).startswith(_EMPTY) and not packet(other.name).endswith("_")
         for one, other in pairwise(ran[: at + 1])
     )

@@ -223,10 +223,14 @@ OTHER_SUM = ("aten.sum.default", b"x", b"c")
         (("aten.empty.memory_format",), ("", ""), Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
         (("aten.empty.memory_format",), ("none", ""), Cause.KERNEL, Cause.OUTSIDE),
         (("aten.empty_like.default", "aten.zero_.default"), ("", ""), Cause.KERNEL, Cause.OUTSIDE),
+        (("aten.empty.memory_format", "aten.mm.default", "c10d.recv_.default"), ("", ""),
+         Cause.KERNEL, Cause.OUTSIDE),
+        (("aten.empty.memory_format", "aten.mm.default", "c10d.send.default"), ("", ""),
+         Cause.KERNEL, Cause.UNWRITTEN_MEMORY),
         ((), ("", "torch.empty(3)"), Cause.GENERATOR, Cause.GENERATOR),
     ],
     ids=["nothing", "circumstance", "another", "text", "Tensor", "list", "operator", "same",
-         "filled", "generator"],
+         "filled", "received", "sent", "generator"],
 )  # fmt: skip
 def test_unwritten_memory_is_told_where_something_speaks_for_it(
     before: tuple[str, ...], said: tuple[str, str], cause: Cause, expected: Cause, tmp_path: Path
