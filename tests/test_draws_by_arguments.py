@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from linted_places import levels
 
+from detlint.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -196,3 +198,144 @@ def test_dropout_draws_by_the_share_of_settings_in_code(
         }
     )
     assert levels(capsys, "DET102") == [expected]
+
+
+_ROWS = """
+import random
+import settings
+
+class Rows:
+    def __init__(self, rows, conf):
+        self.rows, self.conf, self.mix = rows, conf, conf.get("mix")
+
+    def __getitem__(self, index):
+        row = self.rows[index]
+        if {test}:
+            row = self.mixed(row, self.rows[random.randint(0, 9)])
+        return self.mixed(row)
+
+    def mixed(self, row, other=None):
+        if other is not None:
+            row = row + other * random.betavariate(2, 2)
+        return row
+"""
+_SETTINGS = "FLIP = {}\n"
+_FITS = """
+import torch
+from torch import nn
+import settings
+from rows import Rows
+
+conf = {conf}
+
+class Run:
+    def __init__(self, params):
+        self.params = params
+
+    def fit(self):
+        torch.manual_seed(0)
+        model = nn.Linear(8, 3)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x in Rows([torch.ones(8)] * 32, {given}):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+        torch.save(model.state_dict(), "m.pt")
+
+{between}
+Run(conf).fit()
+"""
+_BY_CHANCE = "random.random() < self.mix"
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"conf": '{"mix": 0}'}, 0),
+        ({"conf": '{"mix": 0.0, "size": 8}'}, 0),
+        ({"conf": '{"mix": 0.5}'}, 1),
+        ({"conf": "read()"}, 1),
+        ({"conf": '{"mix": 0, **read()}'}, 1),
+        ({"conf": '{"mix": 0}', "between": 'conf["size"] = 8'}, 0),
+        ({"conf": '{"mix": 0}', "between": 'conf["mix"] = 1'}, 1),
+        ({"conf": '{"mix": 0}', "between": "conf.update(read())"}, 1),
+        ({"conf": '{"mix": 0}', "given": "read()"}, 1),
+        ({"conf": '{"mix": 0}', "given": "conf"}, 0),
+        ({"conf": '{"mix": 0}', "test": "1 - self.mix < random.random()"}, 1),  # not followed
+        ({"conf": '{"mix": 0}', "test": "random.random() > self.mix"}, 1),
+        ({"conf": '{"mix": 0}', "test": "self.mix"}, 0),
+        ({"conf": '{"mix": 0}', "test": "not self.mix"}, 1),
+        ({"conf": '{"mix": 0}', "test": 'self.conf["mix"] > 0'}, 0),
+        ({"conf": '{"mix": 0}', "test": 'self.conf["size"] > 0'}, 1),
+    ],
+)
+def test_an_entry_of_a_dict_that_is_written_out_turns_draws_off(
+    project: Project, capsys: Capture, changed: dict[str, str], found: int
+) -> None:
+    plain = {"given": "self.params", "between": "", "test": _BY_CHANCE}
+    given = {**plain, **changed}
+    project({"rows.py": _ROWS.format(**given), "settings.py": "", "run.py": _FITS.format(**given)})
+    assert levels(capsys, "DET102") == ["likely"] * found
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"value": "False"}, "possible"),
+        ({"value": "True"}, "likely"),
+        ({"value": "read()"}, "likely"),
+        ({"value": "False\nif ask():\n    FLIP = True"}, "likely"),
+        ({"value": "False", "between": "settings.FLIP = True"}, "likely"),
+        ({"value": "False", "between": "setattr(settings, name, 1)"}, "likely"),
+        ({"value": "0", "test": "settings.FLIP > 0"}, "possible"),
+        ({"value": "'none'", "test": "settings.FLIP == 'both'"}, "possible"),
+        ({"value": "'both'", "test": "settings.FLIP == 'both'"}, "likely"),
+        ({"value": "False", "test": "settings.OTHER"}, "likely"),
+    ],
+)
+def test_a_constant_of_another_module_turns_draws_off(
+    project: Project, capsys: Capture, changed: dict[str, str], expected: str
+) -> None:
+    plain = {"conf": "settings", "given": "self.params", "between": "", "test": "settings.FLIP"}
+    given = {**plain, **changed}
+    rows = _ROWS.format(**given).replace('conf.get("mix")', "1")
+    settings = _SETTINGS.format(changed["value"])
+    project({"rows.py": rows, "settings.py": settings, "run.py": _FITS.format(**given)})
+    assert levels(capsys, "DET102") == [expected]
+
+
+_NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+
+    def forward(self, x, mixed_rank={default}):
+        if mixed_rank:
+            x = x[:, torch.randperm(8)]
+        return self.body(x)
+"""
+_TRAINS_NET = """
+import torch
+from net import Net
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.ones(4, 2, 8):
+    optimizer.zero_grad()
+    net(x).mean().backward()
+    optimizer.step()
+torch.save(net.state_dict(), "net.pt")
+"""
+
+
+@pytest.mark.parametrize(("default", "named"), [("False", "nn.Linear"), ("True", "torch.randperm")])
+def test_a_draw_is_named_that_no_default_keeps_from_running(
+    project: Project, capsys: Capture, default: str, named: str
+) -> None:
+    project({"net.py": _NET.format(default=default), "train.py": _TRAINS_NET})
+    assert main(["--select", "DET102", "."]) == 1
+    assert f"`{named}" in capsys.readouterr().out

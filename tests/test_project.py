@@ -3064,7 +3064,8 @@ def test_versions_of_tensorflow(project: Project, lint: Lint, text: str, *, foun
 
 
 GRAPH = (
-    "import tensorflow as tf\n\n{}\ntf.train.AdamOptimizer(1e-3).minimize(loss)\ntf.Session()\n\n"
+    "import tensorflow as tf\n\n{}\nstep = tf.train.AdamOptimizer(1e-3).minimize(loss)\n"
+    "session = tf.Session()\nsession.run(step)\n\n"
 )
 
 

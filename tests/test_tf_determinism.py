@@ -142,3 +142,86 @@ def test_version_2_has_another_name_for_the_seed() -> None:
     if "No module named 'tensorflow'" in done.stderr:
         pytest.skip("TensorFlow is not installed")
     assert done.stdout.startswith("False <function set_seed")
+
+
+_NET = """\
+import tensorflow as tf
+from tensorflow import keras
+
+class Net({base}):
+    def __init__(self):
+        super().__init__()
+        self.body = tf.keras.layers.Dense(8)
+
+    def {step}(self, data):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(self(data))
+        grads = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(grads, self.trainable_variables))
+        return loss
+"""
+_USES_NET = """\
+import tensorflow as tf
+from net import Net
+
+net = Net()
+{use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "use", "found"),
+    [
+        ("train_step", "net.compile()\nnet.fit(x)", 1),
+        ("train_step", "net.train_on_batch(x)", 1),
+        ("train_step", "net.train_step(x)", 1),
+        ("train_step", 'net.load_weights("w")\nprint(net(x))', 0),
+        ("one_step", "net.one_step(x)", 1),
+        ("one_step", "print(net.predict(x))", 0),
+    ],
+)
+def test_a_step_of_a_model_of_keras_runs_where_something_fits_it(
+    project: Project, capsys: Capture, step: str, use: str, found: int
+) -> None:
+    uses = {"run.py": _USES_NET.format(use=use)}
+    for base in ("keras.Model", "tf.keras.Model"):
+        project({"net.py": _NET.format(base=base, step=step), **uses})
+        assert levels(capsys, "DET801") == ["likely"] * found
+
+
+_GRAPH = """\
+import tensorflow as tf
+
+class Model:
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 8])
+        h = tf.nn.dropout(self.x, 0.5)
+        self.loss = tf.reduce_mean({summed})
+        self.step = tf.train.AdamOptimizer(1e-3).minimize(self.loss)
+        self.session = tf.Session()
+        self.session.run(tf.global_variables_initializer())
+
+    def train(self, x):
+        return self.session.run([self.step, self.loss], {{self.x: x}})
+
+if __name__ == "__main__":
+    model = Model()
+    {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("summed", "use", "expected"),
+    [
+        ("h", "print(model.train(x))", ["likely"]),
+        ("h", "print('built')", ["possible"]),
+        ("self.x", "print(model.train(x))", []),  # no part of what runs
+        ("tf.layers.dense(self.x, 1)", "print(model.train(x))", ["likely"]),
+        ("tf.layers.dense(self.x, 1)", "print('built')", ["possible"]),
+    ],
+)
+def test_a_graph_of_tensorflow_1_draws_where_a_session_runs_it(
+    project: Project, capsys: Capture, summed: str, use: str, expected: list[str]
+) -> None:
+    project({"run.py": _GRAPH.format(summed=summed, use=use)})
+    assert levels(capsys, "DET102") == expected

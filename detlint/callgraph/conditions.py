@@ -22,6 +22,7 @@ from detlint.index.facts import (
     is_met_once,
     is_never_met,
     is_of_field,
+    is_of_module,
     option_needed,
     runs_with,
 )
@@ -62,8 +63,9 @@ class Conditions:
         self._objects: dict[tuple[str, str], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
-        """0 where all that something needs may be passed, UNSET where no option of the program is
-        set so, ONCE where a file is not there yet, NEVER where no call passes it."""
+        """0 where all that something needs may be passed, UNSET where no option of the program, or
+        constant of another module, is set so, ONCE where a file is not there yet, NEVER where no
+        call passes it."""
         unmet = self._unmet(needs, surely=surely)
         if not unmet:
             return 0
@@ -72,7 +74,11 @@ class Conditions:
         # What settles a matter asks about a field as an option as well.
         as_option = any(is_by_default(each) for each in unmet)
         optional = all(
-            option_needed(x) or is_by_default(x) or (as_option and is_of_field(x)) for x in unmet
+            option_needed(x)
+            or is_by_default(x)
+            or is_of_module(x)
+            or (as_option and is_of_field(x))
+            for x in unmet
         )
         return UNSET if optional else NEVER
 
@@ -340,12 +346,12 @@ class Conditions:
     def _passes_itself(self, need: str) -> bool:
         reach = self._closure.reach
         calls = self._project.given(need, [self._path])
-        return any(each in _MAY_BE and reach.runs(self._path, *at) for *at, each in calls)
+        return any(each in _MAY_BE and reach.runs(self._path, *at) for *at, each, _ in calls)
 
     def _handed_on(self, need: str) -> Iterator[str]:
         """What functions that run need to hand on what something needs."""
         reach = self._closure.reach
-        for *at, each in self._project.given(need, self._paths):
+        for *at, each, _ in self._project.given(need, self._paths):
             if isinstance(each, str) and each not in _MAY_BE and reach.runs(self._path, *at):
                 yield each
 
@@ -357,7 +363,10 @@ class Conditions:
         if surely:
             sure = [each for each in running if reach.runs(self._path, *each[:2])]
             running = sure or running
-        return [given for *_, given in running]
+        return [
+            given is not False and not self._unmet(needs, surely=surely) and given
+            for *_, given, needs in running
+        ]
 
     def _is_given(self, need: str, *, surely: bool) -> bool:
         calls = self._given(need, surely=surely)

@@ -64,6 +64,12 @@ class EntryCalls:
         asked = partial(self._conditions.is_asked_for, often=often, chosen=every)
         yield from self._sure(kind, what, others, None, lambda each: counts(each) and asked(*each))
 
+    def leads_to(self, located: Located, often: Container[str]) -> bool:
+        """Whether its own file visibly leads to a fact of another one, under no test; one that
+        runs ``often`` goes unsaid."""
+        asked = self._conditions.is_asked_for(*located, often, chosen=True)
+        return asked or self._asks_for(located, often)
+
     def _sure(
         self,
         kind: str,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from detlint.index.imports import EVERY_MODULE
 from detlint.index.modules import Symbol, module_of
-from detlint.index.scan import ALWAYS_CALLED, MAIN
+from detlint.index.scan import ALWAYS_CALLED, FITTED, MAIN, STEPS_BY_FITTING
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from detlint.index.index import Index
     from detlint.index.modules import Definitions, Modules
@@ -174,8 +174,9 @@ def call_graph(
     made = [":".join(each.rpartition(".")[::2]) for each in targets]
     graph = Graph()
     for path in paths:
-        for part, uses in index.outline(path).uses.items():
-            _enter(graph, path, part)
+        outline = index.outline(path)
+        for part, uses in outline.uses.items():
+            _enter(graph, path, part, outline.classes)
             here = graph.node(path, part)
             leads = graph.targets[here]
             leads += [graph.node(path, each) for each in uses.own]
@@ -215,17 +216,20 @@ def _makes(uses: Uses) -> bool:
     return not (_INSTANTIATE.isdisjoint(uses.names) and _INSTANTIATE.isdisjoint(uses.attributes))
 
 
-def _enter(graph: Graph, path: str, part: str) -> None:
+def _enter(graph: Graph, path: str, part: str, classes: Mapping[str, Sequence[str]]) -> None:
     """Hang a part on what leads to it whoever names it."""
     here = graph.node(path, part)
     owner, dot, name = part.partition(".")
+    bases = classes.get(owner, ())
     if not dot:
         if part and part != MAIN:
             graph.targets[graph.node("", LOOKED_UP + part)].append(here)
     elif name in ALWAYS_CALLED:
         graph.targets[graph.node(path, owner)].append(here)
     else:
-        graph.join(graph.node(path, owner), graph.node("", METHOD + name), here)
+        fitted = any(each.endswith(FITTED) for each in bases)
+        for word in (name, *(STEPS_BY_FITTING.get(name, ()) if fitted else ())):
+            graph.join(graph.node(path, owner), graph.node("", METHOD + word), here)
 
 
 def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:

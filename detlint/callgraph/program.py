@@ -16,6 +16,7 @@ from detlint.callgraph.fact_base import FactBase, Located
 from detlint.callgraph.purpose import ProgramPurpose
 from detlint.callgraph.seed_order import SeedOrder
 from detlint.callgraph.variation import Variation
+from detlint.dataflow.arguments.required_arguments import is_off_by_default
 from detlint.finding import Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import EVERY, HASH_SEED, REPAIRED
@@ -272,6 +273,15 @@ class Program:
     def leaves_uncalled(self, located: Located) -> bool:
         """Whether a fact stands in the forward of a class of which no object is called."""
         return not self._conditions.may_be_asked(located.path, located.fact.place)
+
+    def surely_draws(self, located: Located, often: Container[str]) -> bool:
+        """Whether its own file leads to what a fact draws, under no test, or what runs ``often``
+        draws it, and no default of a parameter keeps it from that."""
+        path, fact = located
+        if is_off_by_default(self.unit(path), fact.row, fact.column):
+            return False
+        led = path == self.path or fact.method in often
+        return led or self.entry_calls.leads_to(located, often)
 
     def option_unset(self, located: Located) -> str:
         """The option that a fact needs and nothing sets; "" if it is not known."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 
-_Call = tuple[str, str, "bool | str"]
+_Call = tuple[str, str, "bool | str", list[str]]
 _Fields = tuple[str, "list[tuple[str, str]]"]
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
@@ -232,13 +232,13 @@ class Project:
 
     def given(self, need: str, paths: Sequence[str]) -> list[_Call]:
         """The calls in some files that may pass an argument, each with its file, the part that it
-        stands in, and what it passes."""
+        stands in, what it passes, and what it needs itself."""
         known, index = self._given.setdefault(need, {}), self.index
         for path in paths:
             if path not in known:
                 known[path] = [
-                    (path, index.part_at(path, row) if row else "", given)
-                    for row, given in index.gives(path, need)
+                    (path, index.part_at(path, row) if row else "", given, needs)
+                    for row, given, needs in index.gives(path, need)
                 ]
         return [*chain.from_iterable(map(known.__getitem__, paths))]
 

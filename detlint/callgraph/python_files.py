@@ -123,7 +123,7 @@ class PythonFiles:
         function, parameter = seed_needed(str(need)) if known else ("", "")
         for each in self._paths if function else ():
             if self._index.holds(each, [function, f".{parameter}"]):
-                yield from (answer for _, answer in self._index.gives(each, str(need)))
+                yield from (answer for _, answer, _ in self._index.gives(each, str(need)))
 
     def is_left_to_others(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether a line stands in what no program runs, nothing here but tests names, and no

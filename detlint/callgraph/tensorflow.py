@@ -26,13 +26,14 @@ _SESSIONS = re.compile(
 )
 _SEEDS = re.compile(r"\btf\.set_random_seed\(")  # which TensorFlow 2 has under …
 _SEEDS_OF_2 = "random.set_seed("
+_STEP = re.compile(r"\.(?:minimize|apply_gradients)\(")  # which a graph holds until it runs
 
 
 def training(program: Program, *, apart: bool = False) -> Located | None:
     """Where a program trains with TensorFlow 2 or Keras on it; None for another backend, or for
     TensorFlow 1."""
     first = _training(program, apart=apart)
-    return None if first is None or _is_of_sessions(program, first) else first
+    return None if first is None or needs_sessions(program, first) else first
 
 
 def backend_is_open(program: Program) -> bool:
@@ -45,21 +46,16 @@ def hints_at_jax(program: Program) -> bool:
     return backend_is_open(program) and any(program.has("sets", each) for each in OF_JAX)
 
 
-def trains_in_sessions(program: Program) -> bool:
-    """Whether a program trains with TensorFlow 1."""
-    return in_sessions(program) is not None
-
-
 def in_sessions(program: Program) -> Located | None:
     """Where a program trains with TensorFlow 1."""
     first = _training(program)
-    return first if first is not None and _is_of_sessions(program, first) else None
+    return first if first is not None and needs_sessions(program, first) else None
 
 
 def only_restores(program: Program) -> bool:
     """Whether a program of TensorFlow 1 gets all variables from a checkpoint: it runs nothing that
     gives them their first values."""
-    if not trains_in_sessions(program) or next(program.holding(".restore("), None) is None:
+    if in_sessions(program) is None or next(program.holding(".restore("), None) is None:
         return False
     return next(program.holding(*INITIALIZING), None) is None
 
@@ -73,11 +69,19 @@ def _training(program: Program, *, apart: bool = False) -> Located | None:
     return None if first is None or program.has("sets", "KERAS_BACKEND") else first
 
 
-def _is_of_sessions(program: Program, training: Located) -> bool:
-    """Whether a file needs TensorFlow 1, which has no such switch."""
+def only_builds(program: Program) -> bool:
+    """Whether a program only makes a graph of TensorFlow 1, and trains nothing by it: it runs no
+    session, but to give variables their first values."""
+    steps = list(program.facts("trains", "tensorflow", apart=True))
+    built = bool(steps) and all(_STEP.search(each.fact.text) for each in steps)
+    return built and needs_sessions(program, steps[0]) and not program.has("graph_runs")
+
+
+def needs_sessions(program: Program, located: Located) -> bool:
+    """Whether the file of a program, or of a fact, needs TensorFlow 1."""
     return any(
         imported(source)[1] == "tf" and _names_sessions(source.text)
-        for source in (program.source, program.source_of(training.path))
+        for source in (program.source, program.source_of(located.path))
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.calls import bound, word_of
 from detlint.dataflow.slices import closure
+from detlint.models.randomness import OF_UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ _IN = {"In": True, "NotIn": False}
 _WRITTEN = frozenset(("list", "set", "tuple"))
 _EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
 _OF_TEXTS = frozenset(("casefold", "lower", "lstrip", "rstrip", "strip", "title", "upper"))
+_OF_UNIT = frozenset(each.rpartition(".")[2] for each in OF_UNIT)
 _DEEPEST = 40  # tests in tests
 _CALLS = 3  # functions, one within another, of which what they give is worked out
 _LEAVING = ("return", "leave", "raise")
@@ -50,8 +52,13 @@ class Paths:
         self._joining: list[Op] = []
 
     def may_run(self, op: Op) -> bool:
-        """Whether an operation may run when the function around all does."""
-        return self._is_defined and self._is_reached(op)
+        """Whether an operation may run when the function around all does; a number that is drawn
+        from 0 to 1 counts only if what it is compared with does not settle that."""
+        return self._is_defined and self._is_reached(op) and not self._is_settled(op)
+
+    def _is_settled(self, op: Op) -> bool:
+        tests_ = compared(op)
+        return bool(tests_) and all(self._value(each) is not _UNKNOWN for each in tests_)
 
     @cached_property
     def _is_defined(self) -> bool:
@@ -200,6 +207,8 @@ class Paths:
 
     def _of_compare(self, op: Op, depth: int) -> object:
         sides = [self._value(each, depth) for each in op.args]
+        if len(sides) == 2 and any(map(is_of_unit, op.args)):
+            return _drawn(op.args[0], *op.name, *sides)
         found = [
             self._compared(how, left, right, op.args[place + 1], depth)
             for place, (how, left, right) in enumerate(zip(op.name, sides, sides[1:], strict=False))
@@ -227,6 +236,42 @@ class Paths:
         return _UNKNOWN if _UNKNOWN in values else value in values
 
 
+def is_of_unit(op: Op) -> bool:
+    """Whether a number is drawn from 0 to 1: ``random.random()``, ``torch.rand(1).item()``."""
+    while _is_item(op):
+        op = op.args[0].args[0]
+    if word_of(op) not in _OF_UNIT or OF_UNIT.isdisjoint(op.called):
+        return False
+    return word_of(op) != "uniform" or [each.constant for each in op.args[1:]] in ([], [0, 1])
+
+
+def compared(draw: Op) -> list[Op]:
+    """The comparisons that a number drawn from 0 to 1 is used in, if that is all."""
+    if draw.code != "call" or not is_of_unit(draw):
+        return []
+    held = closure([draw], lambda op: filter(_is_number_of, op.uses))
+    found = [use for each in held for use in each.uses if not _is_number_of(use)]
+    return found if all(each.code == "compare" for each in found) else []
+
+
+def _is_number_of(use: Op) -> bool:
+    return use.code == "phi" or (use.code == "attr" and use.name == "item") or _is_item(use)
+
+
+def _is_item(op: Op) -> bool:
+    called = op.args[0] if op.code == "call" and len(op.args) == 1 else op
+    return called is not op and (called.code, called.name) == ("attr", "item")
+
+
+def _drawn(left: Op, how: str, *sides: object) -> object:
+    """What a comparison comes to of which one side is drawn from 0 to 1."""
+    limit = sides[is_of_unit(left)]
+    if not isinstance(limit, (int, float)) or how not in _ORDERS:
+        return _UNKNOWN
+    below = how.startswith("Lt") is is_of_unit(left)  # whether it holds for small numbers
+    return below is (limit > 0) if limit <= 0 or limit >= 1 else _UNKNOWN
+
+
 def passed(given: Mapping[Op, Op], op: Op, ask: Assumed = lambda op: op.constant) -> object:
     """What a parameter certainly is by what a call gives, or by its default."""
     if op.code != "param" or op.name[0]:
@@ -243,8 +288,8 @@ def deciding(op: Op) -> Iterator[Op]:
     before = itertools.takewhile(lambda each: each.place < op.place, op.function.leaving)
     for each in (op, *before):
         heads = (region.head for region in each.region.around())
-        tests_ = (x.args[0] for x in (each, *heads) if x is not None and x.code == "test")
-        yield from closure(tests_, _looked_into)
+        tests_ = [x.args[0] for x in (each, *heads) if x is not None and x.code == "test"]
+        yield from closure((*tests_, *(compared(op) if each is op else ())), _looked_into)
 
 
 def _looked_into(op: Op) -> Sequence[Op]:

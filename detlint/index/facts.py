@@ -38,7 +38,7 @@ MEASURED = "measured"  # steps in an environment of which the rewards are the re
 TRAINER = "trainer"  # the library of a trainer whose file imports none
 # The need of what seeds with the seed of an experiment's configuration, as ``Need`` dumps it, and
 # what facts say that a file may give that.
-OF_EXPERIMENT = json.dumps(["experiment", "seed", -1, ["None"], True, True, [], True, False])
+OF_EXPERIMENT = json.dumps(["experiment", "seed", -1, ["None"], True, True, [], "", True, False])
 IN_FILE = "file"
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
@@ -68,6 +68,7 @@ HASH_SEED = "PYTHONHASHSEED"  # which Python reads when it starts: only scripts 
 
 UNKNOWN = ""  # in the place of a need: a call passes what may be None, for all that is known
 HANDED_ON = "\0"  # in that place: what is called is handed on, and others call it
+OF_MODULE = ":"  # before the name of a module, in the place of a function: a need of its variable
 NO_FILE = "\0file"  # in the place of an option: that a file is not there yet
 
 
@@ -164,6 +165,12 @@ def is_never_met(need: str) -> bool:
     return not (function or name)
 
 
+def is_of_module(need: str) -> bool:
+    """Whether a need is about a variable of a module, which people change there."""
+    function, *_ = json.loads(need)
+    return str(function).startswith(OF_MODULE)
+
+
 def is_met_once(need: str) -> bool:
     """Whether a need is that a file is not there yet."""
     return option_needed(need) == NO_FILE
@@ -254,6 +261,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called(f".{each}" for each in training.FITS_LEARNERS),
         *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),
     ),
+    "graph_runs": (".run(", ".eval("),  # of TensorFlow 1
     "trainees": _TRAINING,
     "trained": (
         *("optim.", *_called(training.KNOWN_OPTIMIZERS), ".backward(", "manual_backward("),

@@ -341,20 +341,23 @@ class Index:
             if "broken" in answers:
                 yield path, Problem(*answers["broken"])
 
-    def gives(self, path: str, need: str) -> list[tuple[int, bool | str]]:
-        """Whether the calls in a file may pass an argument, as ``passed_arguments`` tells it; one
-        that does not parse may pass anything."""
+    def gives(self, path: str, need: str) -> list[tuple[int, bool | str, list[str]]]:
+        """Whether the calls in a file may pass an argument, and what they need, as
+        ``passed_arguments`` tells it; one that does not parse may pass anything."""
         from detlint.dataflow.arguments.passed_arguments import gives, gives_by_text, set_anyhow
 
         def names(path: str) -> list[str]:
             return sorted({*set_anyhow(self.source(path).text)})
 
-        def ask(path: str) -> list[tuple[int, bool | str]]:
+        def ask(path: str) -> list[tuple[int, bool | str, list[str]]]:
             set_ = partial(self._answer, path, "sets anyhow", names)
             told = gives_by_text(self.source(path).text, need, set_)
-            return self._ask(path, lambda x: gives(x, need), [(0, True)]) if told is None else told
+            return (
+                self._ask(path, lambda x: gives(x, need), [(0, True, [])]) if told is None else told
+            )
 
-        return [(row, given) for row, given in self._answer(path, f"gives {need}", ask)]
+        told = self._answer(path, f"gives {need}", ask)
+        return [(row, given, needs) for row, given, needs in told]
 
     def fields(self, path: str, need: str) -> list[tuple[str, str]]:
         """The classes of a file that have an option as a field, as ``fields`` tells it."""

@@ -95,12 +95,21 @@ ALWAYS_CALLED = IN_WORKERS | {RUN}
 # strategies, and of data sets of Chainer.
 _DRIVEN = (
     (
-        re.compile(r"(?:Learner|Model|Module|Trainer|Runner)\s*(?:,|$)"),
+        re.compile(r"(?:Learner|(?<!keras\.)Model|Module|Trainer|Runner)\s*(?:,|$)"),
         re.compile(r"train_\w+|(?:\w+_)?step"),
     ),
     (re.compile(r"DatasetMixin\s*(?:,|$)"), re.compile(r"get_example")),
     (re.compile(r"Client\s*(?:,|$)"), re.compile(r"fit|evaluate|[gs]et_(?:parameters|properties)")),
     (re.compile(r"(?:Fed\w+|Strategy)\s*(?:,|$)"), re.compile(r"aggregate_\w+|evaluate")),
+)
+# What calls the steps of a model of Keras, which nothing else does.
+FITTED, STEPS_BY_FITTING = (
+    "keras.Model",
+    {
+        "train_step": ("fit", "train_on_batch"),
+        "test_step": ("fit", "evaluate", "test_on_batch"),
+        "predict_step": ("predict", "predict_on_batch"),
+    },
 )
 
 

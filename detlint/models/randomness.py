@@ -74,6 +74,10 @@ DRAWING_METHODS = {
     "predictive_samples": _OF_PROPHET,
     **dict.fromkeys(("rsample", "sample", "sample_n"), _OF_DISTRIBUTIONS),
 }
+# What gives numbers from 0 up to, but not, 1 where it is given no range.
+OF_UNIT = frozenset(("random.random", "random.uniform", "torch.rand")) | {
+    f"numpy.random.{each}" for each in words("rand random random_sample ranf sample uniform")
+}
 # How their calls, or what makes their objects, are written.
 OF_OBJECTS = (".rvs(", "gaussian_kde(", "Prophet(", "sample(", ".sample_n(")
 # Where functions draw, from a global generator or one that they are given, and which there do not.

@@ -173,6 +173,11 @@ INITIALIZING = (
     *("Supervisor(", "MonitoredTrainingSession(", "MonitoredSession(", "Estimator(", "Scaffold("),
     *(".initializer", "initialize(", "slim.learning."),
 )
+# What gives variables of TensorFlow 1 their first values.
+gives_first_values = words(
+    """global_variables_initializer initialize_all_variables initialize_variables initializer
+    local_variables_initializer tables_initializer variables_initializer"""
+).__contains__
 # What is made of layers that have drawn their weights by then (Keras 2.15, 3.11), and what a text
 # holds that gives these other ones.
 BUILDS_KERAS = Names("{tensorflow.,tf_,}keras.{models.,}Model")

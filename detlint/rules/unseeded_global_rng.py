@@ -9,7 +9,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
-from detlint.callgraph.tensorflow import only_restores, training, trains_in_sessions
+from detlint.callgraph.tensorflow import (
+    needs_sessions,
+    only_builds,
+    only_restores,
+    training,
+)
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.idle_draws import decides, takes_rows
 from detlint.index.facts import (
@@ -163,20 +168,22 @@ class UnseededGlobalRng(Rule):
     - the same if that calls what draws in another file, or names a data set or model of another
       file that draws for each sample
     - the same of what such a data set or model always calls, also in another file
-    - one finding for each program and library: it names the first draw, in the program's own file
+    - one finding for each program and library. It names a draw that runs under no test, if there
+      is one, and rather one of the program's own file
 
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
       tries code: reported as *possible*. So it is if it only builds a graph of TensorFlow 1. So is
       an environment of one that trains nothing, and draws pictures of it
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
-      drawn in a figure. Or an option turns it on that nothing sets, or a person by `input()`. Or
-      configurations alone turn the seed off: `flag: false`. Or a name picks what is seeded from a
-      table of functions: `SEEDERS[name](seed)`
+      drawn in a figure. Or an option turns it on that nothing sets, or a constant of another module
+      that is off: `settings.MIXUP = 0`. Or a person does, by `input()`. Or configurations alone
+      turn the seed off: `flag: false`. Or a name picks what is seeded from a table of functions:
+      `SEEDERS[name](seed)`
 
     Not reported:
     - programs without a numeric library that write no rows, or only pick numbers. Draws that no
-      call turns on. Weights that constants or a whole checkpoint always overwrite
+      call turns on: `Rows({"mixup": 0})`. Weights that constants or a whole checkpoint overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
     - `random` and NumPy in what only a loader's workers call: torch seeds them there. Where torch
       is not seeded, its finding names them
@@ -303,7 +310,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _sure(cls, program: Program, *, trains: bool) -> Confidence:
-        if trains and program.purpose.tries_itself() and trains_in_sessions(program):
+        if trains and only_builds(program):
             return Confidence.POSSIBLE  # its steps are put into a graph, and nothing runs that
         return cls.confidence if trains or program.purpose.keeps() else Confidence.POSSIBLE
 
@@ -562,7 +569,7 @@ class UnseededGlobalRng(Rule):
         optional = iter(sorted(seeds, key=lambda each: not each.fact.text.startswith("@")))
         call = _SEEDED_BY[library]
         advised, edits = advice(program, call), enabling(program)
-        if library == "tensorflow" and trains_in_sessions(program):
+        if library == "tensorflow" and needs_sessions(program, first):
             call = "tf.set_random_seed(seed)"  # before anything is put into the graph
             advised, edits = f"call {call} at the start of {program.title}", ()
         remedy = f"call {call.replace('(seed)', '(0)')} at the start of {program.title}"
@@ -606,7 +613,8 @@ class UnseededGlobalRng(Rule):
             # Of the branches of the program's own file, one is taken.
             own = at.path == program.path and at.fact.doubt <= TESTED
             found = 0 if own else at.fact.doubt
-            if not found and not program.happens_by_default(at):
+            sure = each[1] != "draws" or program.surely_draws(at, PER_BATCH)
+            if not found and not (sure and program.happens_by_default(at)):
                 found = TESTED
             if program.leaves_uncalled(at) or _EXAMPLE.fullmatch(at.fact.text):
                 found = HANDLES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.options import option_asked_for, option_of, values_by_default
+from detlint.dataflow.arguments.passed_arguments import entry
 from detlint.dataflow.arguments.settings import tested
 from detlint.dataflow.callers import Callers, given
 from detlint.dataflow.path_conditions import Paths, decided, inputs
@@ -12,14 +13,13 @@ from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.callers import AllCallers
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 _UNKNOWN = ...
-_MISSING = object()
 _FEW = 8  # operations between an object of options and one of these
 _MOST = 20  # calls of a function, each of which may give it something else
 
@@ -99,25 +99,14 @@ class ByDefault:
         unpacked = [each for name, each in call.arguments() if name == "**"]
         if len(unpacked) != 1 or any(name == "*" for name, _ in call.arguments()):
             return _UNKNOWN
-        found = self._entry(unpacked[0], str(param.name[1]))
-        left = found is _MISSING and param.args
-        return self.value(param.args[0]) if left else _UNKNOWN if found is _MISSING else found
+        found = entry(unpacked[0], str(param.name[1]), self._given_to)
+        values = (each or next(iter(param.args), None) for each in found or ())
+        return _only(_UNKNOWN if each is None else self.value(each) for each in values)
 
-    def _entry(self, held: Op, key: str) -> object:
-        """What a dict that a function fills holds by a key; ``_MISSING`` if nothing."""
-        if held.code == "dict":
-            keys = [each.args[0].text if each.code == "entry" else "" for each in held.args]
-            at = keys.index(key) if key in keys else None
-            named = held.args[at].args[1] if at is not None else None
-            return self.value(named) if named is not None else _MISSING if all(keys) else _UNKNOWN
-        if held.code == "phi":
-            may_be = self._paths_of(held.function).given_to(held)
-            loops = any(each.place > held.place for each in held.args)
-            return _UNKNOWN if loops else _only(self._entry(each, key) for each in may_be)
-        if held.code != "store_item" or not held.args[1].text:
-            return _UNKNOWN
-        before, named, value = held.args
-        return self.value(value) if named.text == key else self._entry(before, key)
+    def _given_to(self, held: Op) -> Sequence[Op]:
+        """What of a joint may be given to it, but for what rounds of a loop make of it."""
+        loops = held.code != "phi" or any(each.place > held.place for each in held.args)
+        return () if loops else self._paths_of(held.function).given_to(held)
 
     def may_be_left(self, op: Op) -> bool:
         """Whether a value is a parameter that is on by default, and calls unpack what may hold

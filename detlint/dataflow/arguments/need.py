@@ -12,9 +12,11 @@ _SWITCHED = frozenset(map(repr, SWITCHES))
 
 class Need(NamedTuple):
     """A parameter by keyword and place, without ``self``, and what is called: a function, or of a
-    constructor the class; without that, an option of the program. ``place`` is -1 where it only
+    constructor the class; without that, an option of the program, and after ``OF_MODULE`` a
+    variable. ``place`` is -1 where it only
     has a keyword. ``stops`` are the values with which it does not run, ``others`` says whether it
-    does with any that nothing compares it with, ``unset`` that it does not without. ``default``:
+    does with any that nothing compares it with, ``unset`` that it does not without. ``key``: of a
+    dict that is the parameter, what it holds by that. ``default``:
     what is asked is whether it runs where nobody gives the program options. ``field``: it is an
     attribute, which others may set later."""
 
@@ -25,6 +27,7 @@ class Need(NamedTuple):
     others: bool
     unset: bool
     runs: tuple[str, ...] = ()
+    key: str = ""
     default: bool = False
     field: bool = False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from detlint.dataflow.arguments.options import (
     values_set,
 )
 from detlint.dataflow.arguments.required_arguments import (
+    LIBRARIES,
     Needs,
     given_on,
     is_only_own,
@@ -27,7 +27,8 @@ from detlint.dataflow.arguments.required_arguments import (
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import alternatives, states_after
-from detlint.index.facts import HANDED_ON, UNKNOWN
+from detlint.index.facts import HANDED_ON, OF_MODULE, UNKNOWN, option_needed
+from detlint.index.modules import module_of
 from detlint.models import names, randomness, training
 from detlint.syntax.mentions import mentions
 
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
 
-_LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
 _BOUND_AGAIN = frozenset(("declared", "free", "phi", "store_global"))
 _MAKING_GENERATORS = frozenset(randomness.SEED_PARAMETER)
 _PARSERS = frozenset(("HfArgumentParser", "add_arguments", "cli", "store"))  # of a class's fields
-Answer = tuple[int, "bool | str"]
+# The row of a call, what it passes, and what it needs itself.
+Answer = tuple[int, "bool | str", list[str]]
 # Of which attributes are given values by names that one does not see.
 # Each branch begins with a bare literal: what stands before it is looked up backwards.
 _GIVEN_ANY = re.compile(
@@ -66,7 +67,7 @@ def gives_by_text(
     ``set_anyhow`` tells what the function of this name does."""
     asked = _parsed(need)
     if asked.field and _sets_any(text, asked, set_anyhow):
-        return [(0, True)]
+        return [(0, True, [])]
     return None if _may_give(text, asked) else []
 
 
@@ -96,6 +97,8 @@ def _parsed(need: str) -> Need:
 
 def _may_give(text: str, need: Need) -> bool:
     """Whether a text names what has to be passed, or what is called."""
+    if need.function.startswith(OF_MODULE):
+        return need.parameter in text or "setattr(" in text
     if not need.function:
         return need.parameter in text or need.parameter.replace("_", "-") in text
     return bool(mentions(text, need.function)) or f".{need.parameter}" in text
@@ -107,18 +110,20 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     need = _parsed(asked)
     if not need.function:
         told = (values_by_default if need.default else values_set)(unit, need.parameter)
-        return [(row, _set_to(value, need)) for row, value in told]
+        return [(row, _set_to(value, need), []) for row, value in told]
+    if need.function.startswith(OF_MODULE):
+        return [(0, answer, []) for answer in _bound(unit, need)]
     if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
-        return [(0, True)]
+        return [(0, True, [])]
     words = [need.function, *_other_names(unit, need.function)]
     outer = dict.fromkeys(each for word in words for each in unit.functions_naming(word))
     # Of the fields of options, those that derive are asked about by themselves.
     apart = need.field and need.default
     derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
     return [
-        *((unit.source.location(unit.classes[each][0].start)[0], True) for each in derived),
+        *((unit.source.location(unit.classes[each][0].start)[0], True, []) for each in derived),
     ] + [
-        (getattr(use.node, "lineno", 0), answer)
+        (getattr(use.node, "lineno", 0), answer, _needed(use) if answer is not False else [])
         for around in outer
         for function in around.everything()
         for op in function.ops
@@ -126,6 +131,25 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
         for use in op.uses
         if (answer := _passed(use, op, need)) is not None
     ]
+
+
+def _bound(unit: Unit, need: Need) -> Iterator[bool]:
+    """Whether a file gives a variable of a module what something needs: it is that, or changes
+    it."""
+    module, name = need.function.removeprefix(OF_MODULE).rpartition(".")[2], need.parameter
+    if module_of(unit.source.path) != module:
+        if any(unit.stores(name)) or f"setattr({module}" in unit.text:
+            yield True
+        return
+    hidden = name in unit.rebound or any(each in unit.text for each in ("exec(", "globals()"))
+    for each in unit.module.bindings.get(name, ()):
+        yield hidden or _of_value(each, need) is not False
+
+
+def _needed(call: Op) -> list[str]:
+    """The arguments without which a call does not run; an option is no part of its program."""
+    needs = (each.dump() for each in Needs(call.function).with_options(call))
+    return [each for each in needs if not option_needed(each)]
 
 
 def _set_to(value: object, need: Need) -> bool | str:
@@ -183,7 +207,7 @@ def _is_named(op: Op, name: str, words: list[str]) -> bool:
     if not named and (op.code != "attr" or op.name != name or option_of(op)):
         return False
     known = op.values.qualified(op)
-    return not any(each.partition(".")[0] in _LIBRARIES for each in known)
+    return not any(each.partition(".")[0] in LIBRARIES for each in known)
 
 
 def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
@@ -215,19 +239,31 @@ def _answered(call: Op, need: Need) -> bool | str | None:
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
     if given is None:
         return _unpacked(call, need) if call.unpacks else not need.unset
-    written = _written(given)
-    if written is not None:
-        return any(map(need.allows, written))
-    found = given_on(given, need)
+    answered = _of_entry(given, need.key, need) if need.key else _of_value(given, need)
+    found = given_on(given, need) if answered is None else None
     if found is None:
-        return _may_allow(given, need)
+        return _may_allow(given, need) if answered is None else answered
     return None if found[:3] == need[:3] else found.dump()
+
+
+def _of_value(given: Op, need: Need) -> bool | None:
+    written = _written(given)
+    return None if written is None else any(map(need.allows, written))
+
+
+def _of_entry(held: Op, key: str, need: Need) -> bool | None:
+    """Whether what dicts hold that are written out allows what needs it; None of others."""
+    found = entry(held, key)
+    if found is None:
+        return None
+    told = [not need.unset if each is None else _of_value(each, need) for each in found]
+    return any(each is None or each for each in told)
 
 
 def _may_allow(given: Op, need: Need) -> bool | str:
     """Whether something runs with a value that is not written out; ``UNKNOWN`` where that takes a
     value that is None or counts as false, and this one is not known to be."""
-    if need.allows_some(constants=False):
+    if need.key or need.allows_some(constants=False):
         return True
     bound = given.values.bound(given) or [given]
     if all(_MAKING_GENERATORS.issuperset(each.called or [""]) for each in bound):
@@ -294,8 +330,9 @@ def _unpacked(call: Op, need: Need) -> bool | str | None:
     keyword, where that takes any (``def make(n, **options): return Net(n, **options)``)."""
     unpacked = [value for name, value in call.arguments() if name in ("*", "**")]
     taken = unpacked[0] if len(unpacked) == 1 else None
-    if options := _written_options(taken) if taken is not None else []:
-        return any(_gives(each, need) for each in options)
+    answered = _of_entry(taken, need.parameter, need) if taken is not None else None
+    if answered is not None and not need.key:
+        return answered
     if taken is not None and need.default and are_options(taken):
         return of_name(need, need.parameter)._replace(field=False).dump()
     if taken is None or taken.code != "param" or taken.name[0] != "**" or not need.unset:
@@ -305,19 +342,32 @@ def _unpacked(call: Op, need: Need) -> bool | str | None:
     return True if found is None else found._replace(parameter=need.parameter).dump()
 
 
-def _written_options(given: Op) -> list[Op]:
-    """The dicts one of which an argument of ``**`` is; none where they are not all seen."""
-    dicts = [given] if given.code == "dict" else _parts(given)
-    entries = [entry for each in dicts for entry in each.args]
-    known = all(each.code == "dict" for each in dicts)
-    return dicts if known and all(x.code == "entry" and x.args[0].text for x in entries) else []
+def entry(
+    held: Op, key: str, parts: Callable[[Op], Sequence[Op]] | None = None, depth: int = 0
+) -> list[Op | None] | None:
+    """What a dict may hold by a key, None where it has none; None itself where what it may be is
+    not all written out. ``parts``: the values one of which it is."""
+    made = held.values.bound_to(held)
+    if made is not held and not _leaves_entry(held, key):
+        return None
+    if made.code == "store_item" and made.args[1].text and depth < _DEEPEST * _DEEPEST:
+        before, named, value = made.args
+        return [value] if named.text == key else entry(before, key, parts, depth + 1)
+    if made.code == "dict":
+        keys = [each.args[0].text if each.code == "entry" else "" for each in made.args]
+        last = max((at for at, each in enumerate(keys) if each == key), default=None)
+        return None if not all(keys) else [None if last is None else made.args[last].args[1]]
+    told = (parts or _parts)(made) if depth < _DEEPEST else []
+    found = [entry(each, key, parts, depth + 1) for each in told]
+    known = [each for each in found if each is not None]
+    return [x for each in known for x in each] if told and len(known) == len(told) else None
 
 
-def _gives(options: Op, need: Need) -> bool:
-    """Whether a dict that is written out may give an argument."""
-    given = [x.args[1] for x in options.args if x.args[0].text == need.parameter]
-    written = _written(given[0]) if given else []
-    return not need.unset if not given else written is None or any(map(need.allows, written))
+def _leaves_entry(read: Op, key: str) -> bool:
+    """Whether a file changes no such entry of a dict that one of its variables is."""
+    reads = read.function.unit.reads("global", str(read.name))
+    states = (each for one in reads for each in states_after(one))
+    return all(x.code == "store_item" and x.args[1].text not in ("", key) for x in states)
 
 
 def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:

@@ -12,9 +12,9 @@ from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, p
 from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import option_of
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.path_conditions import OTHER, Paths, deciding, inputs, tests
+from detlint.dataflow.path_conditions import OTHER, Paths, compared, deciding, inputs, tests
 from detlint.dataflow.slices import behind, closure
-from detlint.index.facts import NO_FILE
+from detlint.index.facts import NO_FILE, OF_MODULE
 from detlint.index.scan import CALLED
 from detlint.models import training
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.unit import Unit
 
-    _Where = tuple[Region, int]
+    _Where = tuple[Region, int, Op | None]
 
 _MAKES_LOADER = "get_dataloader"
 _CONSTRUCTOR = "__init__"
 _PASSES_ON = frozenset(("no_grad", "inference_mode", "classmethod"))  # what is given, as it is
 _MOST = 40  # parameters of a function, or fields, on which something may depend
+_READING = frozenset(("attr", "call", "global", "import", "item"))
+LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _THERE = frozenset(("exists", "isdir", "isfile", "is_dir", "is_file"))
 _MAKING = frozenset(("dump", "makedirs", "mkdir", "save", "savez", "to_csv", "write"))
 _FALSE = ("False", "None", "0")
@@ -62,9 +64,10 @@ class Needs:
         return self._once(self._of, op)
 
     def _of(self, op: Op) -> list[Need]:
-        found = [self._of_place(op, each, taken) for each, taken in self._asked_for(op)]
+        found = [_of_place(op, *each) for each in self._asked_for(op)]
         if self._may_not_run(op):
             found += [_of_field(op, *each) for each in self._fields]
+            found += [_of_variable(op, *each) for each in self._variables]
         return [each for each in found if each is not None]
 
     def with_options(self, op: Op) -> list[Need]:
@@ -95,8 +98,8 @@ class Needs:
         found: list[Need | None] = []
         if self._may_not_run(op):
             found += [_default_of(op, each) for each in self._options]
-        for each, taken in self._asked_for(op):
-            if not each.runs(op, None):
+        for each, taken, key in self._asked_for(op):
+            if not (key or each.runs(op, None)):
                 found.append(need_of(taken, each.judge(op), unset=_is_off(taken), default=True))
         if _makes_what_is_missing(op):
             found.append(Need("", NO_FILE, -1, (), False, True, default=True))
@@ -120,7 +123,7 @@ class Needs:
     def of_share(self, given: Op) -> list[Need] | None:
         """What calls have to pass, and options to be by default, so that a share is more than
         none; None where one does not see what gives it."""
-        taken = self._taken(given) or given
+        taken = taken_by(given) or given
         wanted = Need("", "", -1, _FALSE, others=True, unset=False)
         by_default = given_on(taken, wanted._replace(default=True))
         if by_default is None:
@@ -132,38 +135,31 @@ class Needs:
     def of_default(self, op: Op, given: Op) -> list[Need]:
         """What keeps a parameter from being the None that it is by default, of an operation that
         takes it and runs then, too."""
-        taken = self._taken(given) if _name_of(given) else None
+        taken = taken_by(given) if _name_of(given) else None
         if taken is None or taken.name[0] or not _is_off(taken):
             return []
         is_run = not self._may_not_run(op) or _Place(self._tests, given).runs(op, None)
         return self.of_value(taken) if is_run else []
 
-    def _asked_for(self, op: Op) -> list[tuple[_Place, Op]]:
+    def _asked_for(self, op: Op) -> list[tuple[_Place, Op, str]]:
         return self._asked if self._may_not_run(op) else []
 
     def _may_not_run(self, op: Op) -> bool:
         nested = self._function.outer is not None
-        return nested or op.region is not self._function.region or self._leaves
+        apart = op.region is not self._function.region or bool(compared(op))
+        return nested or apart or self._leaves
 
     def _is_off(self, op: Op) -> bool:
         """Whether a constant keeps an operation from running (``USE_VIDEO = False``), unless the
         file may get its names by code that does not show them."""
-        shown = not any(each in self._function.unit.text for each in ("exec(", "globals()"))
-        return shown and self._may_not_run(op) and not self.may_run(op)
+        if not self._may_not_run(op) or self.may_run(op):
+            return False
+        return not any(each in self._function.unit.text for each in ("exec(", "globals()"))
 
     @cached_property
     def _leaves(self) -> bool:
         """Whether what stands under no test may still not run."""
         return any(self._function.coded(code) for code in ("leave", "return", "raise", "test"))
-
-    @staticmethod
-    def _of_place(op: Op, place: _Place, taken: Op) -> Need | None:
-        default = taken.args[0].constant if taken.args else ...
-        unset, flag = place.turns_off(op, default)
-        judged = place.judge(op, default) if unset or flag or not taken.args else ()
-        if not judged or not (unset or flag or judged[0] or not judged[1]):
-            return None
-        return need_of(taken, judged, unset=unset)
 
     @cached_property
     def _fields(self) -> list[tuple[_Place, _Field]]:
@@ -176,13 +172,20 @@ class Needs:
         found = ((each, self._field(each)) for each in seen.values())
         return [(_Place(self._tests, x), field) for x, field in found if field]
 
+    @cached_property
+    def _variables(self) -> list[tuple[_Place, str]]:
+        """The variables of other modules that tests of the function read."""
+        named = {_variable(each): each for each in self._tests.read if _is_value(each)}
+        named.pop("", None)
+        return [(_Place(self._tests, each), name) for name, each in named.items()]
+
     def _field(self, read: Op) -> _Field | None:
         unit, name = self._function.unit, str(read.name)
         kept = read.args[0]
         own = self._own_constant(self._function.class_name, name) if kept.is_self else None
         if own is not None or "dataclass" not in unit.text:
             return own
-        owner = unit.values.owner(kept if kept.is_self else self._taken(kept) or kept)
+        owner = unit.values.owner(kept if kept.is_self else taken_by(kept) or kept)
         pieces = unit.classes.get(owner, ())
         body = next((unit.function(each) for each in pieces if each.kind == "class"), None)
         node = getattr(body, "node", None)
@@ -214,19 +217,19 @@ class Needs:
         return Need("", place.option, -1, stops, others, unset=True, runs=runs)
 
     @cached_property
-    def _asked(self) -> list[tuple[_Place, Op]]:
+    def _asked(self) -> list[tuple[_Place, Op, str]]:
         return list(self._tested()) if isinstance(self._function.node, _DEFINITIONS) else []
 
-    def _tested(self) -> Iterator[tuple[_Place, Op]]:
-        """The parameters that tests of the function read, and the attributes of its object that
-        are given such in the constructor."""
+    def _tested(self) -> Iterator[tuple[_Place, Op, str]]:
+        """The parameters that tests of the function read, the attributes of its object that are
+        given such in the constructor, and what dicts that are such hold by a key."""
         seen: set[str] = set()
         for each in self._tests.read:
             name = _name_of(each)
-            taken = self._taken(each) if name and name not in seen else None
+            taken, key = source(each) if name and name not in seen else (None, "")
             if taken is not None and not taken.name[0] and len(seen) < _MOST:
                 seen.add(name)
-                yield _Place(self._tests, each), taken
+                yield _Place(self._tests, each), taken, key
 
     @cached_property
     def _options(self) -> list[_Place]:
@@ -238,32 +241,95 @@ class Needs:
                 found.setdefault(name, each)
         return [_Place(self._tests, each, name) for name, each in found.items()]
 
-    def _taken(self, op: Op) -> Op | None:
-        """The parameter that a value is, or that is kept in the attribute."""
-        if op.code == "param":
-            return op
-        if op.code == "free":  # of the function around
-            return op.args[0] if [each.code for each in op.args] == ["param"] else None
-        if op.code != "attr":
-            return None
-        if not op.args[0].is_self:
-            return self._taken_for_later(op)
-        unit, owner = self._function.unit, self._function.class_name
-        kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
-        value = kept[0].args[1] if len(kept) == 1 and kept[0].code == "store_attr" else None
-        if value is None or value.code != "param":
-            return None
-        return value if value.function.name.endswith(f".{_CONSTRUCTOR}") else None
 
-    def _taken_for_later(self, read: Op) -> Op | None:
-        """``self.hparams.x``, where the constructor keeps what it takes as Lightning does."""
-        owner = read.args[0]
-        if (owner.code, owner.name) != ("attr", training.KEPT) or not owner.args[0].is_self:
-            return None
-        made, name = self._function.unit.defined(_CONSTRUCTOR, owner.function.class_name), read.name
-        calls = made.coded("call") if made is not None else ()
-        keeps = [x for x in calls if word_of(x) == training.KEEPS and _names(x, str(name))]
-        return keeps[0].function.params.get(str(name)) if keeps else None
+def _of_place(op: Op, place: _Place, taken: Op, key: str) -> Need | None:
+    default = None if key else taken.args[0].constant if taken.args else ...
+    unset, flag = place.turns_off(op, default)
+    judged = place.judge(op, default) if unset or flag or key or not taken.args else ()
+    if not judged or not (unset or flag or judged[0] or not judged[1]):
+        return None
+    return need_of(taken, judged, unset=unset, key=key)
+
+
+def source(op: Op) -> tuple[Op | None, str]:
+    """The parameter that a value is, or by which key a dict holds it that is the parameter."""
+    taken = taken_by(op)
+    if taken is not None:
+        return taken, ""
+    held, key = _entry_of(_kept(op) or op)
+    taken = taken_by(held) if held is not None else None
+    return (None, "") if taken is None or _sets_entry(op.function.unit, key) else (taken, key)
+
+
+def _entry_of(op: Op) -> tuple[Op | None, str]:
+    """What a text is looked up in, and that text: ``conf["mix"]``, ``conf.get("mix")``."""
+    key, held = None, None
+    if op.code == "item":
+        held, key = op.args
+    elif op.code == "call" and len(op.args) == 2 and op.args[0].code == "attr":
+        held, key = (op.args[0].args[0], op.args[1]) if word_of(op) == "get" else (None, None)
+    return (held, key.text) if key is not None and key.text else (None, "")
+
+
+def _sets_entry(unit: Unit, key: str) -> bool:
+    """Whether a file itself gives dicts an entry of some name."""
+    stores = (op for each in unit.functions_holding(key) for op in each.all_coded("store_item"))
+    return any(op.args[1].text == key for op in stores)
+
+
+def _is_value(op: Op) -> bool:
+    """Whether what is read by a name is not only called."""
+    return not any(use.code == "call" and use.args[0] is op for use in op.uses)
+
+
+def _variable(op: Op) -> str:
+    """The variable of another module that a value is, by its qualified name."""
+    found = op.values.qualified(op) if op.code in ("attr", "global", "import") else []
+    module = found[0].rpartition(".")[0] if len(found) == 1 else ""
+    return found[0] if module and module.partition(".")[0] not in LIBRARIES else ""
+
+
+def _of_variable(op: Op, place: _Place, name: str) -> Need | None:
+    stops, others, runs = place.judge(op)
+    module, _, last = name.rpartition(".")
+    needed = Need(f"{OF_MODULE}{module}", last, -1, stops, others, unset=False, runs=runs)
+    return needed if stops else None
+
+
+def taken_by(op: Op) -> Op | None:
+    """The parameter that a value is, or that is kept in the attribute."""
+    if op.code == "param":
+        return op
+    if op.code == "free":  # of the function around
+        return op.args[0] if [each.code for each in op.args] == ["param"] else None
+    if op.code != "attr":
+        return None
+    if not op.args[0].is_self:
+        return _taken_for_later(op)
+    value = _kept(op)
+    return value if value is not None and value.code == "param" else None
+
+
+def _kept(op: Op) -> Op | None:
+    """What the constructor alone gives an attribute of the object."""
+    if op.code != "attr" or not op.args[0].is_self:
+        return None
+    unit, owner = op.function.unit, op.function.class_name
+    kept = unit.stored(owner, str(op.name)) if owner in unit.classes else []
+    made = kept[0] if len(kept) == 1 and kept[0].code == "store_attr" else None
+    by_constructor = made is not None and made.function.name.endswith(f".{_CONSTRUCTOR}")
+    return made.args[1] if made is not None and by_constructor else None
+
+
+def _taken_for_later(read: Op) -> Op | None:
+    """``self.hparams.x``, where the constructor keeps what it takes as Lightning does."""
+    owner = read.args[0]
+    if (owner.code, owner.name) != ("attr", training.KEPT) or not owner.args[0].is_self:
+        return None
+    made, name = read.function.unit.defined(_CONSTRUCTOR, owner.function.class_name), read.name
+    calls = made.coded("call") if made is not None else ()
+    keeps = [x for x in calls if word_of(x) == training.KEEPS and _names(x, str(name))]
+    return keeps[0].function.params.get(str(name)) if keeps else None
 
 
 def _names(call: Op, name: str) -> bool:
@@ -363,8 +429,9 @@ class _Tests:
 
     def where(self, op: Op) -> _Where:
         """The region of an operation, and past how much it runs that leaves the function: where
-        that is the same, so is what decides whether it runs."""
-        return op.region, bisect_left(self._leaving, op.place)
+        that is the same, so is what decides whether it runs, but for what is only compared."""
+        apart = op if compared(op) else None
+        return op.region, bisect_left(self._leaving, op.place), apart
 
     def deciding(self, op: Op) -> _Reads:
         """What decides whether an operation runs."""
@@ -388,7 +455,7 @@ class _Reads:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        return frozenset(_name_of(each) for each in self._ops if each.code == "attr")
+        return frozenset(_name_of(each) for each in self._ops if each.code in _READING)
 
     @cached_property
     def _options(self) -> frozenset[str]:
@@ -481,18 +548,24 @@ def _is_same(read: Op, option: str, op: Op) -> bool:
     """Whether two operations read one variable, or one option."""
     if option:
         return op is read or option_of(op) == option
-    return op is read or (op.code == "attr" and _name_of(op) == _name_of(read))
+    return op is read or (op.code in _READING and _name_of(op) == _name_of(read))
 
 
 def _name_of(op: Op) -> str:
-    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute, ``x.y`` of
-    one of these; "" of anything else."""
+    """``x`` of a parameter, also of the function around, ``self.x`` of an attribute, ``x.y`` and
+    ``x["y"]`` of one of these, ``lib.x`` of a variable of a module; "" of anything else."""
     if op.code == "param":
         return str(op.name[1])
     if op.code == "free":
         return str(op.name)
-    owner = "" if op.code != "attr" else "self" if op.args[0].is_self else _name_of(op.args[0])
-    return f"{owner}.{op.name}" if owner else ""
+    if op.code == "attr":
+        owner = "self" if op.args[0].is_self else _name_of(op.args[0])
+        return f"{owner}.{op.name}" if owner else _variable(op)
+    if op.code in ("global", "import"):
+        return _variable(op)
+    held, key = _entry_of(op)
+    owner = _name_of(held) if held is not None else ""
+    return f"{owner}[{key}]" if owner else ""
 
 
 def need_of(
@@ -501,6 +574,7 @@ def need_of(
     *,
     unset: bool,
     default: bool = False,
+    key: str = "",
 ) -> Need | None:
     """What calls have to pass as a parameter, by what its tests say; None where something out of
     sight may call the function."""
@@ -520,7 +594,7 @@ def need_of(
     given = str(taken.name[1])
     place = places.index(given) - bool(owner) if given in places else -1
     stops, others, runs = judged
-    return Need(name, given, place, stops, others, unset, runs, default)
+    return Need(name, given, place, stops, others, unset, runs, key, default)
 
 
 def _may_be_hook(unit: Unit, owner: str, name: str) -> bool:
@@ -546,19 +620,36 @@ def given_on(given: Op, need: Need) -> Need | None:
     option = option_of(given) if need.default else ""
     if option:
         return of_name(need, option)._replace(field=False)
-    if given.code != "param" or given.name[0]:
+    taken, key = source(given)
+    if taken is None or taken.name[0] or (key and need.key):
         return None
-    default = given.args[0].constant if given.args else ...
+    key = key or need.key
+    default = None if key else taken.args[0].constant if taken.args else ...
     unset = default is not ... and not need.allows(default)
     judged = need.stops, need.others, need.runs
-    return need_of(given, judged, unset=unset, default=need.default)
+    return need_of(taken, judged, unset=unset, default=need.default, key=key)
 
 
 def needs_at(unit: Unit, row: int, column: int) -> list[str]:
     """What has to be passed for a line of a file to run, where an expression begins there."""
+    calls = _calls_at(unit, row, column)
+    return [each.dump() for op in calls[:1] for each in Needs(op.function).of_place(op)]
+
+
+def is_off_by_default(unit: Unit, row: int, column: int) -> bool:
+    """Whether a call does not run where nothing gives its function the parameters that have
+    defaults."""
+    calls = _calls_at(unit, row, column)
+    return bool(calls) and not Paths(calls[0].function, _default_given).may_run(calls[0])
+
+
+def _default_given(op: Op) -> object:
+    taken = taken_by(op)
+    return taken.args[0].constant if taken is not None and taken.args else ...
+
+
+def _calls_at(unit: Unit, row: int, column: int) -> list[Op]:
     around = unit.at(unit.source.line_starts[row - 1] + column - 1)
-    for function in around.everything() if around is not None else ():
-        for op in function.calls_by_row.get(row, ()):
-            if unit.source.location(unit.span(op.node)[0]) == (row, column):
-                return [each.dump() for each in Needs(function).of_place(op)]
-    return []
+    functions = around.everything() if around is not None else ()
+    calls = (op for each in functions for op in each.calls_by_row.get(row, ()))
+    return [op for op in calls if unit.source.location(unit.span(op.node)[0]) == (row, column)]

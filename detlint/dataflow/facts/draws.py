@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import Found
+from detlint.dataflow.randomness.idle_draws import is_unused
 from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from
@@ -39,6 +40,8 @@ class DrawFacts:
     def of_draws(self, call: Op) -> str | None:
         """Calls that draw from a global generator, where something depends on that."""
         library = drawn_from(call) or drawn_by_tensorflow(call)
+        if library == "tensorflow" and is_unused(call, alone=False):
+            return None  # a node of a graph that nothing asks for never runs
         apart = library and self._states.is_seeded_apart(call, library)
         return None if apart else library or None
 

@@ -19,7 +19,7 @@ from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.randomness.idle_draws import doubt
 from detlint.dataflow.randomness.loaders import flag
-from detlint.index.facts import DRAWING, SEEDING, STARTING, VARYING, Fact
+from detlint.index.facts import DRAWING, SEEDING, STARTING, VARYING, Fact, is_of_module
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.layout import layout_of
 from detlint.syntax.parsing import REFUSALS, UnparsedError
@@ -97,7 +97,9 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
         if op.code == "call" and op.args[1:] and (kind != "seeds" or takes_none(op)):
             given = op.args[1:2] if kind == "seeds" else seeds_given(op)
             found += [need for each in given for need in needs.of_value(each)]
-    return "\n".join(each.dump() for each in found)
+    told = (each.dump() for each in found)
+    # Who goes on from a checkpoint changes the constant that says so.
+    return "\n".join(each for each in told if kind != "resumes" or not is_of_module(each))
 
 
 class FactReader:

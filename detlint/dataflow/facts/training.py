@@ -12,7 +12,7 @@ from detlint.dataflow.facts.found import NAMING, Found
 from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.randomness import samplers
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import behind, closure
 from detlint.models import settings as rows
 from detlint.models import training as trainers
 
@@ -76,6 +76,14 @@ class TrainingFacts:
         """Whether it works on weights that are handed around, which may change anywhere."""
         names_ = self._values.qualified(op) if op.code in NAMING and op.uses else ()
         return any(each.startswith(("torch.func.", "functorch.")) for each in names_)
+
+    @staticmethod
+    def of_graph_runs(call: Op) -> str | None:
+        """``session.run(step)``, ``loss.eval()``: what is more than first values of variables."""
+        if word_of(call) not in ("eval", "run") or call.args[0].code != "attr":
+            return None
+        asked = (word_of(each) for each in behind(*call.args[1:2], most=_FEW))
+        return None if any(map(trainers.gives_first_values, asked)) else ""
 
     @staticmethod
     def of_samplers(call: Op) -> str | None:
