@@ -1625,6 +1625,17 @@ def grouped_and_sorted(d):
     return sorted([(key, sorted(names)) for key, names in groups.items()])
 
 
+def grouped_by_a_name_and_sorted(d):
+    groups = {}
+    for name in os.listdir(d):
+        key = name[0]
+        if key in groups:
+            groups[key].append(name)
+        else:
+            groups[key] = [name]
+    return sorted([(key, sorted(names)) for key, names in groups.items()])
+
+
 def grouped_and_half_sorted(d):
     groups = defaultdict(list)
     for name in os.listdir(d):  # DET203
@@ -4184,6 +4195,30 @@ def by_prefix_passed(folder):
         if key in found:
             continue
         found[key] = name
+    return found
+
+
+def by_prefix_written_twice(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        if name[:4] not in found:
+            found[name[:4]] = name
+    return found
+
+
+def by_first_part_written_twice(folder):
+    found = {}
+    for name in listdir(folder):  # DET203
+        if not found.get(name.split("_")[0]):
+            found[name.split("_")[0]] = name
+    return found
+
+
+def by_another_part(folder):
+    found = {}
+    for name in listdir(folder):
+        if name.split("_")[-1] not in found:
+            found[name.split("_")[0]] = name
     return found
 
 

@@ -448,7 +448,7 @@ class Containers(Judge):
         container = self._effects.made(op.args[0])
         for each in self._round.ops:
             changes = each.code in ("change", "delete", "store_item") and each is not op
-            if changes and self._effects.made(each.args[0]) is container:
+            if changes and self._effects.made(_table(each.args[0]) or each.args[0]) is container:
                 return False
         return self._is_lacking(op, key, container)
 

@@ -371,7 +371,7 @@ def is_name_of(op: Op, head: Op) -> bool:
     return op.code == "unpack" and op.args[0] is head
 
 
-_SAME = frozenset(["attr", "binary", "call", "const", "format", "global", "import", "text"])
+_SAME = words("attr binary call const format global import item slice text unary")
 
 
 def is_same(one: Op, other: Op) -> bool:
