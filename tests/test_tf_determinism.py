@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,6 +135,24 @@ def test_the_gradient_of_a_layer_differs_in_a_session_on_a_gpu(
 ) -> None:
     project({"train.py": _SESSION.format(layer=layer, line=line)})
     assert levels(capsys, "DET801") == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [("Model(); print('done')", "possible"), ("main()", "likely")],
+)
+def test_a_main_block_that_only_builds_a_graph_runs_no_gradient(
+    project: Project, capsys: Capture, line: str, found: str
+) -> None:
+    body = _SESSION.format(layer="tf.layers.dense(x, 8)", line="")
+    head, _, rest = body.partition("x = ")
+    made, _, runs = rest.partition("with tf")
+    text = f"{head}class Model:\n    def __init__(self):\n"
+    text += textwrap.indent(f"x = {made}self.step, self.x = step, x\n", " " * 8)
+    text += "\ndef main():\n    model = Model()\n"
+    text += textwrap.indent(f"with tf{runs}".replace("step, {x:", "model.step, {model.x:"), "    ")
+    project({"train.py": f"{text}\nif __name__ == '__main__':\n    {line}\n"})
+    assert levels(capsys, "DET801") == [found]
 
 
 def test_version_2_has_another_name_for_the_seed() -> None:

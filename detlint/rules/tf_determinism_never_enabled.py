@@ -57,7 +57,8 @@ class TfDeterminismNeverEnabled(Rule):
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
     - it names no backend of Keras, and sets a variable of JAX, as `XLA_PYTHON_CLIENT_PREALLOCATE`:
-      *possible*. So is a sum over segments in a file that names the CPU as a device
+      *possible*. So is what adds up in TensorFlow 1 in a file that names the CPU as a device, and
+      in a program whose main block only builds a graph
 
     Not reported:
     - Keras that runs on torch or JAX
@@ -145,6 +146,7 @@ class TfDeterminismNeverEnabled(Rule):
             adds, of, advised = program.first("atomics", "gradient"), "the gradient of ", _SWITCH
         if adds is None:
             return
+        builds = program.purpose.tries_itself()  # a graph, and nothing runs that
         on_cpu = any(each == adds.path for each in program.holding(*_CPU))
         yield program.finding(
             cls,
@@ -153,7 +155,7 @@ class TfDeterminismNeverEnabled(Rule):
             f"{of}`{adds.fact.text.partition('(')[0]}` at {program.place_of(adds)} adds up in "
             "another order in each run on a GPU",
             advised,
-            confidence=Confidence.POSSIBLE if on_cpu else cls.confidence,
+            confidence=Confidence.POSSIBLE if on_cpu or builds else cls.confidence,
         )
 
     @staticmethod
