@@ -57,8 +57,8 @@ class TfDeterminismNeverEnabled(Rule):
     Lowers the confidence:
     - the program is for something else by its name, such as a benchmark: reported as *possible*
     - it names no backend of Keras, and sets a variable of JAX, as `XLA_PYTHON_CLIENT_PREALLOCATE`:
-      *possible*. So is what adds up in TensorFlow 1 in a file that names the CPU as a device, and
-      in a program whose main block only builds a graph
+      *possible*. So is what adds up in TensorFlow 1 in a file that names the CPU as a device. So it
+      is where a main block only builds a graph
 
     Not reported:
     - Keras that runs on torch or JAX
