@@ -244,3 +244,11 @@ def test_a_graph_of_tensorflow_1_draws_where_a_session_runs_it(
 ) -> None:
     project({"run.py": _GRAPH.format(summed=summed, use=use)})
     assert levels(capsys, "DET102") == expected
+
+
+@pytest.mark.parametrize(("use", "found"), [("print(model.train(x))", 1), ("print('built')", 0)])
+def test_a_graph_that_is_only_built_adds_up_nothing(
+    project: Project, capsys: Capture, use: str, found: int
+) -> None:
+    project({"run.py": _GRAPH.format(summed="tf.layers.dense(self.x, 1)", use=use)})
+    assert levels(capsys, "DET801") == ["likely"] * found

@@ -10,6 +10,7 @@ from detlint.callgraph.tensorflow import (
     hints_at_jax,
     imported,
     in_sessions,
+    only_builds,
     training,
 )
 from detlint.rule import Confidence, Example, Rule
@@ -139,7 +140,7 @@ class TfDeterminismNeverEnabled(Rule):
         """A sum that differs on a GPU in TensorFlow 1, which has no switch for it, or a gradient,
         for which a library has one."""
         first = in_sessions(program)
-        if first is None:
+        if first is None or only_builds(program):
             return
         adds, of, advised = program.first("atomics", "tensorflow"), "", _WITHOUT_SWITCH
         if adds is None and not cls._is_switched(program):
