@@ -140,14 +140,14 @@ class TfDeterminismNeverEnabled(Rule):
         """A sum that differs on a GPU in TensorFlow 1, which has no switch for it, or a gradient,
         for which a library has one."""
         first = in_sessions(program)
-        if first is None or only_builds(program):
+        if first is None:
             return
         adds, of, advised = program.first("atomics", "tensorflow"), "", _WITHOUT_SWITCH
         if adds is None and not cls._is_switched(program):
             adds, of, advised = program.first("atomics", "gradient"), "the gradient of ", _SWITCH
         if adds is None:
             return
-        builds = program.purpose.tries_itself()  # a graph, and nothing runs that
+        builds = only_builds(program)
         on_cpu = any(each == adds.path for each in program.holding(*_CPU))
         yield program.finding(
             cls,
