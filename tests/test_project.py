@@ -1078,12 +1078,14 @@ def test_schedulers_of_syne_tune_draw_from_numpy_whatever_their_seed(
         ("algorithms.eaSimple(start, toolbox, 0.5, 0.2, 40)", "random.seed(0)"),
         ("pyro.sample('z', normal)", "torch.manual_seed(0)"),
         ("pyro.sample('z', normal)", "pyro.set_rng_seed(0)"),
+        ("keras.preprocessing.sequence.skipgrams(words, 99, seed=0)", "random.seed(0)"),
+        ("neurolab.net.newff([[0, 1]], [10, 1])", "np.random.seed(0)"),
     ],
 )
-def test_evolution_of_deap_and_samples_of_pyro_draw_from_global_generators(
+def test_functions_of_other_libraries_draw_from_global_generators(
     project: Project, lint: Lint, drawn: str, seed: str
 ) -> None:
-    imports = "import random\nimport numpy as np\nimport pyro\nimport torch\n"
+    imports = "import random\nimport numpy as np\nimport keras, neurolab, pyro\nimport torch\n"
     imports += "from deap import algorithms\n"
     text = imports + MAIN.replace("main()", f"np.save('out.npy', {drawn})")
     project({"draw.py": text})

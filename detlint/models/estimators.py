@@ -255,7 +255,10 @@ scipy.stats.sobol_indices by random_state|rng from system
 skimage.measure.ransac by rng|random_state|seed from system at 10
 skimage.util.random_noise by rng|seed from system at 2
 skopt.BayesSearchCV
+skopt.Optimizer
+skopt.dummy_minimize
 skopt.forest_minimize
+skopt.gbrt_minimize
 skopt.gp_minimize
 surprise.KFold while shuffle=True
 surprise.NMF

@@ -36,6 +36,13 @@ DRAWS |= {
     f"deap.algorithms.{name}": "random"
     for name in words("eaMuCommaLambda eaMuPlusLambda eaSimple varAnd varOr")
 }
+# Pairs of words (Keras 2, and 3.15 in TensorFlow); its ``seed`` is for their order alone.
+DRAWS |= {
+    f"{library}preprocessing.sequence.skipgrams": "random"
+    for library in ("keras.", "tensorflow.keras.", "tf_keras.", "keras_")
+}
+# What draws its first weights (neurolab 0.3.5).
+DRAWS |= {f"neurolab.net.{name}": "numpy" for name in words("newelm newff")}
 _ROTATIONS = "scipy.spatial.transform.Rotation.random"
 DRAWS[_ROTATIONS] = "numpy"
 DRAWS["pyro.sample"] = "torch"  # but for what was observed

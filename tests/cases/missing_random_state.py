@@ -414,6 +414,8 @@ def by_chance(f, x, ratings):
     scipy.stats.bootstrap((x,), np.mean)  # DET104
     scipy.stats.bootstrap((x,), np.mean, random_state=0), scipy.stats.ttest_1samp(x, 0)
     skopt.gp_minimize(f, [(0.0, 1.0)])  # DET104
+    skopt.gbrt_minimize(f, [(0.0, 1.0)])  # DET104
+    skopt.Optimizer([(0.0, 1.0)])  # DET104
     skopt.gp_minimize(f, [(0.0, 1.0)], random_state=0)
     BayesianOptimization(f=f, pbounds={"x": (0, 1)})  # DET104
     random_noise(x)  # DET104
