@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -18,16 +18,16 @@ from detlint.dataflow.arguments.options import (
 )
 from detlint.dataflow.arguments.required_arguments import (
     LIBRARIES,
-    Needs,
     given_on,
     is_only_own,
     need_of,
+    needs_of,
     of_name,
 )
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.idle_draws import always_runs
 from detlint.dataflow.slices import alternatives, states_after
-from detlint.index.facts import HANDED_ON, OF_MODULE, UNKNOWN, option_needed
+from detlint.index.facts import HANDED_ON, OF_MODULE, UNKNOWN
 from detlint.index.modules import module_of
 from detlint.models import names, randomness, training
 from detlint.syntax.mentions import mentions
@@ -148,8 +148,7 @@ def _bound(unit: Unit, need: Need) -> Iterator[bool]:
 
 def _needed(call: Op) -> list[str]:
     """The arguments without which a call does not run; an option is no part of its program."""
-    needs = (each.dump() for each in Needs(call.function).with_options(call))
-    return [each for each in needs if not option_needed(each)]
+    return [each.dump() for each in needs_of(call.function).of_call(call)]
 
 
 def _set_to(value: object, need: Need) -> bool | str:
@@ -373,7 +372,6 @@ def _leaves_entry(read: Op, key: str) -> bool:
 def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
     """Where a file uses a function or class, and what that use needs, or what keeps it from being
     used by default."""
-    needs_of = cache(Needs)
     for op in named(unit, name):
         needs = needs_of(op.function)
         ask = needs.settling if default else needs.with_options
