@@ -74,6 +74,19 @@ class DefUse:
                 return made, later
         return made, None
 
+    def is_enclosed(self, variable: Variable) -> bool:
+        """Whether it is a variable of the function that made its owner, and has returned that and
+        not the variable: nobody else reaches it."""
+        units = [each for each in self._units if each.source.path == variable.file]
+        every = [] if variable.is_field else [x for u in units for x in u.all_naming(variable.name)]
+        own = next((each for each in every if each.word == variable.owner), None)
+        if own is None:
+            return False
+        holder = _holder(own, variable.name)
+        given = [x for e in holder.returned for x in (e, *e.args[e.code == "call" :])]
+        held = holder.bindings.get(variable.name, ())
+        return any(each.name is own for each in given) and not any(each in held for each in given)
+
     def set_at(self, name: str) -> Place | None:
         """Where an attribute of a library's object is set, or what does so is called: in a loop, if
         that is done in any; else the last place."""
@@ -114,8 +127,17 @@ def _definitions(unit: Unit, variable: Variable) -> list[Definition]:
         own = [each for each in every if each.class_name.rpartition(".")[2] == owner]
         return sorted(x for each in own or every for x in _of_field(each, name))
     own = [each for each in every if each.word == owner]
-    inner = own[0].everything() if own else (x for x in every if _is_global(x, name))
+    others = (x for x in every if _is_global(x, name))
+    inner = _holder(own[0], name).everything() if own else others
     return sorted(x for each in inner for x in _of_variable(each, name))
+
+
+def _holder(function: Function, name: str) -> Function:
+    """The function that has a variable: itself, or one around it."""
+    for each in function.around():
+        if name in {bound for bound, *_ in each.assigned} - each.nonlocals:
+            return each
+    return function
 
 
 def _is_global(function: Function, name: str) -> bool:

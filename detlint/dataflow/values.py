@@ -69,7 +69,8 @@ _NESTED = 2
 _INTEGER_BASES = frozenset(("IntEnum", "IntFlag", "int"))
 _ENUMS = frozenset(("Enum", "Flag", "StrEnum", "ReprEnum"))
 _KEEPING = re.compile(
-    r"\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=[ \t]*[A-Za-z_][\w.]*[ \t]*(?:#|;|$)", re.MULTILINE
+    r"(?:\.|^[ \t]+)(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=[ \t]*[A-Za-z_][\w.]*[ \t]*(?:#|;|$)",
+    re.MULTILINE,
 )
 _HOLDING_FUNCTIONS = frozenset(("attr", "free", "item", "iter", "param"))
 _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
@@ -212,7 +213,9 @@ class Values:
         owner, name = self._self_class(op.args[0]), str(op.name)
         if not owner or name not in self._keeping or self.unit.method(owner, name) is not None:
             return []
-        return [e for e in self.unit.held(owner, name) if e.code != "attr" or _is_path(e)]
+        given = self.unit.held(owner, name)
+        given = [e.args[0] if e.code == "declared" and e.args else e for e in given]
+        return [e for e in given if e.code != "attr" or _is_path(e)]
 
     @cached_property
     def _keeping(self) -> set[str]:

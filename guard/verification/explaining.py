@@ -28,6 +28,7 @@ from guard.diff.sources import (
     makes_set,
     of_arguments,
     parts_of,
+    seeds_by_name,
     source_of,
     takes_any,
     told_by,
@@ -503,14 +504,13 @@ def _of_statements(known: Known) -> Explanation | None:
         return None
     told = Explanation(shown.source, Confidence.CERTAIN, shown.what, shown.slice)
     if shown.source is Source.NOT_SHOWN:
-        other = _of_operator(known) or _of_circumstance(known) or _of_line(known)
-        other = (
-            other
-            or _of_left(known)
-            or _of_signal(known)
-            or _of_slice(known, shown.slice)
-            or _of_globals(known)
+        found = (
+            *(_of_operator(known), _of_circumstance(known), _of_line(known), _of_left(known)),
+            *(_of_signal(known), _of_slice(known, shown.slice), _of_globals(known)),
         )
+        # What is seeded with another number differs by what that comes from.
+        drawn = Source.GENERATOR if seeded_by(shown.slice) else None
+        other = next((each for each in found if each and each.source is not drawn), None)
         if other is None:
             return told._replace(confidence=Confidence.POSSIBLE)
         return other._replace(slice=shown.slice, what=shown.what or other.what)
@@ -520,6 +520,15 @@ def _of_statements(known: Known) -> Explanation | None:
     is_drawn = shown.source is Source.GENERATOR and any(map(_is_collected, known.suspects))
     sure = shown.is_whole and shown.is_sure and agrees and not is_drawn
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
+
+
+def seeded_by(links: Sequence[Link]) -> str:
+    """Of a slice, what seeds a generator with a number that was computed before; or ""."""
+    for each in links[1:]:
+        calls = (part for part in parts_of(each.text) if isinstance(part, ast.Call))
+        if any(call.args and seeds_by_name(ast.unparse(call.func)) for call in calls):
+            return each.text
+    return ""
 
 
 def _is_collected(each: Suspect) -> bool:

@@ -29,6 +29,7 @@ from guard.verification.explaining import (
     circumstance_of,
     explanation,
     origin_of,
+    seeded_by,
 )
 from guard.verification.left_files import found_later
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
@@ -89,6 +90,7 @@ _THREADED = (
     "{} was given something else, which no recorded operator made: those that the program's own "
     "threads run are not recorded"
 )
+_SEEDED = "Look at where the number comes from in `{}`: it is another one in each run."
 _CUT_SHORT = "verify was interrupted: this is what was known by then, and no more was asked"
 _CLOCKED = (
     "possibly the number of steps depends on the clock ({}): these runs did as many, and a faster "
@@ -419,7 +421,10 @@ def with_findings(
     notes = comparison.notes
     if shown is None and bisection.culprit is not None:
         notes = (*notes, _THREADED.format(bisection.culprit.operator.name))
+    seeded = seeded_by(begun.slice) if begun is not None else ""
     operators = () if shown is None else (shown.operator,)
+    if seeded and shown is not None and shown.cause is Cause.GENERATOR:
+        operators = (replace(shown.operator, alternative=""),)
     places = (*(each.place for each in operators), difference.place)
     refined = replace(difference, place=next(filter(None, places), None))
     if shown is not None and shown.cause is not difference.cause:
@@ -455,6 +460,8 @@ def with_findings(
         fits = lines[0].fits if lines else ""
         is_of_it = fits in ADVICE and OF_REASONS.get(fits) is cause.source
         refined = replace(refined, advice=ADVICE[fits] if is_of_it else REMEDIES[cause.source])
+    elif seeded and refined.cause is Cause.GENERATOR and cause.source is not Source.GENERATOR:
+        refined = replace(refined, advice=_SEEDED.format(seeded))
     if cause.source is Source.GENERATOR and found.unseeded:
         refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}

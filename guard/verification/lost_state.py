@@ -52,8 +52,9 @@ _WITHIN = (
     "these."
 )
 _ENCLOSED = (
-    "No checkpoint reaches the variable `{}`, which `{}()` changes by nonlocal. Write a class with "
-    "__call__ that keeps it in an attribute, and save and load that."
+    "No checkpoint reaches the variable `{}` of the function around `{}()`. Keep it where the "
+    "checkpoint is written, or write a class with __call__ that keeps it in an attribute; and save "
+    "and load that."
 )
 _STATES = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({})"),
@@ -163,7 +164,7 @@ def _advice(thing: Lost, text: Text, found: Sequence[Lost]) -> str:
         beside = (each.like for each in found if not each.like.path)
         own = [each for each in beside if (each.owner, each.file) == (like.owner, like.file)]
         return _WITHIN.format(f"{like.owner}()", listed([f"`{each.name}`" for each in own]))
-    if not like.is_field and text.is_nonlocal(like.file, like.owner, like.name):
+    if text.def_use.is_enclosed(Variable(like.name, like.owner, like.file, like.is_field)):
         return _ENCLOSED.format(like.name, like.owner)
     kept = [each.like for each in found if _is_kept_beside(each.like, like)]
     pairs = list(dict.fromkeys(map(_handed_over, [like, *kept[:_TOLD]])))

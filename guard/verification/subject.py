@@ -40,11 +40,12 @@ _BETWEEN = (
     os.path.join(os.path.dirname(__file__), "perturbations.py"),
 )
 _FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_DATABASE = "sqlite3.connect"
 # Events of Python's own, with the places of the paths that they would change.
 _CHANGES = {
     **dict.fromkeys(("os.mkdir", "os.remove", "os.rmdir", "os.truncate", "shutil.rmtree"), (0,)),
     **dict.fromkeys(("os.link", "os.symlink"), (1,)),
-    "sqlite3.connect": (0,),
+    _DATABASE: (0,),
     "os.rename": (0, 1),
 }
 
@@ -70,7 +71,7 @@ def take_turns(turn: str, waiting: str, own: Sequence[str], journal: str, *apart
         elif event in _LISTS:
             gate.listing(given[0])
         for place in _CHANGES.get(event, ()):
-            gate.change(given[place])
+            gate.change(given[place], reads=event == _DATABASE)
 
     sys.addaudithook(hook)
 
@@ -89,7 +90,7 @@ class _Gate:
         self._watch_saves()
         is_flagged = isinstance(flags, int) and bool(flags & _FLAGS)
         if not _WRITES.isdisjoint(mode) if isinstance(mode, str) else is_flagged:
-            self.change(path)
+            self.change(path, reads=isinstance(mode, str) and "r" in mode)
         elif not self._asking and (full := self.journal.reading(path)):
             self._tell_of(full, writes=False)
         elif not self._asking:
@@ -120,15 +121,15 @@ class _Gate:
         finally:
             self._asking = False
 
-    def change(self, path: Any) -> None:  # noqa: ANN401 - a path, or a number
-        """Wait, if this path is not one's own."""
+    def change(self, path: Any, *, reads: bool = False) -> None:  # noqa: ANN401 - or a number
+        """Wait, if this path is not one's own; ``reads``: what is there may be read as well."""
         if self._asking or not isinstance(path, (str, bytes, os.PathLike)):
             return
         if path == ":memory:":  # a database of sqlite's
             return
-        self._tell_of(os.path.realpath(os.fsdecode(path)), writes=True)
+        self._tell_of(os.path.realpath(os.fsdecode(path)), writes=True, reads=reads)
 
-    def _tell_of(self, full: str, *, writes: bool) -> None:
+    def _tell_of(self, full: str, *, writes: bool, reads: bool = False) -> None:
         """Note a file that is not one's own, and wait before it is written. For caches one does not
         wait; what imports read and write there decides nothing."""
         if self._is_free(full):
@@ -142,6 +143,8 @@ class _Gate:
         try:
             if writes and not self._is_open and not is_cached:
                 self._wait(full)
+            if reads and os.path.isfile(full):
+                self.journal.note(full, writes=False)
             self.journal.note(full, writes=writes)
         finally:
             self._asking = False

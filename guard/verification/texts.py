@@ -193,13 +193,6 @@ class Text:
         """Whether what is made of a clock may decide something, and not only be shown."""
         return self.reads_date or any(self.timed_conditions.values())
 
-    def is_nonlocal(self, path: str, function: str, name: str) -> bool:
-        """Whether a function of a file changes a variable of the one around it."""
-        tree = self.trees.get(path)
-        functions = _all(tree, *_FUNCTIONS) if tree is not None else ()
-        named = (each for each in functions if each.name == function)
-        return any(name in each.names for one in named for each in _all(one, ast.Nonlocal))
-
     @property
     def shared_changes(self) -> Iterator[tuple[str, int, str]]:
         """Files and lines where threads change what they share, and how that is named."""

@@ -443,6 +443,13 @@ def kernel(row: str | None) -> Culprit:
     return Culprit(Operator("aten.index_put_.default", row=row), Cause.KERNEL, "")
 
 
+def drawing() -> Culprit:
+    return Culprit(Operator("aten.uniform_.default"), Cause.GENERATOR, "")
+
+
+SEEDED = shown(Source.NOT_SHOWN)._replace(
+    slice=(LINE, Link("train.py", 4, "torch.manual_seed(40 + a)"))
+)
 CONFIDENCES = {
     "shown, and each step of it": (known(shown=shown(Source.CLOCK)), "CLOCK", "certain"),
     "shown, with a gap": (known(shown=shown(Source.CLOCK, is_whole=False)), "CLOCK", "likely"),
@@ -495,6 +502,16 @@ CONFIDENCES = {
         known(shown=shown(Source.NOT_SHOWN), generators=("made at train.py:3",)),
         "NOT_SHOWN",
         "possible",
+    ),
+    "a line, and what is seeded with a number that it makes": (
+        known(shown=SEEDED, generators=("torch.cpu",), operator=drawing()),
+        "NOT_SHOWN",
+        "possible",
+    ),
+    "a line, and what is seeded by itself": (
+        known(shown=shown(Source.NOT_SHOWN), generators=("torch.cpu",), operator=drawing()),
+        "GENERATOR",
+        "certain",
     ),
     "a known operator": (known(operator=kernel("index_put")), "KERNEL", "certain"),
     "an operator": (known(operator=kernel(None)), "KERNEL", "likely"),

@@ -90,6 +90,18 @@ def number(folder):
 """
 
 
+BOOK = """\
+import sqlite3, time
+
+def number(folder):
+    with sqlite3.connect(folder / "runs.db") as book:
+        book.execute("CREATE TABLE IF NOT EXISTS runs (name TEXT)")
+        last = {}
+        book.execute("INSERT INTO runs VALUES (7)")
+        return int(last)
+"""
+
+
 class Run:
     """A run's folder, as ``left_to`` looks at it."""
 
@@ -334,6 +346,47 @@ def test_what_a_folder_holds_is_told_from_the_order_of_its_listing(
     assert asked if code == ASKED else "run 2 found kept" in notes
     assert (found["verify"]["circumstance"] == "listings") == (source == "LISTING")
     assert ("Sort what is listed" in found["difference"]["advice"]) == (source == "LISTING")
+
+
+@pytest.mark.parametrize(
+    ("asked", "source"),
+    [
+        ("book.execute('INSERT INTO runs VALUES (7)').lastrowid", "LEFT"),
+        ("book.execute('SELECT count(*) FROM runs').fetchone()[0]", "LEFT"),
+        ("time.time_ns() % 997", "CLOCK"),
+    ],
+)
+def test_what_an_earlier_run_has_entered_in_a_database_is_told_where_it_is_asked_for(
+    asked: str, source: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    write(tmp_path / "numbering.py", BOOK.format(asked))
+    text = LISTING.replace("part + shift", "part")
+    text = text.replace("model = ", "torch.manual_seed(40 + shift)\nmodel = ")
+    write(tmp_path / "train.py", text)
+    done = python("-m", "guard", "verify", "--json", "train.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cause"]["source"], found["cause"]["confidence"]) == (source, "certain")
+    assert found["cause"]["slice"][0]["line"] == 6
+    assert "Seed it" not in found["difference"]["advice"]
+
+
+def test_a_file_that_is_opened_to_be_read_and_written_is_read(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "turn").touch()
+    outside = tmp_path.parent / f"{tmp_path.name} beside"
+    outside.mkdir()
+    for each in "abc":
+        write(outside / each, "1")
+    text = "import sqlite3\nfor name, mode in zip('abcd', ('r+', 'a', 'w+', 'x+')):\n"
+    text += f"    open(os.path.join({str(outside)!r}, name), mode).close()\n"
+    text += f"for _ in range(2): sqlite3.connect({str(outside / 'e')!r}).execute('VACUUM')\n"
+    done = python(write(tmp_path / "looks.py", LOOKED_FOR.format(text)), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(each)[:2] for each in (tmp_path / "journal").read_text().splitlines()]
+    found = [kind + os.path.basename(full) for kind, full in told if kind in "rw"]
+    assert found == ["ra", "wa", "wb", "wc", "wd", "we", "re"]
 
 
 def test_a_cache_in_the_folder_itself_is_noted_where_runs_agree(tmp_path: Path) -> None:

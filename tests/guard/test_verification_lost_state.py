@@ -390,29 +390,37 @@ def make(parameters):
         seen.append(usual)
     def other():
         return usual
-    return clip
+    return {}
 """
 
 
 @pytest.mark.parametrize(
-    ("first", "name", "advice"),
+    ("first", "name", "given", "is_out_of_reach", "line"),
     [
-        ("nonlocal usual", "usual", "No checkpoint reaches the variable `usual`, which `clip()`"),
-        ("nonlocal usual", "seen", "Save it with the checkpoint"),
-        ("pass", "usual", "Save it with the checkpoint"),
+        ("nonlocal usual", "usual", "clip", True, 5),
+        ("nonlocal usual", "seen", "clip", True, 6),
+        ("nonlocal usual", "seen", "[norm, clip]", True, 6),
+        ("insort(seen, 1)", "seen", "clip", True, 6),
+        ("pass", "usual", "clip", False, 5),
+        ("nonlocal usual", "seen", "partial(clip)", True, 6),
+        ("nonlocal usual", "seen", "clip(seen)", False, 6),
+        ("nonlocal usual", "seen", "clip, seen", False, 6),
     ],
 )
-def test_a_variable_of_the_function_around_is_not_said_to_be_saved_as_it_is(
-    first: str, name: str, advice: str, tmp_path: Path
+def test_a_variable_of_the_function_around_is_not_said_to_be_saved_as_it_is(  # noqa: PLR0913
+    first: str, name: str, given: str, line: int, tmp_path: Path, *, is_out_of_reach: bool
 ) -> None:
-    path = write(tmp_path / "clipping.py", CLOSURE.format(first))
+    text = CLOSURE.format(first, given)
+    path = write(tmp_path / "clipping.py", text)
     begun = Held(name, digest=1, text="None", owner="clip", file=str(path), name=name)
     moved = begun._replace(digest=5, text="0.5")
     traces = [str(tmp_path / f"{number}.trace") for number in (0, 1)]
     for trace, later in zip(traces, (moved, begun), strict=True):
         statements.write(trace, Snapshots([begun], [later]))
     (loss,) = losses(traces, Text([str(path)]), difference_of("gradient"))
-    assert loss.advice.startswith(advice)
+    told = f"No checkpoint reaches the variable `{name}` of the function around `clip()`"
+    assert loss.advice.startswith(told if is_out_of_reach else "Save it with the checkpoint")
+    assert loss.suspect.line == line
 
 
 def test_what_fits_comes_first_and_all_that_was_lost_is_named(tmp_path: Path) -> None:

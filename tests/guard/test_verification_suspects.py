@@ -385,6 +385,33 @@ class Memo:
 """
 
 
+def test_a_function_that_a_field_of_a_class_holds_is_known_by_its_own_name(tmp_path: Path) -> None:
+    """Not where the class has a method of that name, or the field is only declared."""
+    program = tmp_path / "pace.py"
+    program.write_text(
+        """\
+import time
+from typing import Callable
+class Pace:
+    clock: Callable[[], float] = time.monotonic
+    plain = time.monotonic
+    given: Callable[[], float]
+    own = time.monotonic
+    def own(self): return 1
+    def lap(self):
+        return [
+            self.clock(),
+            self.plain(),
+            self.given(),
+            self.own(),
+        ]
+""",
+        encoding="utf-8",
+    )
+    known = {(11, "self.clock"): MONOTONIC, (12, "self.plain"): MONOTONIC}
+    assert Text([str(program)]).called == {str(program): known}
+
+
 def test_a_function_that_is_called_by_default_is_known_by_its_own_name(tmp_path: Path) -> None:
     """Not where it is given something: of a generator that may be its seed."""
     program = tmp_path / "memo.py"
