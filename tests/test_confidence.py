@@ -155,6 +155,100 @@ def test_findings_of_programs_obey_the_bar(project: Project, lint: Lint) -> None
     assert lint("--select", "DET304", "--min-confidence", "certain") == []
 
 
+HELPER = "def load():\n    return 0\n"
+UNMET = "from helper import load, schedule\n\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "row"),
+    [
+        pytest.param({"helper.py": HELPER}, 6, id="no such name"),
+        pytest.param(
+            {"helper.py": "def load():\n    schedule = 1\n    return schedule\n"}, 6, id="inside"
+        ),
+        pytest.param(
+            {"helper/__init__.py": HELPER, "helper/other.py": "schedule = 1\n"}, 6, id="deeper"
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_loaded_has_no_more_than_possible_findings(
+    project: Project, lint: Lint, files: dict[str, str], row: int
+) -> None:
+    project({**files, "train.py": UNMET + TRAINS})
+    assert lint("--select", "DET304") == []
+    every = lint("--select", "DET304", "--min-confidence", "possible")
+    assert every == [f"train.py:{row} DET304 possible"]
+
+
+@pytest.mark.parametrize("text", [UNMET, "import helper\n\n", "from lib import middle\n\n"])
+def test_so_has_one_that_imports_what_cannot_be_loaded(
+    project: Project, lint: Lint, text: str
+) -> None:
+    project(
+        {"helper.py": "from rest import missing\n\nload = schedule = 0\n", "rest.py": "x = 1\n"}
+    )
+    project({"lib/middle.py": "import helper\n", "train.py": text + TRAINS})
+    assert lint("--select", "DET304") == []
+    project({"rest.py": "x = missing = 1\n"})
+    assert len(lint("--select", "DET304")) == 1
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "from lib import load, schedule\n",
+        "from torch import *\n\nload = 0\n",
+        "load = 0\nif load:\n    schedule = 0\n",
+        "load, schedule = 0, 0\n",
+        "load = 0\n\ndef start():\n    global schedule\n    schedule = 0\n",
+        "load = 0\n\ndef __getattr__(name):\n    return 0\n",
+        "load = 0\nglobals()[name] = 0\n",
+        "load = 0\nprint 'old'\n",
+    ],
+)
+def test_a_name_that_a_module_may_have_stops_nothing(
+    project: Project, lint: Lint, helper: str
+) -> None:
+    project({"helper.py": helper, "train.py": UNMET + TRAINS})
+    assert "train.py:6 DET304 likely" in lint("--select", "DET304")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    from helper import schedule\nexcept ImportError:\n    schedule = 0\n",
+        "if deep:\n    from helper import schedule\n\n\n",
+        "def late():\n    from helper import schedule\n\n\n",
+        "if TYPE_CHECKING:\n    from helper import schedule\n\n\n",
+        "import sys\nsys.path.insert(0, 'x')\nfrom helper import schedule\n\n",
+        "from helper import __version__\n\n\n\n",
+    ],
+)
+def test_an_import_that_may_be_left_out_stops_nothing(
+    project: Project, lint: Lint, text: str
+) -> None:
+    project({"helper.py": HELPER, "train.py": text + TRAINS})
+    assert lint("--select", "DET304") == ["train.py:8 DET304 likely"]
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"helper/__init__.py": "", "helper/schedule.py": ""}, "from helper import schedule"),
+        ({"helper/__init__.py": "", "helper/schedule/a.py": ""}, "from helper import schedule"),
+        ({"helper/__init__.py": "", "helper/schedule.pyx": ""}, "from helper import schedule"),
+        ({"run/helper.py": HELPER, "helper.py": HELPER}, "from helper import schedule"),
+        ({"helper.py": HELPER}, "from helper import schedule"),
+        ({"run/torch.py": HELPER}, "from torch import schedule"),
+    ],
+)
+def test_a_module_that_may_be_another_stops_nothing(
+    project: Project, lint: Lint, files: dict[str, str], line: str
+) -> None:
+    project({**files, "run/train.py": f"{line}\n\n{TRAINS}"})
+    assert lint("--select", "DET304") == ["train.py:6 DET304 likely"]
+
+
 def test_what_only_answers_leaves_a_finding_in_its_files_possible(
     project: Project, lint: Lint
 ) -> None:

@@ -912,6 +912,27 @@ def test_the_main_block_of_a_module_tries_what_it_defines(project: Project, lint
     assert lint("--select", "DET102") == ["data.py:4 DET102", "make_data.py:4 DET102"]
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from rows import size", True),
+        ("import rows", True),
+        ("from rows import other", False),
+        ("from .rows import size", False),
+        ("from pkg.rows import size", False),
+        ("import logging", False),
+    ],
+)
+def test_what_imports_its_neighbour_as_a_script_does_is_no_module_of_a_package(
+    project: Project, lint: Lint, line: str, *, found: bool
+) -> None:
+    tries = f"import numpy as np\n{line}\n\ndef item():\n    return np.random.rand(3)\n\n"
+    tries += MAIN.replace("main()", "print(item())")
+    project({"pkg/__init__.py": "", "pkg/rows.py": "size = 3\n", "pkg/logging.py": ""})
+    project({"pkg/data.py": tries})
+    assert lint("--select", "DET102") == (["pkg/data.py:5 DET102"] if found else [])
+
+
 def test_a_module_that_takes_options_is_no_try(project: Project, lint: Lint) -> None:
     draws = "import random\nimport numpy as np\n\n" + MAIN.replace("main()", "a = parse_args()")
     project(
@@ -1517,7 +1538,7 @@ def test_a_file_of_the_project_that_is_not_there_may_seed(
     head = f"import pkg.models\nfrom pkg.{name} import start\nrandom.random()"
     project({"pkg/__init__.py": "", "pkg/models.py": "", "train.py": TRAIN.format(head)})
     assert bool(lint("--select", "DET102")) is found
-    project({f"pkg/{name.replace('.', '/')}.py": ""})
+    project({f"pkg/{name.replace('.', '/')}.py": "def start():\n    pass\n"})
     assert lint("--select", "DET102") == ["train.py:5 DET102"]
 
 

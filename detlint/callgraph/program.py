@@ -17,7 +17,7 @@ from detlint.callgraph.purpose import ProgramPurpose
 from detlint.callgraph.seed_order import SeedOrder
 from detlint.callgraph.variation import Variation
 from detlint.dataflow.arguments.required_arguments import is_off_by_default
-from detlint.finding import Edit, Finding, Step
+from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import EVERY, HASH_SEED, REPAIRED
 from detlint.index.imports import first_import
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.project import Project
     from detlint.dataflow.unit import Unit
-    from detlint.finding import Confidence
     from detlint.index.facts import Fact
     from detlint.kept import Answers, Kept
     from detlint.rule import Rule
@@ -398,10 +397,14 @@ class Program:
         way: tuple[Step, ...] = (),
     ) -> Finding:
         """A finding in the program's own file, or in a script that starts it: at a fact that stands
-        there, or else where the program starts. Edits change the program's file."""
+        there, or else where the program starts. Edits change the program's file. No more than
+        possible where the program can't get past its imports, as it stands."""
         path, place = self.path, self._start()
         if at is not None and (at.path == self.path or at in self._launched):
             path, place = at.path, at.fact[2:6]
+        sure = rule.confidence if confidence is None else confidence
+        if sure > Confidence.POSSIBLE and self._fails_to_load():
+            sure = Confidence.POSSIBLE
         return Finding(
             path,
             *place,
@@ -411,9 +414,12 @@ class Program:
             advice=advice,
             edits=edits if path == self.path else (),
             safe=safe,
-            confidence=rule.confidence if confidence is None else confidence,
+            confidence=sure,
             way=way,
         )
+
+    def _fails_to_load(self) -> bool:
+        return self.known("fails to load", partial(self._project.fails_to_load, self.path))
 
     def step(self, located: Located, text: str) -> Step:
         """A place on the way of one of its findings."""

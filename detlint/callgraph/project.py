@@ -6,15 +6,16 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.facts import runs_with
 from detlint.index.imports import Import
+from detlint.index.loading import may_give, sure_imports
 from detlint.index.misplaced import Misplaced
-from detlint.index.modules import Definitions, Modules, Symbol
+from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
@@ -80,6 +81,8 @@ class Project:
         self._lineages: dict[Symbol, list[Symbol]] = {}
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._fields: dict[str, dict[str, list[_Fields]]] = {}
+        self._sure_imports = cache(lambda path: sure_imports(index.source(path).text))
+        self._may_give = cache(lambda path, name: may_give(index.source(path).text, name))
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -347,6 +350,29 @@ class Project:
                 found = (self._modules.lacking(path, x) for x in self.index.imports(path))
                 self._lacking[path] = list(filter(None, found))
             yield from self._lacking[path]
+
+    def fails_to_load(self, program: str) -> bool:
+        """Whether what a program surely imports asks a file of the project for a name that this
+        does not have, so that nothing else of it runs."""
+        met = {program: None} if self._follows and program.endswith(".py") else {}
+        for path in (queue := list(met)):  # grows
+            for wanted in self._sure_imports(path):
+                files = partial(self._modules.sure_files, program, path)
+                *_, home = ("", *files(wanted._replace(names=())))
+                known = is_module(home, wanted.module)
+                left = [x for x in wanted.names if not (known and self._may_give(home, x))]
+                if known and not all(map(partial(self._lies_beside, home), left)):
+                    return True
+                fresh = dict.fromkeys(files(wanted._replace(names=(*left,))))
+                queue += (each for each in fresh if each not in met)
+                met.update(fresh)
+        return False
+
+    def _lies_beside(self, package: str, name: str) -> bool:
+        """Whether anything in a package may be a module of it that is called so."""
+        folder, file = os.path.split(package)
+        beside = self.index.folders.entries(folder) if file == PACKAGE else ()
+        return any(each.partition(".")[0] == name for each in beside)
 
     def lineage(self, symbol: Symbol) -> list[Symbol]:
         """A class and its bases, as far as they are seen; of a function, itself."""

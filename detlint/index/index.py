@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
+from detlint.index.loading import may_give
 from detlint.index.named import entry_points, named_classes, targets
 from detlint.index.scan import Outline, outline
 from detlint.sources.cache import content_digest
@@ -199,12 +201,28 @@ class Index:
         )
 
     def is_packaged(self, path: str) -> bool:
-        """Whether a file is a module of a package, and not one of a folder of programs."""
+        """Whether a file is a module of a package, and not one of a folder of programs, nor a
+        script: that imports a module beside it as if there were no package."""
         folder = os.path.dirname(path)
         if not self.folders.is_package(folder):
             return False
         own = os.path.join(folder, "__init__.py")
-        return os.path.basename(folder) not in _OF_PROGRAMS or bool(self.source(own).text.strip())
+        if os.path.basename(folder) in _OF_PROGRAMS and not self.source(own).text.strip():
+            return False
+        wanted = self.imports(path)
+        return any(each.level for each in wanted) or not any(
+            self._takes_beside(path, each) for each in wanted
+        )
+
+    def _takes_beside(self, path: str, wanted: Import) -> bool:
+        """Whether a file imports what the one beside it has that is called so, not a library."""
+        folder, file = os.path.split(path)
+        name = f"{wanted.module}.py"
+        others = {*sys.stdlib_module_names, *folder.split(os.sep)}
+        if name == file or wanted.module in others or name not in self.folders.entries(folder):
+            return False
+        text = self.source(os.path.join(folder, name)).text
+        return all(may_give(text, each) for each in wanted.names)
 
     # What its parts name
 

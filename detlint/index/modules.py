@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.index.folders import FILE, OTHER
 from detlint.index.imports import EVERY_MODULE, Import
 from detlint.index.scan import MAIN
+from detlint.models.loading import is_known
 from detlint.models.python import PLAIN_BASES
 from detlint.sources.paths import relative
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _ROOTS = ("src", "lib")
 _TIRED = 10_000  # answers within circles, after which each is taken for the last one
 _MOST = 64  # modules of which one may be chosen: no program uses all of a library that has more
-_PACKAGE = "__init__.py"
+PACKAGE = "__init__.py"
 _ALL = "*"
 _FROM = ":"  # between a module and what is looked up in it
 
@@ -85,6 +86,21 @@ class Modules:
             return found
         root = self._misplaced.root(importer, wanted.module)
         return tuple(self._along(root, wanted)) if root is not None else ()
+
+    def sure_files(self, program: str, importer: str, wanted: Import) -> tuple[str, ...]:
+        """The same where a file of a program imports something that can be no other's, from
+        wherever that is started: beside the program, or of the importer's own package."""
+        top = wanted.module.partition(".")[0]
+        if wanted.level:
+            return self._found(self._folder(importer), wanted, False)
+        if top in sys.stdlib_module_names or is_known(top):
+            return ()
+        here = self._folder(program)
+        roots = [*self._roots_of(here), *self._roots_of(self._folder(importer))]
+        found = {each for each in roots if not {top, f"{top}.py"}.isdisjoint(self._listed(each))}
+        root = found.pop() if len(found) == 1 else ""
+        sure = root == here or importer.startswith(os.path.join(root, top, ""))
+        return tuple(self._along(root, wanted)) if root and sure else ()
 
     def holds(self, importer: str, module: str) -> bool:
         """Whether a module may be of the project, by the first part of its name."""
@@ -344,7 +360,7 @@ class Definitions:
         return [*raised, *(told or ())] if raised else told
 
     def _submodule(self, path: str, name: str) -> str | None:
-        if os.path.basename(path) != _PACKAGE:
+        if os.path.basename(path) != PACKAGE:
             return None
         found = self._module(path, Import("", 1, (name,)), name)
         return None if found == path else found
@@ -372,4 +388,10 @@ def _joined(target: str, names: list[str]) -> str:
 def module_of(path: str) -> str:
     """What a module or package is called."""
     folder, _, file = path.rpartition(os.sep)
-    return os.path.basename(folder) if file == _PACKAGE else file.removesuffix(".py")
+    return os.path.basename(folder) if file == PACKAGE else file.removesuffix(".py")
+
+
+def is_module(path: str, name: str) -> bool:
+    """Whether a file is what a module's name says: a package's own where that is empty."""
+    tail = "".join(f"{os.sep}{each}" for each in name.split(".") if each)
+    return path.endswith(f"{tail}{os.sep}{PACKAGE}") or (bool(tail) and path.endswith(f"{tail}.py"))
