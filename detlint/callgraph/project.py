@@ -81,8 +81,7 @@ class Project:
         self._lineages: dict[Symbol, list[Symbol]] = {}
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._fields: dict[str, dict[str, list[_Fields]]] = {}
-        self._sure_imports = cache(lambda path: sure_imports(index.source(path).text))
-        self._may_give = cache(lambda path, name: may_give(index.source(path).text, name))
+        self._loaded = cache(self._load)
         self._names = Counter(map(os.path.basename, files))
 
     @property
@@ -356,17 +355,30 @@ class Project:
         does not have, so that nothing else of it runs."""
         met = {program: None} if self._follows and program.endswith(".py") else {}
         for path in (queue := list(met)):  # grows
-            for wanted in self._sure_imports(path):
-                files = partial(self._modules.sure_files, program, path)
-                *_, home = ("", *files(wanted._replace(names=())))
-                known = is_module(home, wanted.module)
-                left = [x for x in wanted.names if not (known and self._may_give(home, x))]
-                if known and not all(map(partial(self._lies_beside, home), left)):
-                    return True
-                fresh = dict.fromkeys(files(wanted._replace(names=(*left,))))
-                queue += (each for each in fresh if each not in met)
-                met.update(fresh)
+            files = self._loaded(os.path.dirname(program), path)
+            if files is None:
+                return True
+            queue += (each for each in files if each not in met)
+            met.update(files)
         return False
+
+    def _load(self, start: str, path: str) -> dict[str, None] | None:
+        """The files that one surely imports of a program in a folder; None where that fails."""
+        found: dict[str, None] = {}
+        for wanted in sure_imports(self.index.source(path).text):
+            files = partial(self._modules.sure_files, start, path)
+            *_, home = ("", *files(wanted._replace(names=())))
+            known = is_module(home, wanted.module)
+            left = [x for x in wanted.names if not (known and self._may_give(home, x))]
+            if known and not all(map(partial(self._lies_beside, home), left)):
+                return None
+            found.update(dict.fromkeys(files(wanted._replace(names=(*left,)))))
+        return found
+
+    def _may_give(self, path: str, name: str) -> bool:
+        outline = self.index.outline(path)
+        told = name in outline.uses or name in outline.bound  # most are
+        return told or may_give(self.index.source(path).text, name)
 
     def _lies_beside(self, package: str, name: str) -> bool:
         """Whether anything in a package may be a module of it that is called so."""

@@ -87,19 +87,18 @@ class Modules:
         root = self._misplaced.root(importer, wanted.module)
         return tuple(self._along(root, wanted)) if root is not None else ()
 
-    def sure_files(self, program: str, importer: str, wanted: Import) -> tuple[str, ...]:
+    def sure_files(self, start: str, importer: str, wanted: Import) -> tuple[str, ...]:
         """The same where a file of a program imports something that can be no other's, from
-        wherever that is started: beside the program, or of the importer's own package."""
+        wherever that is run: in the folder where it starts, or of the importer's own package."""
         top = wanted.module.partition(".")[0]
         if wanted.level:
             return self._found(self._folder(importer), wanted, False)
         if top in sys.stdlib_module_names or is_known(top):
             return ()
-        here = self._folder(program)
-        roots = [*self._roots_of(here), *self._roots_of(self._folder(importer))]
+        roots = [*self._roots_of(start), *self._roots_of(self._folder(importer))]
         found = {each for each in roots if not {top, f"{top}.py"}.isdisjoint(self._listed(each))}
         root = found.pop() if len(found) == 1 else ""
-        sure = root == here or importer.startswith(os.path.join(root, top, ""))
+        sure = root == start or importer.startswith(os.path.join(root, top, ""))
         return tuple(self._along(root, wanted)) if root and sure else ()
 
     def holds(self, importer: str, module: str) -> bool:
