@@ -25,7 +25,7 @@ def _raising(error: Exception) -> Callable[..., Any]:
 
 
 def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    difference: Any = SimpleNamespace(step=3, lane="", cause=Cause.OUTSIDE)
+    difference: Any = SimpleNamespace(rank=0, step=3, lane="", cause=Cause.OUTSIDE)
     process = SimpleNamespace(look=lambda: None, traces=[1], traces_folder="")
     watched = SimpleNamespace(processes=(process, process))
     monkeypatch.setattr(statements, "rerun", lambda *_: watched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -18,10 +18,10 @@ from detlint.dataflow.arguments.options import (
 )
 from detlint.dataflow.arguments.required_arguments import (
     LIBRARIES,
+    Needs,
     given_on,
     is_only_own,
     need_of,
-    needs_of,
     of_name,
 )
 from detlint.dataflow.calls import word_of
@@ -35,7 +35,7 @@ from detlint.syntax.mentions import mentions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
@@ -120,10 +120,15 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     # Of the fields of options, those that derive are asked about by themselves.
     apart = need.field and need.default
     derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
+    needs_of = cache(Needs)
     return [
         *((unit.source.location(unit.classes[each][0].start)[0], True, []) for each in derived),
     ] + [
-        (getattr(use.node, "lineno", 0), answer, _needed(use) if answer is not False else [])
+        (
+            getattr(use.node, "lineno", 0),
+            answer,
+            _needed(needs_of, use) if answer is not False else [],
+        )
         for around in outer
         for function in around.everything()
         for op in function.ops
@@ -146,7 +151,7 @@ def _bound(unit: Unit, need: Need) -> Iterator[bool]:
         yield hidden or _of_value(each, need) is not False
 
 
-def _needed(call: Op) -> list[str]:
+def _needed(needs_of: Callable[[Function], Needs], call: Op) -> list[str]:
     """The arguments without which a call does not run; an option is no part of its program."""
     return [each.dump() for each in needs_of(call.function).of_call(call)]
 
@@ -372,6 +377,7 @@ def _leaves_entry(read: Op, key: str) -> bool:
 def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:
     """Where a file uses a function or class, and what that use needs, or what keeps it from being
     used by default."""
+    needs_of = cache(Needs)
     for op in named(unit, name):
         needs = needs_of(op.function)
         ask = needs.settling if default else needs.with_options

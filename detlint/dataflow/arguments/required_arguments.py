@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from bisect import bisect_left
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
@@ -405,12 +405,6 @@ def _default_of(op: Op, place: _Place) -> Need | None:
 def _is_off(taken: Op) -> bool:
     """Whether a parameter is None where nothing is passed."""
     return bool(taken.args) and taken.args[0].constant is None
-
-
-@lru_cache(maxsize=256)  # asked of the same functions, one argument after the other
-def needs_of(function: Function) -> Needs:
-    """What calls of a function have to pass."""
-    return Needs(function)
 
 
 class _Tests:

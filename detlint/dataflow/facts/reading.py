@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from detlint.dataflow.arguments.required_arguments import Needs, needs_of
+from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.facts.draws import DrawFacts
 from detlint.dataflow.facts.environments import EnvironmentFacts
 from detlint.dataflow.facts.found import Found
@@ -126,7 +126,7 @@ class FactReader:
 
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
-            needs = needs_of(function)
+            needs = Needs(function)
             for found in self._found(kind, function):
                 if needs.may_run(found.op):
                     told = (_told(needs, kind, found.op), found.need)
