@@ -218,8 +218,9 @@ class Index:
         """Whether a file imports what the one beside it has that is called so, not a library."""
         folder, file = os.path.split(path)
         name = f"{wanted.module}.py"
-        others = {*sys.stdlib_module_names, *folder.split(os.sep)}
-        if name == file or wanted.module in others or name not in self.folders.entries(folder):
+        if name == file or name not in self.folders.entries(folder):  # of most there is none
+            return False
+        if wanted.module in sys.stdlib_module_names or wanted.module in folder.split(os.sep):
             return False
         text = self.source(os.path.join(folder, name)).text
         return all(may_give(text, each) for each in wanted.names)

@@ -282,9 +282,7 @@ class UnseededGlobalRng(Rule):
             yield from cls._drawn_too_soon(program, library, cls.confidence)
             yield from cls._drawn_beside(program, library, cls.confidence)
         else:
-            draws = cls._draws(program, library, trains=trains)
-            if follows:
-                draws = (each for each in draws if not program.is_in_workers(each[0]))
+            draws = cls._draws(program, library, trains=trains, follows=follows)
             if task is not None:
                 draws = filterfalse(task.holds, draws)
             yield from cls._unseeded(program, library, settings, draws, trains=trains)
@@ -635,14 +633,15 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def _draws(
-        cls, program: Program, library: str, *, trains: bool
+        cls, program: Program, library: str, *, trains: bool, follows: bool = False
     ) -> Iterator[tuple[Located, str]]:
-        """What draws, and how a message says so: last the weights, which a checkpoint may fill."""
+        """What draws, and how a message says so: last the weights, which a checkpoint may fill.
+        ``follows``: what torch seeds in workers is told of torch."""
         if not trains:
             yield from ((each, "draws") for each in cls._draws_of_tool(program, library))
             return
         # torch seeds the others in the workers of its loaders.
-        seeded = library in ("random", "numpy") and program.has("seeds", "torch")
+        seeded = library in ("random", "numpy") and (follows or program.has("seeds", "torch"))
         kinds = ("draws", "orders") if library == "torch" else ("draws",)
         for own in (True, False):  # what the program says itself is sooner understood
             for kind in (*kinds, "perturbs") if own else kinds:
