@@ -1680,6 +1680,14 @@ def test_workers_seed_random_by_torchs_generator(
     assert named == has_workers
 
 
+def test_torch_seeds_no_tensorflow_in_workers(project: Project, lint: Lint) -> None:
+    text = WORKED.format("pass", "index = tf.random.uniform([2])", "num_workers=4", "pass")
+    text = text.replace("import random", "import random\n    import tensorflow as tf")
+    text = text.replace("torch.manual_seed(0)", "pass")
+    project({"train.py": text})
+    assert lint("--select", "DET102") == ["train.py:13 DET102", "train.py:24 DET102"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
