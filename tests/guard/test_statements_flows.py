@@ -46,7 +46,8 @@ CASES = {
         {5},
     ),
     "through a slice": (
-        "n = os.urandom(1)[0] + 1\npart = slice(0, n)\nb = list(range(999))[part]",
+        "n = 1 + int.from_bytes(os.urandom(2), 'big')\npart = slice(0, n)\n"
+        "b = list(range(70000))[part]",
         4,
         {2},
     ),
@@ -75,7 +76,7 @@ CASES = {
     "no part of another function's variable of that name": (
         (
             "def begin():\n    held = {1: os.urandom(4)}\n    return len(held)\n"
-            "def get(held):\n    return held[1]\nbegin()\nb = get({1: os.urandom(2)})"
+            "def get(held):\n    return held[1]\nbegin()\nb = get({1: os.urandom(4)})"
         ),
         8,
         {8},
@@ -141,7 +142,7 @@ CASES = {
             "import torch\nclass A:\n    def reset(self):\n        self.x.zero_()\n"
             "one, other = A(), A()\n"
             "vars(one).update(x=torch.ones(2))\nvars(other).update(x=torch.ones(3))\n"
-            "s = os.urandom(1)\n"
+            "s = os.urandom(4)\n"
             "for each in (one, other) if s[0] > LIMIT else (other, one):\n    each.reset()"
         ),
         5,
@@ -279,7 +280,7 @@ CASES = {
     ),
     "a part that is chosen again": (
         (
-            "s = os.urandom(1)\na = [0, s[0] > LIMIT, 0]\nparts = [[], []]\nfor each in a:\n"
+            "s = os.urandom(4)\na = [0, s[0] > LIMIT, 0]\nparts = [[], []]\nfor each in a:\n"
             "    part = parts[each]\n    part += [each * 0]\nb = repr(parts)"
         ),
         8,
@@ -382,7 +383,7 @@ CASES = {
         {4},
     ),
     "a loop of one statement": (
-        "a = []\nwhile True:\n    if len(a) > 3: break\n    a.append(os.urandom(2))\nb = a",
+        "a = []\nwhile True:\n    if len(a) > 3: break\n    a.append(os.urandom(4))\nb = a",
         6,
         {5},
     ),
@@ -402,17 +403,17 @@ CASES = {
         {5},
     ),
     "a part under another name": (
-        "a = [[0], [0]]\nfor b in a:\n    b += os.urandom(2)\nc = list(a)",
+        "a = [[0], [0]]\nfor b in a:\n    b += os.urandom(4)\nc = list(a)",
         5,
         {4},
     ),
     "a part under another name, in pairs": (
-        "a = {1: [0]}\nfor k, b in a.items():\n    b.append(os.urandom(2))\nc = dict(a)",
+        "a = {1: [0]}\nfor k, b in a.items():\n    b.append(os.urandom(4))\nc = dict(a)",
         5,
         {4},
     ),
     "a part by its number": (
-        "n = 0\na = [[0], [0]]\nb = a[n]\nb[0] = os.urandom(2)\nc = list(a)",
+        "n = 0\na = [[0], [0]]\nb = a[n]\nb[0] = os.urandom(4)\nc = list(a)",
         6,
         {5},
     ),
@@ -519,8 +520,8 @@ def test_a_draw_that_only_one_run_makes_is_told_by_what_decides_it(tmp_path: Pat
     text = """\
     import os, random
     random.seed(0)
-    a = os.urandom(1)[0]
-    if a > LIMIT:
+    a = os.urandom(4)
+    if a[0] > LIMIT:
         random.random()
     b = random.random()
     """
@@ -538,8 +539,8 @@ def test_what_only_one_run_began_may_not_have_ended(tmp_path: Path) -> None:
     def outer(found):
         found = inner(found)
         return found
-    a = os.urandom(1)[0]
-    if a > LIMIT:
+    a = os.urandom(4)
+    if a[0] > LIMIT:
         b = outer([a])
     """
     found = flows(tmp_path, textwrap.dedent(text), LIMIT=(-1, 255))
@@ -781,8 +782,8 @@ def test_a_task_is_found_in_another_process_of_the_pool() -> None:
 def test_what_is_left_out_because_it_runs_often_says_nothing(tmp_path: Path) -> None:
     text = """\
     import os
-    a = os.urandom(1)[0]
-    for n in range(3200 if a > LIMIT else 3100):
+    a = os.urandom(4)
+    for n in range(3200 if a[0] > LIMIT else 3100):
         b = n
     c = 1
     """
@@ -955,7 +956,7 @@ def test_a_thread_that_fills_a_view_is_followed(make: str, tmp_path: Path) -> No
     local = threading.local()
     def rate():
         if not hasattr(local, "rate"):
-            local.rate = os.urandom(1)[0]
+            local.rate = int.from_bytes(os.urandom(4), "big")
         return local.rate
     def fill(part):
         for at in range(len(part)):
@@ -1418,7 +1419,7 @@ model = torch.nn.Linear(1, 1, bias=False)
 with torch.no_grad():
     model.weight.fill_(3)
 saver = Saver(pathlib.Path(FOLDER))
-drawn = os.urandom(1)[0] + 0.5
+drawn = int.from_bytes(os.urandom(3), "big") + 0.5
 saver.save({{"weight": torch.full((1, 1), drawn)}})
 {}
 found = model(torch.ones(1)).item()
