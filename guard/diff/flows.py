@@ -24,6 +24,7 @@ from guard.diff.sources import (
     draws_name,
     file_names,
     fills,
+    fills_item,
     has_factory,
     is_begun,
     is_clock,
@@ -135,6 +136,7 @@ class Flows:
         self.origins: list[Node] = []  # in order
         self.tainted: list[Node] = []
         self.written = Written()  # what differs
+        self._inserted = Written()  # in another order alone, as far as is seen
         self._writers_of = Writers(nodes)
         self._late: set[Node] = set()  # threads read there what the main one writes meanwhile
         self._any = (Written(), Written())  # all, by run
@@ -291,10 +293,21 @@ class Flows:
 
     def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
         order = node.order
+        written = self._inserted if self._inserts(node) else self.written
         for key in keys(node, path):
-            self.written.add(key, order, node)
+            written.add(key, order, node)
         if pair is not None and pair[0] & 1 and pair[1] & 1:
             self.written.add(pair, order, node)
+
+    def _inserts(self, node: Node) -> bool:
+        """Whether a thread fills an item with what agrees, of what holds others by then: who reads
+        items and not their order is given the same."""
+        if not node.is_in_thread or not fills_item(node.statement):
+            return False
+        whole = node.statement.writes[0]
+        is_given = any(path != whole[: len(path)] for path, _ in self._differing(node))
+        is_given = is_given or any(each.differs for each in node.below)
+        return not (is_given or self._states.is_moved(node) or self._is_fresh(node))
 
     def _note_run(self, run: int) -> None:
         """What a run wrote that several threads may share, and what moved its generators."""
@@ -445,7 +458,7 @@ class Flows:
                 yield field
 
     def _last_of(self, keys: Iterable[object], until: int) -> Iterator[Node]:
-        found = (self.written.last(key, until) for key in keys)
+        found = (w.last(key, until) for key in keys for w in (self.written, self._inserted))
         yield from (each for each in found if each is not None)
 
     def _of_chosen_part(self, node: Node) -> Origins:
@@ -582,7 +595,7 @@ class Flows:
     def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
         """Where a differing value was written last, as far as it is known."""
         late, before = self._raced(node, path), node.ran.began
-        if len(path) > 1 and any(each.is_in_thread for each in late):
+        if len(path) > 1 and any(each.is_in_thread and not self._inserts(each) for each in late):
             return late
         found = self._written_to(local_keys(node, path), before)
         found = found or self._written_to(part_keys(node, path), before)
@@ -701,11 +714,8 @@ class Flows:
 
     def _written_to(self, keys: Iterable[object], until: int) -> Origins:
         """The origins of what was written last under the first of these keys."""
-        for key in keys:
-            found = self.written.last(key, until)
-            if found is not None and found.origins:
-                return found.origins
-        return NOTHING
+        found = self._last_of(keys, until)
+        return next((each.origins for each in found if each.origins), NOTHING)
 
     def _raced(self, node: Node, path: Path) -> Origins:
         """A value that agrees whenever it is written, and differs when it is read: another thread

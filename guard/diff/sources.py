@@ -13,6 +13,7 @@ from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
 from guard.digests.traits import ASKED, MEASURED, of_file
+from guard.observe.statements import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -347,6 +348,17 @@ def collects(statement: Statement) -> bool:
 def fills(statement: Statement) -> bool:
     """Whether a statement writes all of a tensor: what was in it before is not read."""
     return _calls(statement, _FILLING)
+
+
+@lru_cache(_KEPT)
+def fills_item(statement: Statement) -> bool:
+    """Whether a statement binds an item of what it asks nothing else of: ``a[k] = f(k)``."""
+    if statement.kind != "Assign" or {*statement.writes}.isdisjoint(statement.reads):
+        return False
+    (path,), parts = statement.writes[:1], parts_of(statement.text)
+    mentions = [each for each in parts if path_of(each) == path]
+    targets = (target for each in parts if isinstance(each, ast.Assign) for target in each.targets)
+    return len(mentions) == 1 and all(isinstance(each, ast.Subscript) for each in targets)
 
 
 def allocates(statement: Statement) -> bool:

@@ -24,6 +24,7 @@ from guard.diff.sources import (
     OF_FILES,
     STATES,
     UNSEEDED,
+    fills_item,
     is_number,
     makes_set,
     of_arguments,
@@ -271,7 +272,9 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, what, is_sure=writes)
     elif node.is_in_thread and (drawn or _grows(node)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
-        yield Origin(Source.THREAD_ORDER, what, fits="" if hands_over(node) else TOGETHER)
+        is_sure = not fills_item(node.statement)  # whose order may be nobody's
+        fits = "" if hands_over(node) else TOGETHER
+        yield Origin(Source.THREAD_ORDER, what, is_sure=is_sure, fits=fits)
 
 
 def draws(node: Node, traits: Traits) -> bool:

@@ -597,6 +597,49 @@ def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
     assert 4 in origins(found, 9) or 6 in origins(found, 9)
 
 
+_SLOTS = """\
+import os, threading
+class Table:
+    def __init__(self):
+        self.found = {}
+    def work(self, n):
+        rows = os.urandom(8) if n == 2 else n
+        begun[n].set()
+        turns[n].wait()
+        return rows
+    def fill(self, n):
+        self.found[n] = self.work(n)
+        turns[NEXT[n]].set()
+table = Table()
+# all begin before one has ended, which they do in an order of the run's own
+begun, turns = ([threading.Event() for _ in range(5)] for _ in range(2))
+threads = [threading.Thread(target=table.fill, args=(n,)) for n in range(4)]
+for each, went in zip(threads, begun):
+    each.start()
+    went.wait()
+turns[NEXT[4]].set()
+for each in threads:
+    each.join()
+a = READ
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read", "line"),
+    [
+        ("os.urandom(8)", "[table.found[n] for n in sorted(table.found)]", {6}),
+        ("n", "[*table.found.values()]", {11}),
+    ],
+)
+def test_the_slots_that_threads_fill_share_their_order_alone(
+    drawn: str, read: str, line: set[int], tmp_path: Path
+) -> None:
+    text = _SLOTS.replace("os.urandom(8)", drawn).replace("READ", read)
+    found = flows(tmp_path, text, NEXT=([2, 3, 1, 4, 0], [4, 2, 0, 1, 3]))
+
+    assert origins(found, 23) == line
+
+
 def test_a_thread_that_asks_how_far_the_main_one_has_come_is_told(tmp_path: Path) -> None:
     text = """\
     import queue, threading
