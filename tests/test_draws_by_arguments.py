@@ -339,3 +339,64 @@ def test_a_draw_is_named_that_no_default_keeps_from_running(
     project({"net.py": _NET.format(default=default), "train.py": _TRAINS_NET})
     assert main(["--select", "DET102", "."]) == 1
     assert f"`{named}" in capsys.readouterr().out
+
+
+_FED_DATA = """
+import numpy as np
+from tensorflow import keras
+from tensorflow.keras.preprocessing.image import ImageDataGenerator
+
+class Base(keras.utils.Sequence):
+    pass
+
+class Rows(Base):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return np.ones((2, 3)), np.ones((2, 1))
+
+def pictures(path):
+    made = ImageDataGenerator(rescale=1 / 255)
+    return made.flow_from_directory(path), made.flow_from_directory(path)
+
+def arrays():
+    return np.ones((8, 3)), np.ones((8, 1))
+"""
+_FED = """
+import numpy as np
+import tensorflow as tf
+from data import Rows, arrays, pictures
+
+def fit(model, rows):
+    model.fit(rows, epochs=3{options})
+
+def main():
+    np.random.seed(0)
+    tf.random.set_seed(0)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    {fed}
+    model.save("m.keras")
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("fed", "options", "expected"),
+    [
+        ("fit(model, Rows())", "", ["likely"]),
+        ("train, test = pictures('rows'); fit(model, train)", "", ["likely"]),
+        ("model.fit_generator(generator=Rows())", "", ["likely"]),
+        ("fit(model, Rows())", ", shuffle=False", []),
+        ("x, y = arrays(); model.fit(x, y)", "", []),
+        ("tf.keras.utils.set_random_seed(0); fit(model, Rows())", "", []),
+        ("model.fit(arrays()[0], arrays()[1]); model.predict(Rows())", "", []),
+    ],
+)
+def test_keras_draws_the_order_of_what_it_is_fed_by_number_from_python_s_generator(
+    project: Project, capsys: Capture, fed: str, options: str, expected: list[str]
+) -> None:
+    project({"data.py": _FED_DATA, "train.py": _FED.format(fed=fed, options=options)})
+    assert levels(capsys, "DET102") == expected

@@ -393,6 +393,15 @@ class Project:
             self._lineages[symbol] = [each for each in told if each is not None]
         return self._lineages[symbol]
 
+    def bases(self, symbol: Symbol) -> Iterator[str]:
+        """The qualified names of the bases of a class, and of those of its bases."""
+        for each in self.lineage(symbol):
+            outline = self.index.outline(each.path)
+            for base in outline.classes.get(each.part, ()):
+                first, dot, rest = base.partition(".")
+                for bound in outline.bound.get(first, ()):
+                    yield f"{bound.replace(':', '.')}{dot}{rest}"
+
     def holds(self, importer: str, library: str) -> bool:
         """Whether what a file imports by a name is of the project."""
         return self._modules.holds(importer, library)

@@ -40,6 +40,7 @@ class TrainedParts:
 
     libraries  the models and layers of libraries that may differ, with the files that name them
     classes    the classes and functions of the project
+    named      all that none of its files defines
     foreign    a model of a library of which nothing is known
     is_seen    all that it is made of is seen
     """
@@ -59,6 +60,7 @@ class TrainedParts:
         # With each, whether objects of derived classes may be meant.
         self.classes: dict[Symbol, bool] = {}
         self.libraries: list[tuple[str, str]] = []
+        self.named: set[str] = set()
         self.foreign = ""
         named = [(path, name) for path, names in told for name in names.split()]
         first = [each for each in named if each[1].startswith(FIRST)]
@@ -199,6 +201,7 @@ class TrainedParts:
 
     def _add_library(self, path: str, name: str, *, sure: bool) -> None:
         library = name.partition(".")[0]
+        self.named.add(name)
         if not library or self._project.holds(path, library):
             self.is_seen &= not sure
         elif repeats(name):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.callgraph.fact_base import Located
 from detlint.callgraph.trained_parts import TrainedParts, whole
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
+from detlint.models.loading import feeds_by_number
 from detlint.models.varying import (
     BY_SIZE,
     CONVOLVING,
@@ -163,6 +164,14 @@ class Variation:
 
     def _has(self, kind: str, what: str) -> bool:
         return next(self._base.facts(kind, what), None) is not None
+
+    def fed_by_number(self) -> Iterator[Located]:
+        """Where a model of Keras is trained on what its ``fit`` shuffles by Python's generator."""
+        for each in self._base.facts("fed"):
+            fed = TrainedParts(self._closure, [(each.path, each.fact.what)])
+            names = chain(fed.named, *map(self._project.bases, fed.classes))
+            if any(map(feeds_by_number, names)):
+                yield each
 
     def shows_its_models(self) -> bool:
         """Whether it makes layers of torch, and imports nothing that may bring others."""

@@ -43,7 +43,7 @@ IN_FILE = "file"
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
 DRAWING = frozenset(
-    ("draws", "drops", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
+    ("draws", "drops", "fed", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
 )
 STARTING = frozenset(("processes", "spawns", "tasks", "threads"))  # what runs beside the rest
 VARYING = frozenset(("layers", "operators"))
@@ -261,6 +261,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *_called(f".{each}" for each in training.FITS_LEARNERS),
         *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),
     ),
+    "fed": (".fit(", ".fit_generator("),
     "graph_runs": (".run(", ".eval("),  # of TensorFlow 1
     "trainees": _TRAINING,
     "trained": (

@@ -224,6 +224,22 @@ draws_nothing = Names(
 )
 
 
+# Whether an object of a class, or what it gives, is fed to a model of Keras by the number of each
+# batch, in an order that ``fit`` shuffles by Python's generator, whatever ``shuffle`` that was made
+# with (Keras 2.15, 3.15).
+feeds_by_number = Names(
+    """
+    {tensorflow.**.,tf_,}keras.**.{PyDataset,Sequence,TimeseriesGenerator}
+    {tensorflow.**.,tf_,}keras.**.{DataFrame,Directory,NumpyArray}Iterator
+    {tensorflow.**.,tf_,}keras.**.ImageDataGenerator
+    """
+)
+# By which methods these give that.
+FLOWS = words("flow flow_from_dataframe flow_from_directory")
+# How such a call is given that, by name or first.
+FED = ("x", "generator")
+
+
 # Whether a class or function gives a data set of Hugging Face.
 makes_data_set = Names(
     """

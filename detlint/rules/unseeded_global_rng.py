@@ -150,6 +150,8 @@ class UnseededGlobalRng(Rule):
     - what such a program gives a model by random transforms of torchvision, or in another order
       where that trains its statistics: `net.train()`
     - a model of Keras that is built before the seed
+    - a `fit` of Keras that is given a `Sequence`, a `PyDataset` or batches of an
+      `ImageDataGenerator`: it shuffles them by `random`
     - draws of `tf.random` and `tf.image` that are given no seed, unless DET801 asks for it
     - weights, dropout and shuffling queues of a program that trains with TensorFlow 1
     - `rvs`, `gaussian_kde.resample` and `Rotation.random` of SciPy, bounds of Prophet's `predict`,
@@ -648,6 +650,9 @@ class UnseededGlobalRng(Rule):
                 for each in program.facts(kind, library, own=own):
                     if not (seeded and program.is_in_workers(each)):
                         yield each, "draws"
+        if library == "random":
+            fed = program.variation.fed_by_number()
+            yield from ((each, "draws the order of batches") for each in fed)
         weights = cls._weights(program, library)
         kept = (each for each in weights if not program.seed_order.is_replaced(each))
         yield from ((each, "draws first weights") for each in kept)

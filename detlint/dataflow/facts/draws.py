@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import Found
+from detlint.dataflow.learning.trained import MODEL, Trained
 from detlint.dataflow.randomness.idle_draws import is_unused
 from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
 from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from
 from detlint.dataflow.slices import closure
+from detlint.models import loading
 from detlint.models import training as trainers
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 50  # operations between a transform and what it is given to
+_FITS = trainers.FITS - {"train_on_batch"}
 _GATHERING = frozenset(("choice", "declared", "free", "list", "phi", "tuple"))
 
 
@@ -58,6 +61,17 @@ class DrawFacts:
                 yield Found(op, "torch", found[0].name)
             elif shuffle is not None and Needs.of_flag(shuffle):
                 yield Found(op, "torch", f"{word_of(op)}(shuffle={shuffle.word})")
+
+    def of_fed(self, call: Op) -> str | None:
+        """Calls of Keras that train on what may shuffle its batches by Python's generator: of each,
+        what names that which is fed, as ``trained_parts`` follows it."""
+        if word_of(call) not in _FITS or self._training.library(call) != "keras":
+            return None
+        shuffle = call.given("shuffle")
+        if shuffle is not None and self._values.constant(shuffle) is False:
+            return None
+        given = next(filter(None, (call.given(each, 0) for each in loading.FED)), None)
+        return " ".join(sorted(Trained(self._unit).made_of(given, MODEL))) or None
 
     def perturbs(self, function: Function) -> Iterator[Found]:
         """Layers, functions and transforms that draw whenever data come by; UNSEEN of dropout of

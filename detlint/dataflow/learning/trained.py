@@ -17,6 +17,7 @@ from detlint.dataflow.numerics.tensors import method_of
 from detlint.dataflow.slices import closure
 from detlint.index.facts import BY_DEFAULT, BY_STAR, COMPUTES, FIRST, MAY_BE, UNSEEN_NAMES, Passed
 from detlint.models import gradients, layers, training, varying
+from detlint.models.loading import FLOWS
 from detlint.models.model import words
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _INSIDE = words(
 )
 _NOTHING = frozenset(("class", "compare", "const", "format", "function", "not", "text"))
 _OF_LISTS = frozenset(f"builtins.{each}" for each in ("dict", "filter", "list", "map", "tuple"))
-_LOOKING_UP = ("get", "pop")
+_LOOKING_UP = frozenset(("get", "pop")) | FLOWS
 _WRAPPED = (None, "*", "model", "module")  # how a wrapper or a container is given its models
 _NAMING = frozenset(("attr", "free", "global", "import"))
 _TESTING = frozenset(("compare", "format", "not", "test", "text"))
