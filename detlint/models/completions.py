@@ -174,11 +174,17 @@ STARTED_BY = {
 }
 # Without one of which a function starts one at most.
 SEVERAL = ("for ", "while ", "map")
+# How a file is opened to add lines to it.
+APPENDING = tuple(f"{quote}{mode}{quote}" for quote in "\"'" for mode in ("a", "a+"))
 # Of these, what a file that has any of them holds.
-STARTING = ("ThreadPool", "Thread(", "dummy", "Process(", "gather(", "create_task(")
+STARTING = (
+    *("ThreadPool", "Thread(", "dummy", "Process(", "gather(", "create_task("),
+    *APPENDING,
+)
 # Methods of pools that call a function with each of many values.
 MAPPING = words("imap imap_unordered map map_async starmap starmap_async")
 THREAD = "Thread"
+WORKERS = ("Process", THREAD)
 # Whether a class or function gives a pool whose workers share the memory of the program.
 is_thread_pool = Names(
     "concurrent.futures.{,thread.}ThreadPoolExecutor",
@@ -193,6 +199,16 @@ def of_tasks(start: str, added: str) -> Completion:
         f"tasks of {start}()",
         f"add to {added} in the order in which they get to it",
         "return what each has found, and read the tasks as they were started",
+    )
+
+
+def of_file(start: str, added: str) -> Completion:
+    """What the tasks that a call starts add to a file."""
+    return Completion(
+        f"tasks of {start}()",
+        f"add to one file, {added}, in the order in which they get to it",
+        "return what each has found, and write it where the tasks are started",
+        "object",
     )
 
 
@@ -215,7 +231,7 @@ def is_context(name: str) -> bool:
 
 def starts_worker(word: str) -> bool:
     """Whether a call of this name starts work that runs at the same time."""
-    return word in _STARTING or word.endswith(("Process", "Thread"))
+    return word in _STARTING or word.endswith(WORKERS)
 
 
 # Of what starts work beside the rest of the program, how it is written; and what has memory that

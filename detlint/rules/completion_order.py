@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -35,7 +36,7 @@ class CompletionOrder(Rule):
     - `as_completed`, `imap_unordered`, `Parallel(return_as="generator_unordered")`
     - `DataLoader(in_order=False)`, in torch 2.6 and later
     - the sets of futures that `wait` returns: they are in no order at all, even when all are done
-    - a queue that several workers fill, a list or a dict to which tasks add
+    - a queue that several workers fill; a list, a dict or a file to which tasks add
     - a dict that is filled as results finish, and then iterated over or written
     - lists in a dict, to which results are added as they finish
     - the `results` that a Flower strategy's `aggregate_fit` sums or hands on
@@ -94,6 +95,7 @@ class CompletionOrder(Rule):
             "asyncio",
             "dummy",
             "in_order",
+            "Pool(",
             "Process",
             "Thread",
         ),
@@ -172,7 +174,7 @@ class CompletionOrder(Rule):
         others = [each for each in offsets if not text.startswith(STARTING, each)]
         for found in self._completions.near(others):
             self._tell(found)
-        for found in self._completions.of_tasks():
+        for found in chain(self._completions.of_tasks(), self._completions.of_files()):
             self._tell(found)
         for call in self._completions.left:
             self.leave(call.node)

@@ -1,8 +1,10 @@
 import asyncio
 import concurrent.futures
+import csv
 import heapq
 import json
 import multiprocessing as mp
+import os
 import queue
 import sys
 from collections import defaultdict
@@ -1210,3 +1212,72 @@ def indexed(rows, ids, index):
     made.add_items(rows, num_threads=1)
     index.add_items(rows)
     return made
+
+
+# Files to which tasks add lines
+
+
+def add_line(path):
+    with open(os.path.join("out", "rows.csv"), mode="a") as file:  # DET205
+        csv.writer(file).writerow([path])
+
+
+def add_where(out, path):
+    open(f"{out}/rows.txt", "a").write(path)  # DET205
+
+
+def add_to_own(path):
+    with open(path + ".txt", "a") as file:
+        file.write("done")
+
+
+def add_alone(path):
+    open("alone.txt", "a").write(path)
+
+
+def add_new(path):
+    open("new.txt", "w").write(path)
+
+
+def add_to_log(path):
+    try:
+        load(path)
+    except OSError:
+        open("unread.txt", "a").write(path)  # possible DET205
+    open("run.log", "a").write(path)  # possible DET205
+
+
+def add_all(paths, out):
+    with mp.Pool() as pool:
+        pool.map(add_line, paths)
+        pool.map(partial(add_where, out), paths)
+        pool.map(add_to_own, paths)
+        pool.map(add_to_log, paths)
+        pool.map(add_new, paths)
+    with Pool(1) as pool:
+        pool.map(add_alone, paths)
+    paths.map(add_alone)
+
+
+def add_by_name(path, out):
+    add_to(out, path)
+
+
+def add_to(out, path):
+    with open(out, "a") as file:  # DET205
+        file.write(path)
+
+
+def add_beside(paths, out):
+    workers = [Process(target=add_by_name, args=(path, out)) for path in paths]
+    for worker in workers:
+        worker.start()
+
+
+def add_each_to_its_own(paths):
+    for path in paths:
+        Process(target=add_at, args=(path, f"{path}.txt")).start()
+
+
+def add_at(path, out):
+    open(out, "a").write(path)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import spoken, word_of
 from detlint.dataflow.learning.shared_models import SHARES, SharedModels
+from detlint.dataflow.orders.messages import is_log_file
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.queues import Queues, same
 from detlint.dataflow.orders.shared_lists import SharedLists
 from detlint.dataflow.orders.use import Flow, Use, surest
 from detlint.dataflow.origins import Origins, Place
-from detlint.dataflow.slices import ahead
+from detlint.dataflow.slices import ahead, behind
 from detlint.models import completions as models
 from detlint.models import frames, names
 from detlint.models.loading import hands_on
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from detlint.models.completions import Completion, Threaded
 
 _EQUALS = (("Eq",), ("NotEq",))
+_FEW = 50  # operations that the name of a file is made of
 _HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
 
 
@@ -88,6 +90,16 @@ class Completions:
                 named = spoken(filled.added.args[0]) or "a list"
                 completion = models.of_tasks(word_of(filled.start), f"`{named}`")
                 yield Found(filled.added, completion, use)
+
+    def of_files(self) -> Iterator[Found]:
+        """``pool.map(work, rows)``, of what opens one file to add to it."""
+        met: set[Op] = set()
+        for opened, start in self.lists.appended():
+            if opened not in met:
+                met.add(opened)
+                completion = models.of_file(word_of(start), f"`{self.unit.text_of(opened.node)}`")
+                noted = Use(opened, "noted for people to read", assumed=True)
+                yield Found(opened, completion, noted if _is_note(opened) else None)
 
     def _of_server(self, function: Function) -> Iterator[Found]:
         """``results`` of ``aggregate_fit(self, server_round, results, failures)``."""
@@ -248,6 +260,13 @@ class Completions:
         for made in head.uses:
             if made.code == "comprehension" and head in made.args[1:]:
                 yield from self.orders.uses(made, Flow(keyed=made.name == "dict"))
+
+
+def _is_note(opened: Op) -> bool:
+    """Whether a file only holds messages, or what went wrong."""
+    failed = any(each.kind == "except" for each in opened.region.around())
+    texts = (str(each.constant) for each in behind(*opened.args[1:2], most=_FEW))
+    return failed or is_log_file(opened) or any(map(names.notes_failure, texts))
 
 
 def _returned(call: Op) -> Iterator[Use]:

@@ -62,8 +62,7 @@ class Messages:
         function = call.args[0]
         method = function.code == "attr" and str(function.name) in _ADDING_LINES
         file = function.args[0] if method else call.given("file")
-        behind_it = closure([file], _named_by, _LONGEST_MESSAGE) if file is not None else ()
-        return any(map(_is_called_log, behind_it))
+        return file is not None and is_log_file(file)
 
     def is_shown(self, op: Op) -> bool:
         """Whether a value only goes into messages and tests, whatever way."""
@@ -130,6 +129,11 @@ class Messages:
         if owner is not None and lattice.may_be(self.values.types(owner), "str"):
             return True
         return bool(call.uses) and all(use.code == "raise" for use in call.uses)
+
+
+def is_log_file(file: Op) -> bool:
+    """Whether a file is a log, by what it is called."""
+    return any(map(_is_called_log, closure([file], _named_by, _LONGEST_MESSAGE)))
 
 
 def _named_by(op: Op) -> Sequence[Op]:

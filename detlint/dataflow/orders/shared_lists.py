@@ -1,5 +1,5 @@
-"""Lists and dicts to which tasks that run at the same time add, in the order in which they get to
-it."""
+"""Lists, dicts and files to which tasks that run at the same time add, in the order in which they
+get to it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from detlint.dataflow.calls import bound, is_empty, whole_function, word_of
 from detlint.dataflow.orders.queues import same
 from detlint.dataflow.slices import before, closure
 from detlint.models import completions as models
+from detlint.models import files
 from detlint.models.containers import ADDING
+from detlint.models.randomness import POOLS
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.orders.queues import Queues
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 _MOST = 200  # operations behind what is added to
 _ASYNC = "AsyncFunctionDef"
 _AWAITING = frozenset(("get", "join", "result", "wait"))
+_TEXTS = frozenset(("binary", "format", "text"))
+# What names a file that is the same in each task, if what it is made of is.
+_NAMING = _TEXTS | frozenset(("attr", "const", "declared", "free", "global", "param", "phi"))
 _DICTS = frozenset(("OrderedDict", "defaultdict", "dict"))
 
 
@@ -66,13 +71,55 @@ class SharedLists:
         met: set[Op] = set()
         text = self._unit.text
         words = [x for x, by in models.STARTED_BY.items() if any(holds(text, y) for y in by)]
+        for call, task in self._started(words):
+            for found in self._filled(call, task):
+                if found.made not in met:
+                    met.add(found.made)
+                    yield found
+
+    def appended(self) -> Iterator[tuple[Op, Op]]:
+        """Where tasks open one file to add to it, each with what starts them."""
+        if not any(each in self._unit.text for each in models.APPENDING):
+            return
+        for call, task in self._started(models.STARTED_BY):
+            working = list(self._queues.run_by(task.function)) if self._is_beside(call) else []
+            opened = [x for each in working for x in each.coded("call") if _is_opened_to_add(x)]
+            given = self._given(task, working) if opened else {}
+            yield from ((each, call) for each in opened if self._is_one(each, given, working))
+
+    def _started(self, words: Iterable[str]) -> Iterator[tuple[Op, _Task]]:
         for function in self._unit.functions_holding(*words, beside=models.SEVERAL):
             for call in function.all_coded("call"):
-                for task in self._tasks(call):
-                    for found in self._filled(call, task):
-                        if found.made not in met:
-                            met.add(found.made)
-                            yield found
+                yield from ((call, each) for each in self._tasks(call))
+
+    def _is_beside(self, call: Op) -> bool:
+        """Whether a call starts a thread or a process, or has a pool of several run a task."""
+        if word_of(call).endswith(models.WORKERS):
+            return True
+        method = call.args[0]
+        pools = self._queues.makers(method.args[0]) if method.code == "attr" else ()
+        return any(
+            not self._is_alone(each) and not POOLS.isdisjoint(self._values.called(each))
+            for each in pools
+        )
+
+    def _is_one(self, opened: Op, given: dict[Op, list[Op]], working: Collection[Function]) -> bool:
+        """Whether all tasks open the same file."""
+        path = opened.args[1:2]
+        return all(
+            op.code in _NAMING
+            and not (op.code == "param" and op.function in working)
+            or op in given
+            or op.is_self
+            or (op.code == "call" and not files.NAMED.isdisjoint(self._values.called(op)))
+            for op in closure(path, lambda op: self._named_by(op, given), _MOST)
+        )
+
+    def _named_by(self, op: Op, given: dict[Op, list[Op]]) -> Sequence[Op]:
+        """What the name of a file is made of."""
+        if op.code == "call":
+            return op.args[1:]
+        return self._before(op, given) or (op.args if op.code in _TEXTS else ())
 
     # Tasks
 
@@ -114,9 +161,13 @@ class SharedLists:
         return any(map(self._is_pool, pools))
 
     def _is_pool(self, made: Op) -> bool:
+        called = self._values.called(made)
+        return not self._is_alone(made) and any(map(models.is_thread_pool, called))
+
+    def _is_alone(self, made: Op) -> bool:
+        """Whether a pool has one worker."""
         workers = made.given("max_workers", 0) or made.given("processes", 0)
-        alone = workers is not None and self._values.constant(workers) == 1
-        return not alone and any(map(models.is_thread_pool, self._values.called(made)))
+        return workers is not None and self._values.constant(workers) == 1
 
     # What they add to
 
@@ -126,12 +177,7 @@ class SharedLists:
             return
         working = list(self._queues.run_by(task.function))
         adding = [op for each in working for op in each.ops if _adds(op)]
-        given = {taken: [value] for taken, value in task.given.items()}
-        for function in working if adding else ():
-            for call in function.coded("call"):
-                callee = self._values.callee(call)
-                for taken, value in bound(callee, call).items() if callee is not None else ():
-                    given.setdefault(taken, []).append(value)
+        given = self._given(task, working) if adding else {}
         loop = start.loop
         for added in adding:
             for made in closure([added.args[0]], lambda op: self._before(op, given), _MOST):
@@ -139,6 +185,17 @@ class SharedLists:
                 apart = made.function not in working and not (loop and made.within(loop))
                 if apart and self._is_filled(found, shared=shared):
                     yield found
+
+    def _given(self, task: _Task, working: Iterable[Function]) -> dict[Op, list[Op]]:
+        """What the parameters of a task get that are the same in each, and those of what it
+        calls."""
+        given = {taken: [value] for taken, value in task.given.items()}
+        for function in working:
+            for call in function.coded("call"):
+                callee = self._values.callee(call)
+                for taken, value in bound(callee, call).items() if callee is not None else ():
+                    given.setdefault(taken, []).append(value)
+        return given
 
     def _before(self, op: Op, given: dict[Op, list[Op]]) -> Sequence[Op]:
         """What the container of an operation was before, or where it comes from."""
@@ -169,6 +226,13 @@ def _adds(op: Op) -> bool:
     return op.code == "store_item" or (
         op.code == "change" and (op.name in ADDING or op.name == "update")
     )
+
+
+def _is_opened_to_add(call: Op) -> bool:
+    """``open(path, "a")``."""
+    place = next((files.OPENERS[x] for x in call.called if x in files.OPENERS), None)
+    mode = call.given("mode", place) if place is not None else None
+    return mode is not None and str(mode.constant).startswith(files.APPENDING["mode"])
 
 
 def _taken(function: Function, value: Op, given: list[Op]) -> dict[Op, Op]:
