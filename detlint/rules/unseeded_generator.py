@@ -225,17 +225,21 @@ class UnseededGenerator(Rule):
         )
 
     def _check_factory(self, call: Op) -> None:
-        """``field(default_factory=np.random.default_rng)``."""
-        factory = call.given("default_factory")
+        """``field(default_factory=np.random.default_rng)``, ``defaultdict(random.Random)``."""
+        is_dict = "collections.defaultdict" in self.unit.values.called(call)
+        given = ("default_factory", 0 if is_dict else None)
+        factory, node = call.given(*given), call.written(*given)
         names = self.unit.values.qualified(factory) if factory is not None else ()
         made = randomness.SYSTEM | randomness.SEED_PARAMETER.keys()
-        node = call.written("default_factory")
         if node is not None and not made.isdisjoint(names):
             self.report(
                 node,
                 f"`{self.unit.text_of(node)}` as a default factory is called without a seed: "
                 "each one takes it from the operating system",
-                advice="Build the generator from a seed field in `__post_init__`.",
+                advice="Build each from a seed and its key, where the key is new."
+                if is_dict
+                else "Build the generator from a seed field in `__post_init__`.",
+                confidence=Confidence.LIKELY if is_dict else Confidence.CERTAIN,
             )
 
     def _check_state(self, call: Op, name: str) -> None:

@@ -150,8 +150,8 @@ class Flows:
         self._writing = {each.process for each in self._writers if writes_file(each.statement)}
         self._drawers = [each for each in nodes if draws_name(each.statement)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
-        # by name, those of classes that are made anew for each object
-        self._fields = {e.statement.writes[0][0]: e for e in nodes if has_factory(e.statement)}
+        # by name, those of classes that are made anew for each object, and dicts for each key
+        self._fields = {e.statement.writes[0][-1]: e for e in nodes if has_factory(e.statement)}
         self._branched: dict[object, Origins] = {}  # by frame
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
@@ -363,7 +363,13 @@ class Flows:
         found = found or self._of_file(node) or self._gone_through(node, _DEEP, is_given=True)
         if counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
-        return found or self._of_collected(node) or frozenset((node,))
+        return found or self._of_collected(node) or self._of_factory(node) or frozenset((node,))
+
+    def _of_factory(self, node: Node) -> Origins:
+        """Of what takes an item of a dict, what gave that the factory that may have made the item:
+        a library calls it."""
+        names = (path[-1] for path in node.statement.reads if not is_fresh(node.statement))
+        return frozenset([self._fields[each] for each in names if each in self._fields][:1])
 
     def _of_file(self, node: Node) -> Origins:
         """What a file, a table or a variable of the environment was given that a statement reads:

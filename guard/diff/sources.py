@@ -225,8 +225,10 @@ def is_fresh(statement: Statement) -> bool:
 
 
 def has_factory(statement: Statement) -> bool:
-    """Whether it declares a field of a class, of which each object gets another value."""
-    if statement.kind not in ("AnnAssign", "Assign") or "factory=" not in statement.text:
+    """Whether it declares a field of a class of which each object gets another value, or makes a
+    dict of which each new key does."""
+    is_given = "factory=" in statement.text or _calls(statement, {"defaultdict"})
+    if statement.kind not in ("AnnAssign", "Assign") or not is_given:
         return False
     given = (source_of(e) in VALUES or e.rpartition(".")[2] in UNSEEDED for e in statement.calls)
     return bool(statement.writes) and any(given)

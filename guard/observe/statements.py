@@ -85,6 +85,10 @@ _CHANGING = {
     *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put"),
     *("pop", "popleft", "popitem", "clear", "remove", "discard", "sort", "reverse"),
 }
+CHANGING_FIRST = {  # functions that change what they are given first
+    *("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "shuffle"),
+    *("insort", "insort_left", "insort_right"),
+}
 
 
 def changed(tree: ast.Module) -> dict[ast.AST, tuple[Path, ...]]:
@@ -162,6 +166,8 @@ def _changes(node: ast.AST) -> Iterator[str]:
         called = node.value.func
         if isinstance(called, ast.Attribute) and _is_changing(called.attr):
             parts = [called.value]
+        elif _dotted(called).rpartition(".")[2] in CHANGING_FIRST:
+            parts = node.value.args[:1]
     paths = map(inner_path, parts)
     yield from (path[0] for path in paths if path is not None)
 
@@ -436,10 +442,15 @@ class _Gathered:
             self.gather(node.func.value, bound)
         else:
             self.gather(node.func, bound)
-        for given in node.keywords:
-            if given.arg in _FACTORIES and path_of(given.value) is not None:
-                self.calls.append(in_full(_dotted(given.value), self._names))
-                self.lines.append(given.value.lineno)
+        factories = [each.value for each in node.keywords if each.arg in _FACTORIES]
+        if name.rpartition(".")[2] == "defaultdict":
+            factories += node.args[:1]
+        for given in factories:
+            if path_of(given) is not None:
+                self.calls.append(in_full(_dotted(given), self._names))
+                self.lines.append(given.lineno)
+        if name.rpartition(".")[2] in CHANGING_FIRST and node.args:
+            self._touch(_whole(node.args[0]), bound)
         for each in (*node.args, *(each.value for each in node.keywords)):
             self._touch(each.value if isinstance(each, ast.Starred) else each, bound)
             self.gather(each, bound)

@@ -56,7 +56,7 @@ from guard.digests.traits import (
     draws_in_query,
 )
 from guard.digests.values import OPAQUE
-from guard.observe.statements import path_of
+from guard.observe.statements import CHANGING_FIRST, path_of
 from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from guard.verification.operators import Culprit
 
 _HANDING = {"put", "put_nowait", "send"}
-_GROWING = {"append", "add", "put", "extend", "update", "put_nowait"}
+_GROWING = {"append", "add", "put", "extend", "update", "put_nowait", *CHANGING_FIRST}
 # What takes items in their order, beside loops.
 _ORDERED = {
     *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),

@@ -2,6 +2,7 @@ import functools
 import random
 import random as rnd
 import secrets
+from collections import defaultdict
 from dataclasses import dataclass, field
 from random import Random
 from random import Random as R
@@ -62,6 +63,10 @@ class Noise:
     seeded: np.random.Generator = field(default_factory=lambda: np.random.default_rng(3))
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # DET101
     order: random.Random = field(default_factory=random.Random)  # DET101
+
+
+streams = defaultdict(np.random.default_rng)  # DET101
+seeded_streams = defaultdict(lambda: np.random.default_rng(3), {1: random.Random})
 
 
 # Seeded, or with a seed that is not known.

@@ -235,6 +235,15 @@ CASES = {
         8,
         {5},
     ),
+    "an item that a factory makes": (
+        (
+            "import random\nfrom collections import defaultdict\nclass R:\n"
+            "    def __init__(self):\n        self.held = defaultdict(random.Random)\n"
+            "    def get(self, k):\n        return self.held[k]\nr = R()\na = r.get(1).random()"
+        ),
+        10,
+        {6},
+    ),
     "what is made for a call": (
         (
             "from dataclasses import dataclass, field\nfrom functools import partial\n"
@@ -411,6 +420,17 @@ CASES = {
         "a = {1: [0]}\nfor k, b in a.items():\n    b.append(os.urandom(4))\nc = dict(a)",
         5,
         {4},
+    ),
+    "what a function changes that is an item of a loop": (
+        "import bisect\na = [[b''], [b'']]\nfor b in a:\n"
+        "    bisect.insort(b, os.urandom(4))\nc = list(a)",
+        6,
+        {5},
+    ),
+    "what a function changes that is a part": (
+        "import heapq\nn = 0\na = [[], []]\nheapq.heappush(a[n], os.urandom(4))\nb = list(a)",
+        6,
+        {5},
     ),
     "a part by its number": (
         "n = 0\na = [[0], [0]]\nb = a[n]\nb[0] = os.urandom(4)\nc = list(a)",
