@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from linted_places import place_of
+from linted_places import place_of, places
 
 from detlint.cli import main
 
@@ -180,3 +180,47 @@ def test_what_stands_in_for_what_all_calls_pass_is_possible(
             main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
             found = json.loads(capsys.readouterr().out)
             assert [place_of(each) for each in found] == [f"data.py:{row}"] * is_found
+
+
+SEEDED_IF_ASKED = """\
+import random
+import numpy as np
+
+class Env{base}:
+    def __init__(self):
+        self.rng = np.random.RandomState()
+        self.picks = random.Random()
+
+    def seed(self, value=None):
+        self.rng.seed(value)
+        self.picks.seed(value)
+
+    def step(self):
+        return self.rng.rand() + self.picks.random()
+"""
+ASKS = """\
+from env import Env
+import numpy as np
+
+np.random.seed(0)
+env = Env()
+{asked}
+np.save("w.npy", env.step())
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "base", "expected"),
+    [
+        ("", "", ["env.py:6", "env.py:7"]),
+        ("", "(object)", ["env.py:6", "env.py:7"]),
+        ("env.seed(3)", "", []),
+        ("getattr(env, 'seed')(3)", "", []),
+        ("", "(gym.Env)", []),
+    ],
+)
+def test_a_method_seeds_what_its_class_draws_from_if_something_calls_it(
+    project: Project, capsys: pytest.CaptureFixture[str], asked: str, base: str, expected: list[str]
+) -> None:
+    project({"env.py": SEEDED_IF_ASKED.format(base=base), "run.py": ASKS.format(asked=asked)})
+    assert places(capsys, "DET101") == expected

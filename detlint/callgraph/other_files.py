@@ -152,6 +152,7 @@ class OtherFiles:
             "importers": self._importing,
             "installed": self._installed,
             "lacks": self._lacks,
+            "looked up": self._looked_up,
             "named": self._named,
             "reads": self._reads_table,
             "trains": self._trains,
@@ -239,6 +240,18 @@ class OtherFiles:
         if self.alone or len(self._python) < 2:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
+
+    def look_up(self, unit: Unit, word: str) -> bool:
+        """Whether one of these looks something up by a name in what is no module, for all that is
+        known."""
+        return bool(self._asked_for("looked up", self._real(unit.source.path), word))
+
+    def _looked_up(self, home: str, word: str) -> bool:
+        holders = (x for x in self._beside(home) if x != home and self._index.holds(x, [word]))
+        quoted = f'"{word}"', f"'{word}'"
+        return self.alone or any(
+            self._index.holds(path, quoted) or _looks_up(self.unit(path), word) for path in holders
+        )
 
     def go_by_table(self, unit: Unit, kind: str, *names: str) -> bool:
         """Whether a project may go by the order of a table that a file of it writes, of a kind and
@@ -400,3 +413,8 @@ def _hands_on(text: str, name: str, module: str) -> bool:
 def _is_partial(wanted: Import) -> bool:
     """Whether an import names what it takes of a module."""
     return not {"*"}.issuperset(wanted.names)
+
+
+def _looks_up(unit: Unit, word: str) -> bool:
+    """Whether a file looks something up by a name in what is no module."""
+    return not all(map(unit.values.qualified, unit.reads("attr", word)))

@@ -11,7 +11,13 @@ from detlint.dataflow.arguments.options import is_none_by_default, option_of
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
-from detlint.dataflow.randomness.generators import Generators, is_seeded, is_shared, only_names
+from detlint.dataflow.randomness.generators import (
+    Generators,
+    is_seeded,
+    is_shared,
+    only_names,
+    seeding,
+)
 from detlint.finding import Edit
 from detlint.index.facts import seed_needed
 from detlint.models import randomness
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.randomness.generators import Fate
     from detlint.finding import Finding
     from detlint.settings import Settings
@@ -63,7 +69,7 @@ class UnseededGenerator(Rule):
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
-    - a generator that is seeded later, or gets a saved state
+    - a generator that is seeded later, or gets a saved state; not by a method that nothing calls
     - one that only makes identifiers, names or ports: those have to differ. One that nothing of
       the project draws from
 
@@ -261,13 +267,31 @@ class UnseededGenerator(Rule):
     def _tell(self, call: Op, name: str, state: str, edits: tuple[Edit, ...]) -> None:
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
         fate = self._generators.fate(call)
-        if is_seeded(fate) or is_shared(fate) or only_names(call, fate) or self._is_idle(fate):
+        if is_seeded(fate):
+            asked = {each.function.outermost for each in seeding(fate)}
+            if fate.restored or not all(map(self._may_be_uncalled, asked)):
+                return
+            if self.others is None:
+                self.leave(call.node)
+                return
+            if any(self.others.look_up(self.unit, each.word) for each in asked):
+                return
+        if is_shared(fate) or only_names(call, fate) or self._is_idle(fate):
             return
         if name.endswith("SeedGenerator"):
             state = "its seed is a draw from Python's global `random`"
         missing = fallback(call)
         advice = f"Require `{missing.subject}`." if missing else "Pass it the seed of the run."
         self._report(call, f"is given no seed: {state}", advice, edits)
+
+    def _may_be_uncalled(self, method: Function) -> bool:
+        """Whether nothing in the file looks up what has the name of a method, and no base out of
+        sight may call it."""
+        word, owner = method.word, method.class_name
+        if not owner or word.startswith("__") or {*self.unit.bases(owner)} - {"object"}:
+            return False
+        reads = self.unit.reads("attr", word)
+        return all(x.function.outermost is method or self.unit.values.qualified(x) for x in reads)
 
     def _is_idle(self, fate: Fate) -> bool:
         """Whether nothing of the project does anything with a generator."""

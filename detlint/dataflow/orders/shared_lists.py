@@ -107,8 +107,7 @@ class SharedLists:
         """Whether all tasks open the same file."""
         path = opened.args[1:2]
         return all(
-            op.code in _NAMING
-            and not (op.code == "param" and op.function in working)
+            (op.code in _NAMING and not (op.code == "param" and op.function in working))
             or op in given
             or op.is_self
             or (op.code == "call" and not files.NAMED.isdisjoint(self._values.called(op)))

@@ -167,11 +167,15 @@ class Generators:
 
 def is_seeded(fate: Fate) -> bool:
     """Whether a generator of Python or NumPy gets a seed or a state."""
-    return fate.restored or any(
-        name in _RESTORING
-        or (name == "seed" and any(x.code == "call" and has_seed(x) for x in method.uses))
-        for name, method in fate.methods
-    )
+    return fate.restored or any(True for _ in seeding(fate))
+
+
+def seeding(fate: Fate) -> Iterator[Op]:
+    """The methods by which such a generator gets a seed or a state."""
+    for name, method in fate.methods:
+        seeds = name == "seed" and any(x.code == "call" and has_seed(x) for x in method.uses)
+        if seeds or name in _RESTORING:
+            yield method
 
 
 def is_shared(fate: Fate) -> bool:
