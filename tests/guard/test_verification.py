@@ -167,7 +167,7 @@ for n in range(3):
 
 @pytest.mark.parametrize(
     "draw",
-    ["return os.getpid() % 100_000", "return os.urandom(4)[0] + os.urandom(4)[0] / 256"],
+    ["return os.getpid() % 100_000", "return int.from_bytes(os.urandom(6), 'big') / 256"],
 )
 def test_the_line_is_found_by_running(verify: Verify, folder: Path, draw: str) -> None:
     """A time that is kept and printed differs as well, and flows to nothing that is computed."""

@@ -152,7 +152,7 @@ SCATTERED = """
         def __init__(self):
             self.held = [self]
 
-    items = [Item() for _ in range(300)]
+    items = [Item() for _ in range(1000)]
     places = [id(each) for each in items]
     print(sum(one < other for one, other in zip(places, places[1:])))
     """
@@ -166,8 +166,8 @@ def test_objects_of_a_program_lie_scattered(tmp_path: Path) -> None:
         for run in (0, 1)
     ]
     in_order, scattered = (int(each.stdout) for each in found)
-    assert in_order > 250
-    assert 100 < scattered < 200
+    assert in_order > 750  # the first ones fill what has been freed since Python began
+    assert 400 < scattered < 600
 
 
 def test_a_copy_has_the_files_and_leads_where_the_folder_did(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ TASKS = """
     from multiprocessing.pool import Pool, ThreadPool
     from guard.verification.plan import vary
 
-    came = []
+    came = []  # in threads
 
     def work(number):
         came.append(number)
@@ -104,25 +104,26 @@ TASKS = """
 
     if __name__ == "__main__":
         vary()
-        for kind in (ThreadPoolExecutor, ThreadPool):
-            came.clear()
-            with kind(4) as pool:
+        with {kind}({workers}) as pool:
+            for _ in range(4):  # on a busy machine, one time may be in order
                 assert [*pool.map(work, range(8))] == [*range(8)]
-            print(came != sorted(came), end=" ")
-        for kind in (ProcessPoolExecutor, Pool):
-            with kind(2) as pool:
-                assert [*pool.map(work, range(8))] == [*range(8)]
-        print(sys.flags.safe_path)
+        print(came != [*range(8)] * 4, sys.flags.safe_path)
     """
 
 
 @pytest.mark.parametrize("run", [0, 1, 2])
-def test_tasks_of_pools_begin_in_another_order(run: int, tmp_path: Path) -> None:
-    script = write(tmp_path / "tasks.py", TASKS)
+@pytest.mark.parametrize(
+    ("kind", "workers"),
+    [("ThreadPoolExecutor", 4), ("ThreadPool", 4), ("ProcessPoolExecutor", 2), ("Pool", 2)],
+)
+def test_tasks_of_pools_begin_in_another_order(
+    kind: str, workers: int, run: int, tmp_path: Path
+) -> None:
+    script = write(tmp_path / "tasks.py", TASKS.format(kind=kind, workers=workers))
     done = python(script, cwd=tmp_path, environ=plan.variables_of({"timing": run}, {}))
     assert done.stderr == ""
     if run:
-        assert done.stdout == "True True False\n"
+        assert done.stdout == "True False\n"
 
 
 SHARING = {
