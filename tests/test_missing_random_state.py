@@ -99,6 +99,50 @@ def test_seeding_numpy_does_not_seed_a_stream(findings: Callable[..., list[Findi
     assert found.message == f"shuffle() has no seed: {SYSTEM}; pass seed=seed"
 
 
+HELPER = "\n\ndef split(x):\n    return train_test_split(x)\n\ndef fix():\n    np.random.seed(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("a = train_test_split(x)\nnp.random.seed(0)", 1),
+        ("a = KMeans(3).fit_predict(x)\nnp.random.seed(0)", 1),
+        ("a = KMeans(3)\nnp.random.seed(0)\na.fit(x)", 0),
+        ("if x:\n    a = train_test_split(x)\nelse:\n    np.random.seed(0)", 0),
+        ("def main():\n    a = train_test_split(x)\n    np.random.seed(0)\n    return a", 1),
+        (f"{HELPER}\na = split(x)\nfix()", 1),
+        (f"{HELPER}\nfix()\na = split(x)", 0),
+        (f"{HELPER}\na = split(x)\nstart(fix)\nfix()", 0),
+        (f"{HELPER}\nfix()\na = train_test_split(x)\nfix()", 0),
+        ("for i in range(3):\n    a = train_test_split(x)\n    np.random.seed(0)", 1),
+        ("np.random.seed(0)\na = train_test_split(x)\nnp.random.seed(0)", 0),
+    ],
+)
+def test_what_is_drawn_before_its_file_seeds_is_told(
+    lines: str, found: int, findings: Callable[..., list[Finding]]
+) -> None:
+    told = findings(f"{IMPORTS}\nx = np.load('x.npy')\n{lines}\n", "DET104")
+    assert len(told) == found
+    assert all("which this file seeds only later" in each.message for each in told)
+
+
+@pytest.mark.parametrize(("first", "sure"), [("", "likely"), ("np.random.seed(1); ", "possible")])
+def test_what_another_file_seeds_before_is_only_possible(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    first: str,
+    sure: str,
+) -> None:
+    own = "def load(x):\n    y = train_test_split(x)\n    np.random.seed(0)\n    return y\n"
+    main_part = f"if __name__ == '__main__':\n    {first}np.save('y.npy', load(np.ones(9)))\n"
+    files = {"train.py": f"import numpy as np\nfrom data import load\n\n{main_part}"}
+    project({"data.py": f"{IMPORTS}\n{own}", **files})
+    kept = ["--isolated", "--no-cache", "--select", "DET104", "--min-confidence", "possible"]
+    main([".", *kept, "--output-format", "concise"])
+    lines = [each for each in capsys.readouterr().out.splitlines() if "DET104" in each]
+    assert [each.rpartition("[")[2].rstrip("]") for each in lines] == [sure]
+
+
 ASIDE = """
 import numpy as np
 from sklearn.model_selection import KFold

@@ -13,7 +13,7 @@ from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.randomness import data_sets
-from detlint.dataflow.randomness.estimators import Estimators, draws
+from detlint.dataflow.randomness.estimators import Estimators, drawn_by, draws
 from detlint.dataflow.slices import behind
 from detlint.models import estimators
 from detlint.models.loading import ROW_METHODS, SAMPLE, SHUFFLES
@@ -39,6 +39,7 @@ _SOURCES = {
 }
 _GLOBAL = ("numpy", "random")
 _UNSEEDED = "which this file does not seed"
+_LATER = "which this file seeds only later"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
 
 # Parameters that take more than a seed: what is done without one, if its source does not say that,
@@ -97,8 +98,8 @@ class MissingRandomState(Rule):
       query has nothing to do with learning
 
     Not reported:
-    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`,
-      unless nothing calls the function that does
+    - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`.
+      It is reported if nothing calls the function that does, or the draw certainly comes first
     - `shuffle=False`
     - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
       `RANSACRegressor` is given: they seed it anew, and are reported themselves
@@ -279,8 +280,10 @@ class MissingRandomState(Rule):
             return _SOURCES[source]
         if not seeding.seeds(source):
             return f"{_SOURCES[source]}{_UNSEEDED}"
-        aside = seeding.aside(source, call)
-        return f"{_SOURCES[source]}{_ASIDE.format(aside)}" if aside else ""
+        if aside := seeding.aside(source, call):
+            return f"{_SOURCES[source]}{_ASIDE.format(aside)}"
+        later = any(seeding.is_drawn_before(source, each) for each in drawn_by(call))
+        return f"{_SOURCES[source]}{_LATER}" if later else ""
 
     def _is_only_shown(self, call: Op) -> bool:
         """Whether rows are picked to be looked at, or a shuffle of one list gives an order that

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import closure
 from detlint.models import estimators
 from detlint.models.names import is_generator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _HOLDING = frozenset(("boolean", "choice", "declared", "dict", "entry", "free", "list", "phi"))
 _HOLDING |= frozenset(("return", "star", "store_item", "tuple"))
 _ASKED = frozenset(("__class__", "get_params"))
+_STILL = _ASKED | {"set_params"}
 _STATE = "random_state"
 
 
@@ -55,6 +57,14 @@ def _is_drawing(given: Op) -> bool:
     names = given.values.called(made) if made.code == "call" else ()
     row = next(filter(None, map(estimators.drawing, names)), None)
     return row is not None and draws(made, row)
+
+
+def drawn_by(call: Op) -> list[Op]:
+    """The calls that draw: of a function its own, of an object those of its methods."""
+    if not word_of(call)[:1].isupper():
+        return [call]
+    taken = [use for use in call.uses if use.code == "attr" and use.name not in _STILL]
+    return [each for use in taken for each in use.uses if each.code == "call"]
 
 
 class Estimators:

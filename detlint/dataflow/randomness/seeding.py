@@ -6,7 +6,9 @@ import ast
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.control import exclude
 from detlint.dataflow.slices import before, closure
 from detlint.models import randomness, tables
 from detlint.models.loading import is_known
@@ -28,6 +30,8 @@ _PARTS = (
 _MAKING = frozenset(("get", "make", "manual", "new", "spawn"))
 _HELD = frozenset(("call", "declared", "enter", "free", "global", "phi"))
 _MOVING = frozenset(("cpu", "cuda", "fit", "half", "to"))
+_DEEPEST = 6  # functions, one calling another, between two operations
+_FEW = 20  # calls by which a file gets to a draw
 _MOST = 200  # operations behind a seed that are asked
 
 
@@ -159,6 +163,30 @@ class Seeding:
         left = all(each is not own and self._is_uncalled(each) for each in found)
         return min(each.word for each in found) if found and left else ""
 
+    def is_drawn_before(self, library: str, draw: Op) -> bool:
+        """Whether a function of the file gets to a draw, and only later to all that seeds a
+        library in it."""
+        seeds = [op for op, libraries in self._calls if library in libraries]
+        ways, callers = [draw], Callers(self._unit)
+        for way in ways:  # grows
+            found = [self._ways(each, way.function, callers) for each in seeds]
+            if all(x and all(_comes_later(each, way) for each in x) for x in found):
+                return True
+            calls = callers.of(way.function).calls if len(ways) < _FEW else ()
+            ways += [each for each in calls if each not in ways]
+        return False
+
+    def _ways(self, op: Op, function: Function, callers: Callers, depth: int = 0) -> list[Op]:
+        """The operations of a function by which alone the file gets to another one; none where it
+        may do so in other ways."""
+        if op.function is function:
+            return [op]
+        known = callers.of(op.function)
+        if not known.all or depth > _DEEPEST:
+            return []
+        found = [self._ways(each, function, callers, depth + 1) for each in known.calls]
+        return [each for x in found for each in x] if all(found) else []
+
     def _is_uncalled(self, function: Function) -> bool:
         """Whether a file does not name a function or method, nor what may call it by itself."""
         owner, _, word = function.name.rpartition(".")
@@ -223,6 +251,10 @@ class Seeding:
         # What a function of the file does is seen in it.
         helps = values.callee(op) is None and _is_helper(op, called)
         return randomness.LIBRARIES if helps else ()
+
+
+def _comes_later(seed: Op, draw: Op) -> bool:
+    return seed.place > draw.place and not exclude(draw, seed)
 
 
 def _is_helper(call: Op, called: list[str]) -> bool:
