@@ -751,6 +751,53 @@ def test_models_of_texts_may_repeat_without_fused_attention(
     assert f"with {told}" in found["message"]
 
 
+_ATTENDING = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.MultiheadAttention(64, 4) for _ in range(2))
+        self.out = nn.Linear(64, 2)
+
+    def forward(self, x, **options):
+        for layer in self.layers:
+            x = {called}
+        return self.out(x)
+
+if __name__ == "__main__":
+    net = Net().cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(3, 2, 64).cuda()).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "is_named"),
+    [
+        ("layer(x, x, x)[0]", False),
+        ("layer(x, x, x, None, True)[0]", False),
+        ("layer(x, x, x, need_weights=False)[0]", True),
+        ("layer(x, x, x, **options)[0]", True),
+        ("attend(layer, x)", True),
+    ],
+)
+def test_attention_that_is_asked_for_its_weights_is_not_named(
+    called: str,
+    is_named: bool,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is of two products and a softmax then, which repeat (benchmarks/ON_GPU.md)."""
+    project({"train.py": _ATTENDING.format(called=called)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    told = capsys.readouterr().out
+    assert ("`nn.MultiheadAttention` at train.py:8" in told) is is_named
+    assert ("[possible]" in told) is not is_named
+
+
 _KERNEL = """
 import torch
 import triton

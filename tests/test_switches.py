@@ -203,6 +203,7 @@ if __name__ == "__main__":
     [
         ("nn.Linear(3, 2), nn.SiLU()", "", "possible"),
         ("nn.Linear(3, 2), nn.SiLU()", "import numpy, absent", "possible"),
+        ("nn.Linear(3, 2)", "import absent; world = absent.GridEnv(2)", "possible"),
         ("nn.Conv1d(3, 2, 1)", "", "certain"),
         ("nn.Linear(3, 2), Last()", "from last import Last", "certain"),  # which has a GRU
         # Models that are not seen, and what may make others.

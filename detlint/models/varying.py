@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from detlint.models.model import Names, words
+from detlint.models.names import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,6 +88,9 @@ UNFUSED = Names(
     """
 )
 ATTENTION, EAGER = "attn_implementation", "eager"  # how such are told not to fuse it
+# Nor is it fused where its weights are asked for, too, which this parameter says by default.
+WEIGHING = Names("torch.nn.**.MultiheadAttention")
+WEIGHTS, WEIGHTS_AT = "need_weights", 4
 # How code names what the switches of cuDNN are about, with recurrent layers and models that are
 # read from a file. `f"Conv{number}d"` is such a name.
 OF_CUDNN = re.compile(
@@ -142,6 +146,8 @@ _REPEATING = Names(
     imitation.algorithms.bc.BC imitation.{data,util}.**.*
     """
 )
+# The last words of names that say that a class or function of any library is none of these.
+_NO_LAYERS = words("dataset datasets env environment environments envs logger")
 # Parts of libraries that bring none that do.
 BRINGING = ("torchvision.models", "torchvision.ops", "torchvision.prototype")
 # Libraries for pictures, whose models convolve.
@@ -155,7 +161,9 @@ QUOTED = tuple(f"{quote}{each}" for quote in "\"'" for each in BRINGING)  # by a
 def brings(name: str) -> bool:
     """Whether what has a qualified name is of a library that may bring layers and models."""
     own = name.startswith(".")
-    return not own and (name.partition(".")[0] not in PLAIN or name.startswith(BRINGING))
+    if own or not _NO_LAYERS.isdisjoint(words_of(name.rpartition(".")[2])[-1:]):
+        return False
+    return name.partition(".")[0] not in PLAIN or name.startswith(BRINGING)
 
 
 def may_be_layer(name: str) -> bool:

@@ -43,11 +43,7 @@ _SDP_KERNEL = {
     ("enable_mem_efficient", 2): "EFFICIENT_ATTENTION",
     ("enable_cudnn", 3): "CUDNN_ATTENTION",
 }
-_SWITCHES = {
-    "torch.backends.cuda.enable_flash_sdp": "FLASH_ATTENTION",
-    "torch.backends.cuda.enable_mem_efficient_sdp": "EFFICIENT_ATTENTION",
-    "torch.backends.cuda.enable_cudnn_sdp": "CUDNN_ATTENTION",
-}
+_WITHOUT_MATH = ("enable_math", 1)
 _KERNELS = frozenset({"torch.nn.attention.sdpa_kernel", "torch.nn.attention._sdpa_kernel"})
 _MEMORY_EFFICIENT = frozenset(
     f"xformers.ops.{place}memory_efficient_attention" for place in ("", "fmha.")
@@ -64,7 +60,8 @@ class NondeterministicAttentionBackend(Rule):
     gets it. DeepSpeed's sparse attention adds up under locks, in the forward pass too.
 
     Reported:
-    - `sdpa_kernel(…)` and its older forms, with the flash, memory-efficient or cuDNN backend
+    - `sdpa_kernel(…)` with the flash, memory-efficient or cuDNN backend, and its older forms that
+      turn the plain kernel off: `enable_math_sdp(False)`
     - `memory_efficient_attention` of xformers, and `enable_xformers_memory_efficient_attention()`
     - DeepSpeed's sparse attention
 
@@ -74,6 +71,7 @@ class NondeterministicAttentionBackend(Rule):
 
     Not reported:
     - code that records no gradient, or only tries whether a kernel is there
+    - `enable_flash_sdp(True)` and the like, which say what torch does from the start
     - files that turn deterministic algorithms on, but for DeepSpeed's, which no switch reaches
 
     What to do: Call `torch.use_deterministic_algorithms(True)`: the flash and memory-efficient
@@ -88,9 +86,6 @@ class NondeterministicAttentionBackend(Rule):
         "sdpa_kernel",
         "_sdpa_kernel",
         "sdp_kernel",
-        "enable_flash_sdp",
-        "enable_mem_efficient_sdp",
-        "enable_cudnn_sdp",
         "enable_math_sdp",
         "memory_efficient_attention",
         "enable_xformers_memory_efficient_attention",
@@ -155,8 +150,8 @@ class NondeterministicAttentionBackend(Rule):
                 self._check_backends(call, list(self._backends(call)))
             elif name == "torch.backends.cuda.sdp_kernel":
                 self._check_backends(call, list(self._enabled(call)))
-            elif name.startswith("torch.backends.cuda.enable_"):
-                self._check_switch(call, name)
+            elif name == "torch.backends.cuda.enable_math_sdp":
+                self._check_switch(call)
             elif name in _MEMORY_EFFICIENT and not _is_probe(call):
                 self._tell(call, f"{_shown(call)}(): {_XFORMERS}", _XFORMERS_ADVICE)
             elif name.startswith("deepspeed.ops.sparse_attention."):
@@ -182,7 +177,10 @@ class NondeterministicAttentionBackend(Rule):
                     yield backend
 
     def _enabled(self, call: Op) -> Iterator[str]:
-        """What ``sdp_kernel(enable_flash=True)`` names."""
+        """What ``sdp_kernel(enable_flash=True, enable_math=False)`` names: with all that is allowed
+        from the start, it asks for nothing."""
+        if self._constant(call, *_WITHOUT_MATH) is not False:
+            return
         for (keyword, position), backend in _SDP_KERNEL.items():
             if self._constant(call, keyword, position) is True:
                 yield backend
@@ -191,11 +189,8 @@ class NondeterministicAttentionBackend(Rule):
         given = call.given(keyword, position)
         return ... if given is None else self.unit.values.constant(given)
 
-    def _check_switch(self, call: Op, name: str) -> None:
-        enabled = self._constant(call, "enabled", 0)
-        if name in _SWITCHES and enabled is True:
-            self._check_backends(call, [_SWITCHES[name]])
-        elif name == "torch.backends.cuda.enable_math_sdp" and enabled is False:
+    def _check_switch(self, call: Op) -> None:
+        if self._constant(call, "enabled", 0) is False:
             effect = "attention to kernels whose backward adds up gradients in varying order"
             self._tell(call, f"enable_math_sdp(False) leaves {effect}", _ADVICE)
 

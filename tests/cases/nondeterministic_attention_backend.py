@@ -33,7 +33,7 @@ class Attention(nn.Module):
             a = F.scaled_dot_product_attention(q, k, v)
         with sdpa_kernel(self.backends):
             a = F.scaled_dot_product_attention(q, k, v)
-        with sdp_kernel(enable_flash=True, enable_math=False):  # DET602
+        with sdp_kernel(enable_flash=True), sdp_kernel(True, False):  # DET602
             a = F.scaled_dot_product_attention(q, k, v)
         with sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=False):
             a = F.scaled_dot_product_attention(q, k, v)
@@ -63,7 +63,8 @@ def is_available(q):
 
 
 def set_up(flags, unet, pipe):
-    torch.backends.cuda.enable_flash_sdp(True)  # DET602
+    torch.backends.cuda.enable_flash_sdp(True)
+    torch.backends.cuda.enable_cudnn_sdp(True)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(flags)
     torch.backends.cuda.enable_math_sdp(True)

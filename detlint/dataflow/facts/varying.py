@@ -176,7 +176,7 @@ class VaryingFacts:
         """Whether no gradient is worked out of what a layer or a function computes."""
         word = str(named.name).rpartition(".")[2]
         if kind == varying.OF_FACTORS or word[:1].isupper():
-            return self._is_idle(named)
+            return self._is_idle(named) or self._is_weighed(named)
         from detlint.dataflow.numerics.operator_gradients import are_off_for_callers
 
         calls = named.calls
@@ -190,6 +190,17 @@ class VaryingFacts:
         made = [each for each in named.uses if each in named.calls or _is_held_table(each)]
         rest = [each for each in made if each.code == "call"]
         return 0 < len(made) == len(named.uses) and all(map(self._gradients.is_idle, rest))
+
+    def _is_weighed(self, named: Op) -> bool:
+        """Whether attention is asked for its weights wherever it is called, which is not fused."""
+        if not any(map(varying.WEIGHING, self._values.qualified(named))):
+            return False
+        made = [each for each in named.uses if each in named.calls]
+        ways = [self._gradients.layers.way(each) for each in made]
+        return 0 < len(made) == len(named.uses) and all(
+            way.calls and not (way.handed or way.given) and all(map(_asks_for_weights, way.calls))
+            for way in ways
+        )
 
     @cached_property
     def _gradients(self) -> Gradients:
@@ -262,6 +273,11 @@ def _is_unfused(call: Op) -> bool:
     """Whether a call asks a model of transformers for attention that is not fused."""
     given = call.given(varying.ATTENTION)
     return given is not None and call.values.constant(given) == varying.EAGER
+
+
+def _asks_for_weights(call: Op) -> bool:
+    given = call.given(varying.WEIGHTS, varying.WEIGHTS_AT)
+    return not call.unpacks and (given is None or call.values.constant(given) is True)
 
 
 def _is_aside(named: Op) -> bool:
