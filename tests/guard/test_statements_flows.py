@@ -46,8 +46,10 @@ CASES = {
         {5},
     ),
     "through a slice": (
-        "n = 1 + int.from_bytes(os.urandom(4), 'big')\npart = slice(0, n)\n"
-        "b = range(1 << 40)[part]",
+        (
+            "n = 1 + int.from_bytes(os.urandom(4), 'big')\npart = slice(0, n)\n"
+            "b = range(1 << 40)[part]"
+        ),
         4,
         {2},
     ),
@@ -422,8 +424,10 @@ CASES = {
         {4},
     ),
     "what a function changes that is an item of a loop": (
-        "import bisect\na = [[b''], [b'']]\nfor b in a:\n"
-        "    bisect.insort(b, os.urandom(4))\nc = list(a)",
+        (
+            "import bisect\na = [[b''], [b'']]\nfor b in a:\n"
+            "    bisect.insort(b, os.urandom(4))\nc = list(a)"
+        ),
         6,
         {5},
     ),

@@ -862,7 +862,9 @@ def test_a_line_is_told_by_the_circumstance_that_makes_the_difference(
 
 OTHERS = {
     "an attribute id": "a = Sample(time.time_ns() % 99999)\na.id = a.number\nb = a.id + 1000",
-    "a text in braces": "c = 3\na = f'{c}' + str(len(os.urandom(3000 + int(os.urandom(2).hex(), 16))))",
+    "a text in braces": (
+        "c = 3\nd = int(os.urandom(2).hex(), 16)\na = f'{c}' + str(len(os.urandom(3000 + d)))"
+    ),
 }
 
 
