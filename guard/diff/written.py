@@ -61,12 +61,17 @@ def local_keys(node: Node, path: Path) -> Iterator[object]:
 
 
 def shared_keys(node: Node, path: Path) -> Iterator[object]:
-    """An attribute or a key by its name; a name by its file."""
+    """An attribute or a key by its name; a name by its file; what a class binds by both."""
     last = path[-1]
-    if len(path) > 1:
-        yield ("attribute", last)
-    elif path[0] != "self":
+    if len(path) == 1 and path[0] != "self":
         yield ("name", node.file, last)
+    if len(path) > 1 or (_is_of_a_class(node) and path in node.statement.writes):
+        yield ("attribute", last)
+
+
+def _is_of_a_class(node: Node) -> bool:
+    above = node.within.above
+    return above is not None and above.statement.kind == "ClassDef"
 
 
 def whole_keys(node: Node, path: Path) -> Iterator[object]:

@@ -224,6 +224,7 @@ def begins(value: Any) -> None:  # noqa: ANN401
 
 MISSING = object()
 _COMPUTING = {"datetime", "pathlib", "uuid", "decimal", "fractions"}
+_CONTENTS = {"T", "mT", "H", "mH", "data", "flat", "imag", "real", "values"}  # of arrays
 # Of a class, without asking its own class for them.
 _classes_of = type.__dict__["__mro__"].__get__
 _held_by = type.__dict__["__dict__"].__get__
@@ -243,13 +244,14 @@ def value_of(path: Path, held: dict[str, Any], around: dict[str, Any]) -> Any:  
         whole = value
         value = _item(value, part[1:-1]) if part[0] == "[" else attribute(value, part)
         if value is MISSING:
-            return whole if _is_told_whole(whole) or _is_shared(type(whole)) else MISSING
+            return whole if _is_told_whole(whole, part) or _is_shared(type(whole)) else MISSING
     return value
 
 
-def _is_told_whole(value: Any) -> bool:  # noqa: ANN401
+def _is_told_whole(value: Any, name: str) -> bool:  # noqa: ANN401
     """Whether what a value computes of itself hangs on nothing but what it is."""
-    return type(value).__module__.partition(".")[0] in _COMPUTING
+    start = type(value).__module__.partition(".")[0]
+    return start in _COMPUTING or (name in _CONTENTS and start in ("torch", "numpy", "pandas"))
 
 
 def _item(value: Any, key: str) -> Any:  # noqa: ANN401
@@ -276,8 +278,9 @@ def attribute(value: Any, name: str) -> Any:  # noqa: ANN401
             return held[name]
         torch: Any = sys.modules.get("torch")
         if issubclass(type(value), getattr(getattr(torch, "nn", None), "Module", ())):
-            parts = (held.get(part) or {} for part in _PARTS)
-            return next((part[name] for part in parts if name in part), MISSING)
+            for part in (held.get(each) or {} for each in _PARTS):
+                if name in part:
+                    return part[name]
     return _of_class(value, name)
 
 

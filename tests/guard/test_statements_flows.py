@@ -237,6 +237,23 @@ CASES = {
         8,
         {5},
     ),
+    "a small number of a class": (
+        (
+            "n = os.urandom(4)\nclass A:\n    x = 7 if n[0] > LIMIT else 8\n"
+            "    def get(self):\n        return self.x\na = A().get()"
+        ),
+        7,
+        {2},
+    ),
+    "an attribute of a module's class": (
+        (
+            "import torch\nclass A(torch.nn.Module):\n"
+            "    x = torch.tensor([list(os.urandom(8))])\n"
+            "    def get(self):\n        return self.x.T + 1\na = A().get()"
+        ),
+        7,
+        {4},
+    ),
     "an item that a factory makes": (
         (
             "import random\nfrom collections import defaultdict\nclass R:\n"

@@ -111,10 +111,12 @@ took = monotonic_ns() - before
 def test_clocks_leave_out_what_looking_takes(tmp_path: Path) -> None:
     original = time.perf_counter
     (tmp_path / "program.py").write_text(TIMED, encoding="utf-8")
-    tries = [run(tmp_path / "program.py", tmp_path / str(at)) for at in range(3)]
-    held = max(tries, key=lambda each: each["made"])  # the others may have waited for a processor
+    for at in range(30):  # some may wait for a processor
+        held = run(tmp_path / "program.py", tmp_path / str(at))
+        if held["made"] > 1000:  # 300 where each round counts what it takes to look at it
+            break
 
-    assert held["made"] > 1000  # 300 where each round counts what it takes to look at it
+    assert held["made"] > 1000
     assert held["took"] > 1_000_000
     assert time.perf_counter is original
 
