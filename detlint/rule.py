@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from detlint.finding import UNSEEN, Confidence, Edit, Finding, Step
+from detlint.settings import enabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -256,8 +257,13 @@ class Rule:
         unit: Unit | None = None,
     ) -> Confidence:
         """A confidence, the rule's own by default, as far as what the code around a node is for
-        leaves it; ``unit``: the file of the node, if it is another."""
+        leaves it; ``unit``: the file of the node, if it is another. No more than possible of a rule
+        that is off by default, and runs only where all that is possible is asked for."""
         given, unit = self.confidence if given is None else given, unit or self.unit
+        if not self.default and self.wants(Confidence.POSSIBLE):
+            usual = self.settings.with_bar(Confidence.LIKELY)
+            if not enabled(usual, self.code, default_on=False):
+                return Confidence.POSSIBLE
         if given > Confidence.POSSIBLE and isinstance(node, ast.AST):
             start, _ = unit.span(node)
             if unit.roles.doubt(start, self.lowered_by) or self._is_only_tested_by(unit):

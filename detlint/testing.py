@@ -63,7 +63,8 @@ def linter(
     chosen = list(rules)
     chosen += [each for each in every_rule() if each.code in _ALWAYS and each not in rules]
     known = {each.code for each in (*every_rule(), *rules)}
-    return Linter(chosen, Settings(min_confidence=least), known=known, narrowed=narrowed)
+    settings = Settings(min_confidence=least, select=tuple(each.code for each in chosen))
+    return Linter(chosen, settings, known=known, narrowed=narrowed)
 
 
 def lint(rule: type[Rule], text: str, path: str = "example.py") -> list[Finding]:
