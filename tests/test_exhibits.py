@@ -158,6 +158,7 @@ import torch
 from torch import nn
 import absent
 from torchvision import models
+from torchvision.models import vgg16, vit_b_16
 from engine import train
 from nets import Both, Encoder, Head, Others, Signals, Words, build, pair
 
@@ -193,6 +194,8 @@ _SEEN = "with what may differ from run to run on a GPU: "
         ("model = Head()", "lambda z, y: Signals()(z).sum()", "possible", ""),
         # A library's model, and what one does not see.
         ("model = models.resnet18()", "criterion", "likely", "not seen here: `models.resnet18` at"),
+        ("model = vgg16(weights=name)", "criterion", "likely", "not seen here: `vgg16` at"),
+        ("model = nn.Sequential(vit_b_16(), Head())", "criterion", "likely", "`vit_b_16` at"),
         ("model = absent.Net()", "criterion", "likely", "not seen here: `absent.Net`"),
         ("model = torch.load(name)", "criterion", "possible", "a model that is not seen here"),
         (

@@ -400,7 +400,7 @@ import library
 import timm
 import torch
 from library import *
-from torchvision.models import resnet18
+from torchvision.models import resnet18, vgg16
 
 class Net(torch.nn.Module):
     def __init__(self, options):
@@ -423,6 +423,7 @@ for x in torch.load("data.pt"):
         ("None", "resnet18(weights='DEFAULT')", ""),
         ("None", "resnet18(True)", ""),
         ("None", "resnet18(pretrained=options.pretrained)", ""),
+        ("vgg16()", "Net(0)", "draws"),
         ("None", "timm.create_model('vit')", "draws"),
         ("None", "timm.create_model('vit', pretrained=True)", ""),
         ("None", "timm.create_model('vit', True)", ""),

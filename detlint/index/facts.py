@@ -237,6 +237,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("orthogonal_(", "sparse_("),
         *training.OF_SESSIONS,
         *training.OF_MODELS,
+        *sorted(training.MAKERS_OF_MODELS),
         *training.PICKED,
         *training.LOADING_HEADS,
         *(form for name in training.CLASSES for form in _given(name)),
@@ -268,7 +269,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("optim.", *_called(training.KNOWN_OPTIMIZERS), ".backward(", "manual_backward("),
         *(".fit(", ".train(", ".parameters(),"),
     ),
-    "layers": varying.WORDS,
+    "layers": (*varying.WORDS, *sorted(training.MAKERS_OF_MODELS)),
     # What makes objects of which all calls record no gradient.
     "idles": ("no_grad", "inference_mode", "set_grad_enabled", *_called(training.ASIDE)),
     "freezes": ("requires_grad",),
@@ -386,6 +387,7 @@ _FOLLOWED = {
     "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),
     "while ": re.compile(r"(?:True|1)[ \t]*:|[^\n]*(?:epoch|step|iter)"),
     "Random": re.compile(r"\w+\("),
+    **dict.fromkeys(training.MAKERS_OF_MODELS, re.compile(r"\w*\(")),
     **dict.fromkeys(("Dropout", "dropout"), re.compile(r"[123]?d?\(")),
     "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it

@@ -198,9 +198,15 @@ MODULE_OF_MODELS = "torchvision.models"  # of which a name may pick one
 # How a text names layers that it picks by a condition or by a name, and calls what it picked, …
 PICKED = ("nn.", "=nn.", "](", "Conv(", ".__dict__[", "getattr(nn,", "getattr(torch.nn,")
 OF_MODELS = (  # … models of these libraries, and classes that seem to have weights
-    *("models.", "create_model(", "_resnet50(", "_resnet101(", "resnet18(", "resnet50("),
+    *("models.", "create_model("),
     *("Net(", "Layer(", "Layers(", "Block(", "Encoder(", "Decoder(", "MLP(", "UNet(", "Model("),
     *("Network(", "Attention(", "Backbone(", "_learner("),
+)
+# How the names of functions begin that make models of torchvision, where these stand alone.
+MAKERS_OF_MODELS = words(
+    """alexnet convnext deeplabv3_ densenet efficientnet fasterrcnn_ fcn_resnet fcos_ googlenet
+    inception_v3 keypointrcnn_ lraspp_ maskrcnn_ maxvit_ mnasnet mobilenet mvit_ r2plus1d_ regnet_
+    resnet resnext retinanet_ shufflenet squeezenet ssd300_ ssdlite320_ swin vgg1 vit_"""
 )
 TRAINED = ("pretrained", "weights", "checkpoint_path")
 # What loads a trained model and draws its head anew, if it is given how many classes that tells
