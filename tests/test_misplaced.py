@@ -107,6 +107,22 @@ def test_a_module_is_not_taken_for_another(
     assert seeds_missing(capsys, "--no-cache") == []
 
 
+def test_of_two_modules_a_program_has_the_one_beside_it(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit = TRAINING.replace("import torch\nfrom torch import nn\n", "from utils import *\n")
+    project(
+        {
+            "utils.py": "from parameters import *\n",
+            "cnn/parameters.py": "import torch\nfrom torch import nn\n",
+            "cnn/convolve.py": f"{fit}{START}fit()\n",
+            "rnn/parameters.py": "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n",
+            "rnn/recur.py": f"{fit}{START}fit()\n",
+        }
+    )
+    assert seeds_missing(capsys, "--no-cache") == ["convolve.py"]
+
+
 def test_what_a_module_has_by_now_is_seen_beside_a_cache(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

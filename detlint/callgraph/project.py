@@ -286,7 +286,8 @@ class Project:
     def closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
         if path not in self._closures:
-            self._closures[path] = self._modules.closure([path], self._imports)
+            start = os.path.dirname(path)
+            self._closures[path] = self._modules.closure([path], self._imports, start=start)
         return self._closures[path]
 
     def depends_on(self, path: str) -> tuple[object, ...]:

@@ -24,33 +24,43 @@ class Misplaced:
     """Answers for the files of one project.
 
     root  the folder below which the one module lies that a file imports by a name, if that has all
-          that the file takes of it
+          that the file takes of it; of several, the one in the folder where a program starts, which
+          Python looks through first, whoever imports
+    torn  the files that import by a name what several are called
     """
 
     def __init__(self, index: Index, files: Callable[[], Sequence[str]]) -> None:
         self._index = index
         self._files = files
         self._considered: dict[str, set[str]] = {}
-        self.root: Callable[[str, str], str | None] = cache(self._root_of)
+        self.torn: set[str] = set()
+        self._roots = cache(self._roots_of)
 
     def considered(self, importer: str) -> set[str]:
         """The files that the answers for one depend on."""
         return self._considered.get(importer, set())
 
-    def _root_of(self, importer: str, module: str) -> str | None:
+    def root(self, importer: str, module: str, start: str = "") -> str | None:
+        roots = self._roots(importer, module)
+        if len(roots) > 1:
+            self.torn.add(importer)
+            roots &= {start}
+        return next(iter(roots), None)
+
+    def _roots_of(self, importer: str, module: str) -> frozenset[str]:
         top = module.partition(".")[0]
         if top in sys.stdlib_module_names or is_known(top) or top not in self._parts:
-            return None
+            return frozenset()
         names, homes = self._taken(importer, module), self._homes(module)
         if names is None:
-            return None
+            return frozenset()
         if homes:
             roots = {root for home, root in homes.items() if self._has(importer, home, names)}
         else:  # a folder that is no package, of which modules are taken
             below = [self._homes(f"{module}.{each}") for each in names]
             roots = {root for each in below for root in each.values()}
             roots = roots if all(map(bool, below)) else set()
-        return roots.pop() if len(roots) == 1 else None
+        return frozenset(roots)
 
     def _taken(self, importer: str, module: str) -> set[str] | None:
         """What a file takes of a module by its names; None where it does not import that."""

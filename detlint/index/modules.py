@@ -47,7 +47,7 @@ class Modules:
         self._bound = os.path.realpath(bound)
         self._inside = os.path.join(self._bound, "")
         self._folders = folders
-        self._imported: dict[str, dict[str, None]] = {}
+        self._imported: dict[tuple[str, str], dict[str, None]] = {}  # by start, too, if that tells
         # Asked again and again: a project's files import the same things.
         self._listed = cache(self._list)
         self._real = cache(os.path.realpath)
@@ -63,28 +63,39 @@ class Modules:
         paths: Iterable[str],
         imports_of: Callable[[str], Iterable[Import]],
         steps: int = sys.maxsize,
+        start: str = "",
     ) -> list[str]:
         """Files and all that run when one of them does, in the order in which they are met: those
-        that so many imports lead to, one after the other."""
+        that so many imports lead to, one after the other. ``start``: the folder of a program."""
         met = dict.fromkeys(paths)
         fresh = list(met)
         while fresh and steps:
             known, steps = len(met), steps - 1
             for each in fresh:
-                if each not in self._imported:
-                    found = (self.files(each, wanted) for wanted in imports_of(each))
-                    self._imported[each] = dict.fromkeys(chain.from_iterable(found))
-                met.update(self._imported[each])
+                met.update(self._run_with(each, imports_of, start))
             fresh = list(islice(met, known, None))
         return list(met)
 
-    def files(self, importer: str, wanted: Import) -> tuple[str, ...]:
-        """The files that run when a file imports something: packages' own first."""
+    def _run_with(
+        self, path: str, imports_of: Callable[[str], Iterable[Import]], start: str
+    ) -> dict[str, None]:
+        """The files that run with one, in a program of a folder."""
+        known = self._imported.get((path, ""), self._imported.get((path, start)))
+        if known is None:
+            found = [self.files(path, wanted, start) for wanted in imports_of(path)]
+            known = dict.fromkeys(chain.from_iterable(found))
+            torn = self._misplaced is not None and path in self._misplaced.torn
+            self._imported[path, start if torn else ""] = known
+        return known
+
+    def files(self, importer: str, wanted: Import, start: str = "") -> tuple[str, ...]:
+        """The files that run when a file imports something: packages' own first; ``start``: in a
+        program of that folder."""
         own = not wanted.level and _is_own(importer, wanted.module.partition(".")[0])
         found = self._found(self._folder(importer), wanted, own)
         if found or wanted.level or self._misplaced is None:
             return found
-        root = self._misplaced.root(importer, wanted.module)
+        root = self._misplaced.root(importer, wanted.module, start)
         return tuple(self._along(root, wanted)) if root is not None else ()
 
     def sure_files(self, start: str, importer: str, wanted: Import) -> tuple[str, ...]:
