@@ -483,6 +483,13 @@ _TORCH = {
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"loads": "self.net.load_weights(path)"}, []),
         (_OWN_OF_TORCH, _TORCH, {}, ["train.py:11 likely"]),
         (_OWN_OF_TORCH, _TORCH, {"saves": "pass"}, []),
+        # The best weights of this run, once all is trained.
+        (
+            _OWN_OF_TORCH,
+            _TORCH,
+            {"loads": "pass", "saves": f"{_TORCH['saves']}\n        {_TORCH['loads']}"},
+            [],
+        ),
         (_OWN_OF_TORCH, _TORCH, {"saves": _SAVES_BY_HELPER}, ["train.py:11 likely"]),
         (_OWN_OF_TORCH, _TORCH, {"saves": "own.save_plot({'net': net}, PATH)"}, []),
         # What is there already is not trained any more.

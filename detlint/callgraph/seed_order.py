@@ -41,6 +41,12 @@ class SeedOrder:
         seeds = [(each.path, each.fact.row) for each in sure]
         return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
 
+    def trains_before(self, located: Located) -> bool:
+        """Whether it gets to all that trains before it gets to a line."""
+        found = [(each.path, each.fact.row) for each in self._base.facts("trains")]
+        line = located.path, located.fact.row
+        return bool(found) and all(self._precedence.comes_first(each, line) for each in found)
+
     def drawn_before(
         self, library: str, kinds: Iterable[str], among: Iterable[Located] | None = None
     ) -> tuple[Located, str, Located] | None:

@@ -65,6 +65,7 @@ class UnsavedRandomState(Rule):
     Not reported:
     - a program that somewhere reads the states of generators, or has `save_state` of Accelerate or
       a `StatefulDataLoader` do it
+    - weights that are put back once all is trained, as the best ones are
     - loops that seed in each epoch, as by `torch.manual_seed(seed + epoch)`
     - trainers of other libraries, which save by themselves
 
@@ -186,7 +187,11 @@ def _resumed(program: Program) -> Iterator[Located]:
 
     ways = (goes_on, _is_of_own)
     found = (each for counts in ways for each in program.facts("resumes", counts=counts))
-    yield from (each for each in found if each.fact.doubt < UNSET)
+    for each in found:
+        # Weights that are put back once all is trained are the best ones, for what is to come.
+        best = _is_of_own(each.fact) and program.seed_order.trains_before(each)
+        if each.fact.doubt < UNSET and not best:
+            yield each
 
 
 def _names(program: Program, kind: str) -> set[str]:
