@@ -407,6 +407,8 @@ TRAINED = (
     "import numpy as np, torch\nnet = torch.nn.Linear(1, 1)",
     "net(torch.ones(1)).backward()",
 )
+TABLES = ("import pandas as pd\na, b = load()", "a = a[a.x > 1]")
+SAVED = "a.to_pickle('a.pkl')"
 PRINTED = ("print(net.weight.grad)", "np.savetxt('w', net.weight.detach().numpy())")
 
 
@@ -419,6 +421,20 @@ PRINTED = ("print(net.weight.grad)", "np.savetxt('w', net.weight.detach().numpy(
         ((*TRAINED, "g = net.weight.grad", "print(g)"), (1, 2, 25, 16), Confidence.CERTAIN),
         ((*TRAINED, "print(net(torch.ones(1)))", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
         ((*TRAINED, "net.weight.zero_()", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
+        ((*TABLES, "b.head()", "a.head()", SAVED), (1, 2, 4, 3, 5), Confidence.POSSIBLE),
+        ((*TABLES, "len(b)", "print(a)", SAVED), (1, 2, 4, 3, 5), Confidence.POSSIBLE),
+        ((*TABLES, "b.clean()", "a.head()", SAVED), (1, 2, 4, 3, 5), Confidence.CERTAIN),
+        ((TABLES[0], "b.head()", TABLES[1], "a.head()"), (1, 2, 4, 3), Confidence.CERTAIN),
+        (
+            ("x = load('a')\nprint(x.a, len(x))", "x = load('b')\nprint(x.a, len(x))"),
+            (2, 1),
+            Confidence.CERTAIN,
+        ),
+        (
+            ("x = pd.read_csv('a')\nprint(len(x))", "x = pd.read_csv('b')\nprint(len(x))"),
+            (2, 1),
+            Confidence.POSSIBLE,
+        ),
         ((*TRAINED, "print(torch.rand(2))", "print(2)"), (1, 2, 25, 16), Confidence.CERTAIN),
     ],
 )

@@ -16,7 +16,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.lowering import BUDGET
 from detlint.dataflow.unit import Unit, asked
 from detlint.models import names, randomness
-from detlint.models.cells import GIVEN, is_plain, only_drives
+from detlint.models.cells import GIVEN, SHOWING, is_plain, only_drives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +94,8 @@ class _Cells:
         called = self._unit.values.called(op)
         if any(map(randomness.draws, called)) or names.trains(word_of(op)):
             return False
-        return op.args[0].code == "attr" and (bool(called) or not op.is_dropped)
+        told = bool(called) or not op.is_dropped or word_of(op) in SHOWING
+        return op.args[0].code == "attr" and told
 
     @cached_property
     def _seen(self) -> list[Op] | None:
@@ -126,7 +127,8 @@ class _Cells:
         found = set()
         for op in self._seen or ():
             here = self._cell(op)
-            makers = {self._cell(each) for each in op.args if each.code != "import"}
+            # Names that nothing here binds yet, such as `len`, are one operation for all cells.
+            makers = {self._cell(x) for x in op.args if x.code not in ("import", *_NAMED)}
             if op.code in _NAMED:
                 makers |= self._makers(str(op.name))
             found |= {(here, each) for each in makers if each != here}

@@ -21,6 +21,11 @@ _FUNCTIONS = Names(
 _COMPUTING = words("builtins.compile builtins.eval builtins.exec builtins.pow")
 # What a notebook has without an import.
 GIVEN = words("display get_ipython")
+# Methods of tables and columns that leave these as they are, whose result is to be shown.
+SHOWING = words(
+    """corr count describe head hist info isna isnull max mean median min nunique plot std sum
+    summary tail unique value_counts"""
+)
 # Magics that neither run Python of other files nor keep anything.
 _MAGICS = words(
     """%alias %autosave %cat %cd %colors %conda %config %cp %dirs %env %load_ext %ls %mamba
