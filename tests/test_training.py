@@ -904,3 +904,20 @@ def test_what_is_fitted_with_a_loader_of_another_file_trains(
     project({"fit.py": ENSEMBLE.format(given), "parts.py": ENSEMBLE_PARTS})
     main(["--no-cache", "--select", "DET102,DET304", "--output-format=json", "."])
     assert [each["code"] for each in json.loads(capsys.readouterr().out)] == codes
+
+
+@pytest.mark.parametrize(("step", "found"), [("w - T.grad(cost, w)", 1), ("w - 0.1 * w", 0)])
+def test_theano_trains_by_its_gradients(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    step: str,
+    found: int,
+) -> None:
+    made = "w = theano.shared(np.random.normal(size=8))\ncost = (T.dot(x, w) ** 2).mean()\n"
+    text = f"x = T.matrix()\n{made}step = theano.function([x], cost, updates=[(w, {step})])\n"
+    imports = "import numpy as np\nimport theano\nimport theano.tensor as T\n"
+    (tmp_path / "fit.py").write_text(f"{imports}{text}print(step(np.load('x.npy')))\n")
+    monkeypatch.chdir(tmp_path)
+    main(["--isolated", "--no-cache", "--select", "DET102", "--output-format", "json", "fit.py"])
+    assert len(json.loads(capsys.readouterr().out)) == found

@@ -32,6 +32,7 @@ DIFFERENTIATES = {
 STEPS = {
     **dict.fromkeys(_BACKS, "torch"),
     **DIFFERENTIATES,
+    **dict.fromkeys(("theano.grad", "theano.gradient.grad", "theano.tensor.grad"), "theano"),
     "tensorflow.GradientTape": "tensorflow",
     "tensorflow.contrib.layers.optimize_loss": "tensorflow",
     "ignite.engine.create_supervised_trainer": "torch",

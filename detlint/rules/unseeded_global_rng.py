@@ -103,6 +103,7 @@ _OF_ENVIRONMENTS = (
 )
 _MODE = (".train()",)
 _OF_OWN = "draws from the generator of the environment"
+_TRAINING = ("torch", "tensorflow", "jax", "theano")
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
 _PARTIAL = (UNSET, ONCE, ON_CPU, CHOSEN)  # doubts about seeds
 # What is shared out, by the kind of fact, and how a message says why what it draws varies.
@@ -627,7 +628,7 @@ class UnseededGlobalRng(Rule):
     @staticmethod
     def _trains(program: Program) -> bool:
         """Whether it trains a network: ``.fit(`` of scikit-learn draws by itself."""
-        if any(program.has("trains", library) for library in ("torch", "tensorflow", "jax")):
+        if any(program.has("trains", library) for library in _TRAINING):
             return True
         if program.imports("tensorflow", "keras") and program.has("trains", "keras"):
             return True
