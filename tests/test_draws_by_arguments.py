@@ -400,3 +400,36 @@ def test_keras_draws_the_order_of_what_it_is_fed_by_number_from_python_s_generat
 ) -> None:
     project({"data.py": _FED_DATA, "train.py": _FED.format(fed=fed, options=options)})
     assert levels(capsys, "DET102") == expected
+
+
+SAMPLING = """
+import torch
+from torchvision.utils import save_image
+
+def sample(model, n, path):
+    pictures = model(torch.randn(n, 100))
+    {kept}
+
+def show(model):
+    print(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "called", "expected"),
+    [
+        ("save_image(pictures, path)", "sample(net, 64, 'x.png')", ["likely"]),
+        ("print(pictures.mean())", "sample(net, 64, 'x.png')", []),
+        ("save_image(pictures, path)", "show(net)", []),
+    ],
+)
+def test_what_a_called_function_of_another_file_writes_is_the_program_s(
+    project: Project,
+    capsys: Capture,
+    kept: str,
+    called: str,
+    expected: list[str],
+) -> None:
+    run = f"import torch\nfrom lib import sample, show\nnet = torch.load('n.pt')\n{called}\n"
+    project({"lib.py": SAMPLING.format(kept=kept), "run.py": run})
+    assert levels(capsys, "DET102") == expected

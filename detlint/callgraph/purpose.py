@@ -172,8 +172,14 @@ class ProgramPurpose:
         return roles.checks(self._shown, self._text, self._index.libraries(self._path))
 
     def keeps(self) -> bool:
-        """Whether it writes something, as the program's own file says."""
-        return roles.keeps(self._text)
+        """Whether it writes something, as the program's own file says, or a function that this
+        calls."""
+        return roles.keeps(self._text) or self._closure.known("has kept", self._has_kept)
+
+    def _has_kept(self) -> bool:
+        others = [each for each in self._closure.paths if each != self._path]
+        called = self._calls.called_in(frozenset(others))
+        return any(roles.keeps(self._index.code_of(*each)) for each in called)
 
     def writes_rows(self) -> bool:
         """Whether it writes rows or files, as the program's own file says."""

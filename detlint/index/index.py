@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from detlint.index.entrypoints import is_program
@@ -281,6 +281,17 @@ class Index:
         """The part of the outline that a line lies in."""
         starts = self.outline(path).starts
         return starts[bisect_right(starts, row, key=_row) - 1][1] if starts else ""
+
+    def code_of(self, path: str, part: str) -> str:
+        """The lines of a part of the outline."""
+        lines = self.source(path).text.splitlines(keepends=True)
+        starts = [*self.outline(path).starts, (len(lines) + 1, "")]
+        pieces = (
+            lines[row - 1 : after - 1]
+            for (row, each), (after, _) in pairwise(starts)
+            if each == part
+        )
+        return "".join(chain.from_iterable(pieces))
 
     # What it does
 
