@@ -273,3 +273,25 @@ def test_spectrograms_of_torchaudio_pad_by_reflection(
 ) -> None:
     told = findings(AUDIO.format(call), "DET501")
     assert [each.message.partition("(")[0] for each in told] == [call.partition("(")[0]] * found
+
+
+FRONT = """
+import torchaudio
+from torch import nn
+
+class Base(nn.Module):
+    def forward(self, wave):
+        return self.made(wave).log()
+
+class {}(Base):
+    def __init__(self):
+        super().__init__()
+        self.made = torchaudio.transforms.MelSpectrogram(16000)
+"""
+
+
+@pytest.mark.parametrize(("name", "sure"), [("Mel", "possible"), ("MelLoss", "likely")])
+def test_a_spectrogram_of_what_was_recorded_gets_no_gradient(
+    name: str, sure: str, findings: Callable[..., list[Finding]]
+) -> None:
+    assert [str(each.confidence) for each in findings(FRONT.format(name), "DET501")] == [sure]

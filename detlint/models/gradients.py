@@ -3,7 +3,7 @@ them where nothing else does."""
 
 from __future__ import annotations
 
-from detlint.models.model import words
+from detlint.models.model import Names, words
 from detlint.models.names import says, words_of
 
 # What these give has no gradient, whatever they are given.
@@ -140,6 +140,9 @@ def is_computed(word: str) -> bool:
 judges = says("criterion discriminator loss losses penalty")
 
 
+# Whether a layer has no weights and is fed what was recorded, to which no gradient comes but in a
+# loss, or where something is trained to sound.
+takes_recordings = Names("torchaudio.transforms.{,Mel}Spectrogram")
 # Whether what has this name is of whole numbers: ``input_ids``.
 is_whole = says(
     """count counts id ids idx index indices ind inds label labels len length lengths lens mask

@@ -135,7 +135,8 @@ def is_likely(operators: Operators, found: Match) -> bool:
         return False
     comes = _comes(operators, found)
     if comes == UNKNOWN:
-        return _is_a_part(operators, found) or _judges(operators, found) or goes_back(call)
+        part = not rows.takes_recordings(found.form) and _is_a_part(operators, found)
+        return part or _judges(operators, found) or goes_back(call)
     return comes == NEEDED
 
 
@@ -167,7 +168,7 @@ def may_be_trained(operators: Operators, found: Match) -> bool:
     class of layers."""
     if is_likely(operators, found):
         return True
-    if is_doubted(found) or _comes(operators, found) not in (NEEDED, UNKNOWN):
+    if rows.takes_recordings(found.form) or is_doubted(found) or _comes(operators, found) not in (NEEDED, UNKNOWN):
         return False
     own = found.call.function.class_name and is_of_module(found.call)
     return found.makes_layer or bool(own)
