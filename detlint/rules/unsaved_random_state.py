@@ -35,6 +35,10 @@ _OF_TENSORFLOW = "seed in each epoch, by how far training is: tf.random.set_seed
 _CALLBACK_ADVICE = (
     "give the Trainer guard.lightning.GuardCallback(seed=0), which saves them in each checkpoint"
 )
+_OF_WEIGHTS = (
+    "load them only where an option asks for that, with the epoch, the state of the optimizer and "
+    "those of the generators"
+)
 
 
 class UnsavedRandomState(Rule):
@@ -51,7 +55,7 @@ class UnsavedRandomState(Rule):
     - the same if the `forward` of a model draws, or a function that the loop calls
     - the same where that is read from the name of a file: `first = int(path.stem.split("_")[1])`
     - the same of weights alone, if the epoch names their file: `load(f"net_{first_epoch}.pt")`
-    - the same of weights that a program of torch or TensorFlow saves itself, and loads where they
+    - weights that a program of torch or TensorFlow saves itself, and loads at its start where they
       are there: `if os.path.exists(path): model.load_weights(path)`
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
@@ -162,13 +166,25 @@ class UnsavedRandomState(Rule):
         sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED
         own = saved is not None and (saved.path == program.path or resumed.path != program.path)
         lacks = "generators" if saved is not None else "generators or of an optimizer"
+        said = (
+            f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
+            f"states of {lacks}: {program.shown(drawn)} then draws other numbers than in a run "
+            "that was not interrupted"
+        )
+        if program.has_own_guard and library == "torch":
+            advice = _OWN_ADVICE
+        if _is_of_own(resumed.fact):
+            said = (
+                f"{program.title} starts from weights that an earlier run of it left "
+                f"({program.shown(resumed)}), and from the first epoch: the same command trains "
+                "another model each time"
+            )
+            advice = _OF_WEIGHTS
         yield program.finding(
             cls,
             saved if own and saved is not None else resumed,
-            f"{program.title} goes on from a checkpoint ({program.shown(resumed)}) that holds no "
-            f"states of {lacks}: {program.shown(drawn)} then draws other numbers than in a run "
-            "that was not interrupted",
-            _OWN_ADVICE if program.has_own_guard and library == "torch" else advice,
+            said,
+            advice,
             confidence=cls.confidence if sure else Confidence.POSSIBLE,
         )
 

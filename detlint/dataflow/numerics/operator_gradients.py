@@ -168,7 +168,9 @@ def may_be_trained(operators: Operators, found: Match) -> bool:
     class of layers."""
     if is_likely(operators, found):
         return True
-    if rows.takes_recordings(found.form) or is_doubted(found) or _comes(operators, found) not in (NEEDED, UNKNOWN):
+    if rows.takes_recordings(found.form) or is_doubted(found):
+        return False
+    if _comes(operators, found) not in (NEEDED, UNKNOWN):
         return False
     own = found.call.function.class_name and is_of_module(found.call)
     return found.makes_layer or bool(own)
