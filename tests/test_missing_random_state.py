@@ -326,3 +326,21 @@ def test_rows_of_a_table_of_pandas_by_what_made_it(
     findings: Callable[..., list[Finding]], library: str, line: str, found: int
 ) -> None:
     assert len(findings(f"{library}\n\nout = {line}\nprint(out)\n", "DET104")) == found
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "found"),
+    [
+        ("np.random.seed(0)", "algorithms.leiden(g)", 1),
+        ("np.random.seed(0)", "algorithms.rb_pots(g, weights='w')", 1),
+        ("np.random.seed(0)", "algorithms.leiden(g, seed=0)", 0),
+        ("np.random.seed(0)", "algorithms.walktrap(g)", 0),
+        ("cdlib.seed(0)", "algorithms.leiden(g)", 0),
+    ],
+)
+def test_communities_of_cdlib_have_a_generator_of_their_own(
+    findings: Callable[..., list[Finding]], start: str, line: str, found: int
+) -> None:
+    imports = "import cdlib\nimport numpy as np\nfrom cdlib import algorithms\n"
+    told = findings(f"{imports}{start}\nprint({line}.communities)\n", "DET104")
+    assert ["draws from cdlib's generator" in each.message for each in told] == [True] * found

@@ -9,8 +9,8 @@ others (``DictionaryLearning``), or without an effect on the results (``SparsePC
 Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 (``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
 The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, bayesian-optimization
-3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cmaes 0.13, leidenalg 0.12, lightfm
-1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
+3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cdlib 0.4, cmaes 0.13, leidenalg 0.12,
+lightfm 1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
 such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0
@@ -36,8 +36,9 @@ from detlint.models.model import words
 #   at 3                    ``random_state`` may be passed at that place, without its name
 #   by seed|rng             the parameter has that name, or in other releases another
 #   from random             it draws from Python's global generator and not from NumPy's; from
-#                           ``system``: the operating system seeds it; from ``threads``: it
-#                           differs whatever is seeded, as threads decide as well
+#                           ``system``: the operating system seeds it; from ``cdlib``: so it does
+#                           unless ``cdlib.seed`` is called; from ``threads``: it differs whatever
+#                           is seeded, as threads decide as well
 _TABLE = """
 sklearn.cluster.BisectingKMeans 1.1 while init=k-means++|random
 sklearn.cluster.KMeans while init=k-means++|random
@@ -198,6 +199,12 @@ imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
 bayes_opt.BayesianOptimization from system
+cdlib.algorithms.cpm by seed from cdlib
+cdlib.algorithms.leiden by seed from cdlib
+cdlib.algorithms.rb_pots by seed from cdlib
+cdlib.algorithms.rber_pots by seed from cdlib
+cdlib.algorithms.significance_communities by seed from cdlib
+cdlib.algorithms.surprise_communities by seed from cdlib
 cmaes.CMA by seed from system
 cmaes.CMAwM by seed from system
 cmaes.SepCMA by seed from system
@@ -358,7 +365,7 @@ class Drawing(NamedTuple):
     keeps: dict[str, frozenset[str]]
     position: int | None
     parameters: tuple[str, ...]  # its name, and those of other releases
-    source: str  # "numpy", "random", "system", "threads"
+    source: str  # "numpy", "random", "cdlib", "system", "threads"
     beside: frozenset[str]  # qualified names
 
     @property

@@ -157,6 +157,7 @@ _SEEDING = {
     "numpy.random.set_state": ("numpy",),
     "torch.set_rng_state": ("torch",),
     "torch.random.set_rng_state": ("torch",),
+    "cdlib.seed": ("random", "numpy", "cdlib"),
     "tensorflow.random.set_seed": ("tensorflow",),
     "tensorflow.set_random_seed": ("tensorflow",),
     "tensorflow.compat.v1.set_random_seed": ("tensorflow",),

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 _SOURCES = {
     "numpy": "draws from NumPy's global generator, ",
     "random": "draws from Python's global generator, ",
+    "cdlib": "draws from cdlib's generator, ",
     "system": "is seeded by the operating system, whatever else is seeded",
     "threads": "gives something else in each run, whatever else is seeded",
 }
-_GLOBAL = ("numpy", "random")
+_GLOBAL = ("numpy", "random", "cdlib")
 _UNSEEDED = "which this file does not seed"
 _LATER = "which this file seeds only later"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
@@ -77,7 +78,7 @@ class MissingRandomState(Rule):
       as `Sobol`; random graphs and communities of networkx
     - `eigsh` and `svds` of SciPy without `v0`: since SciPy 1.17, signs of eigenvectors differ
     - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME,
-      LightFM, leidenalg, the evolution of cmaes, pygad and pymoo, and samples of PyMC
+      LightFM, leidenalg, cdlib, the evolution of cmaes, pygad and pymoo, and samples of PyMC
     - environments of Procgen without `rand_seed`
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
