@@ -433,3 +433,31 @@ def test_what_a_called_function_of_another_file_writes_is_the_program_s(
     run = f"import torch\nfrom lib import sample, show\nnet = torch.load('n.pt')\n{called}\n"
     project({"lib.py": SAMPLING.format(kept=kept), "run.py": run})
     assert levels(capsys, "DET102") == expected
+
+
+_OF_ROWS = """
+import numpy as np
+
+def load(rows, prepares=False):
+    if prepares:
+        {drawn}
+    return rows
+
+np.save("rows.npy", load(np.load("all.npy"){given}))
+"""
+
+
+@pytest.mark.parametrize("given", ["", ", prepares=True"])
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "rows = rows + np.random.rand(9)",
+        "rows = rows.apply(lambda row: row + np.random.rand())",
+        "rows = rows.apply(lambda row: row.map(lambda x: x + np.random.rand()))",
+    ],
+)
+def test_what_is_made_in_a_branch_that_no_call_turns_on_draws_nothing(
+    project: Project, capsys: Capture, drawn: str, given: str
+) -> None:
+    project({"load.py": _OF_ROWS.format(drawn=drawn, given=given)})
+    assert levels(capsys, "DET102") == ["likely"] * bool(given)

@@ -9,8 +9,8 @@ others (``DictionaryLearning``), or without an effect on the results (``SparsePC
 Where it is given none, a loader of ffcv takes a seed from ``np.random.randint``
 (``loader/loader.py``), and KerasTuner 1.4.8 from ``random.randint`` (``engine/oracle.py``).
 The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, bayesian-optimization
-3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cdlib 0.4, cmaes 0.13, leidenalg 0.12,
-lightfm 1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
+3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cdlib 0.4, cmaes 0.13, leidenalg
+0.12, lightfm 1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
 such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0

@@ -102,6 +102,15 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     return "\n".join(each for each in told if kind != "resumes" or not is_of_module(each))
 
 
+def _needed_to_make(function: Function, kind: str) -> str:
+    """What has to be passed for a function to be there, of one that stands in another one."""
+    makers = function.makers if kind in _CONDITIONAL - _SETTLING else ()
+    if len(makers) != 1 or function.outer is None:
+        return ""
+    made = (each.dump() for each in Needs(function.outer).with_options(makers[0]))
+    return "\n".join(filter(None, (*made, _needed_to_make(function.outer, kind))))
+
+
 class FactReader:
     """Reads the facts of one file."""
 
@@ -126,10 +135,10 @@ class FactReader:
 
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
-            needs = Needs(function)
+            needs, made = Needs(function), _needed_to_make(function, kind)
             for found in self._found(kind, function):
                 if needs.may_run(found.op):
-                    told = (_told(needs, kind, found.op), found.need)
+                    told = (_told(needs, kind, found.op), found.need, made)
                     yield self._fact(found, "\n".join(filter(None, told)))
 
     def _found(self, kind: str, function: Function) -> Iterator[Found]:
