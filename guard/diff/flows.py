@@ -122,6 +122,13 @@ def _called_of(node: Node) -> set[Path]:
     return {*parts, *(each[:-1] for each in parts)}
 
 
+def _is_of_another_task(other: Node, node: Node) -> bool:
+    """Whether a thread ran a statement in another task that both runs gave it."""
+    (*_, task), (*_, own) = other.around(), node.around()
+    is_one = other.within.role != node.within.role or task.within is own.within
+    return not is_one and not task.within.is_extra
+
+
 class Flows:
     """Origins of all that differs between two recordings."""
 
@@ -739,6 +746,9 @@ class Flows:
                 before = (each for each in node.within.nodes if each.order < node.order)
                 waiting = [each for each in before if waits(each.statement)]
                 if not waiting and node.is_in_thread:
+                    early = all(self._writers_of.is_before(each, node) for each in others)
+                    if early and any(each and _is_of_another_task(each, node) for each in found):
+                        return frozenset((node,))
                     if not others:  # its own thread wrote it, in the course of what differs
                         continue
                     if not others[0].is_in_thread:  # the main one writes it meanwhile

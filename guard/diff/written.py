@@ -90,10 +90,15 @@ class Writers:
         self._roles: dict[object, list[tuple[str, int]]] = {}
         for each in nodes:
             role = each.within.role
-            first, last = self._spans.get(role, (each.order, each.order))
-            self._spans[role] = min(first, each.order), max(last, each.order)
+            began = each.first.began if each.first is not None else each.order
+            first, last = self._spans.get(role, (began, each.order))
+            self._spans[role] = min(first, began), max(last, each.order)
             for key in _wholes(each):
                 self._roles.setdefault(key, []).append((role, each.order))
+
+    def is_before(self, other: Node, node: Node) -> bool:
+        """Whether a statement ran before the thread of another one began."""
+        return other.order < self._spans[node.within.role][0]
 
     def is_alone(self, node: Node) -> bool:
         """Whether a thread writes what no other one writes, nor the main thread as long as it

@@ -273,7 +273,7 @@ class Text:
             return []
         functions = (each for tree in self._all for each in _all(tree, *_FUNCTIONS))
         own = {each.name for each in functions}
-        asked = (each for each in self._calls if asks_others(each.call, each.name))
+        asked = (each for each in self._calls if asks_others(each.call, each.full))
         given = (each for each in asked if last_name(each.call.func) not in own)
         spans = [
             (each.unit.source.path, span(each.node)) for each in self.threads.working if each.node

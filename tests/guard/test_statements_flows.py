@@ -638,6 +638,29 @@ def test_threads_that_add_in_any_order_are_told(tmp_path: Path) -> None:
     assert 4 in origins(found, 9) or 6 in origins(found, 9)
 
 
+def test_tasks_that_a_thread_runs_in_another_order_are_told(tmp_path: Path) -> None:
+    text = """\
+    import threading
+    from collections import deque
+    class Gatherer:
+        def __init__(self):
+            self.rows = []
+        def keep(self, row):
+            self.rows.append(row)
+    gatherer = Gatherer()
+    thread = threading.Thread(target=deque, args=(map(gatherer.keep, ORDER), 0))
+    thread.start()
+    thread.join()
+    a = list(gatherer.rows)
+    """
+    orders = ([1001, 1002, 1003], [1002, 1001, 1003])
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=orders)
+    (origin, *_) = next(each for each in found.nodes if each.statement.line == 12).origins
+
+    assert origin.statement.line == 7
+    assert origin_of(origin, found.traits(origin)).source is Source.THREAD_ORDER
+
+
 _SLOTS = """\
 import os, threading
 class Table:

@@ -404,7 +404,7 @@ def test_what_is_measured_and_decides_something(code: str, line: int, tmp_path: 
 
 POOLED = """\
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from helpers import is_ready
 pool = ThreadPoolExecutor(1)
 def work(stop, rows):
@@ -423,6 +423,8 @@ READY = "def is_ready(job):\n    return job.done()\n"
         ("if not rows.empty():\n        model(rows.get())", [10]),
         ("ready = job.running()\n    x = 1 if ready else 2\n    model(x)", [10]),
         ("if is_ready(job):\n        model.step()", [10]),
+        ("done, _ = wait([job], timeout=3)\n    model(1 if job in done else 2)", [10]),
+        ("done, _ = wait([job])\n    model(1 if job in done else 2)", []),
         ("while not job.done():\n        time.sleep(1)\n    model(job.result())", []),
         ("print('done' if job.done() else 'not yet')", []),
         ("if rows.empty(3):\n        model.step()", []),
