@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from notebook_files import notebook
 
 from detlint.cli import CLEAN, FAILED, FOUND, main
 from detlint.rules import every_rule
@@ -178,6 +179,18 @@ def test_a_program_that_cannot_be_loaded_has_no_more_than_possible_findings(
     assert lint("--select", "DET304") == []
     every = lint("--select", "DET304", "--min-confidence", "possible")
     assert every == [f"train.py:{row} DET304 possible"]
+
+
+@pytest.mark.parametrize(
+    ("first", "found"), [("x = 1", []), ("%cd old", ["likely"]), ("os.chdir('old')", ["likely"])]
+)
+def test_so_has_a_notebook_that_imports_from_its_own_folder(
+    project: Project, lint: Lint, first: str, found: list[str]
+) -> None:
+    cells = [first, UNMET, "import torch.cuda\nloss.backward(); optimizer.step()"]
+    project({"helper.py": HELPER, "old/helper.py": "load = schedule = 0\n"})
+    project({"train.ipynb": notebook(*cells)})
+    assert [each.rpartition(" ")[2] for each in lint("--select", "DET304")] == found
 
 
 @pytest.mark.parametrize("text", [UNMET, "import helper\n\n", "from lib import middle\n\n"])

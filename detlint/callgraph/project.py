@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from functools import cache, cached_property, partial
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.facts import runs_with
@@ -16,8 +16,9 @@ from detlint.index.imports import Import
 from detlint.index.loading import may_give, sure_imports
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
+from detlint.models.cells import MOVING
 from detlint.sources.cache import digest_of
-from detlint.sources.kinds import is_data, kind_of_name
+from detlint.sources.kinds import NOTEBOOK, is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
 from detlint.syntax.mentions import mentions
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.index.index import Index
+    from detlint.notebooks.notebook import Notebook
 
 
 _Call = tuple[str, str, "bool | str", list[str]]
@@ -354,7 +356,7 @@ class Project:
     def fails_to_load(self, program: str) -> bool:
         """Whether what a program surely imports asks a file of the project for a name that this
         does not have, so that nothing else of it runs."""
-        met = {program: None} if self._follows and program.endswith(".py") else {}
+        met = {program: None} if self._follows and self._starts_beside(program) else {}
         for path in (queue := list(met)):  # grows
             files = self._loaded(os.path.dirname(program), path)
             if files is None:
@@ -362,6 +364,13 @@ class Project:
             queue += (each for each in files if each not in met)
             met.update(files)
         return False
+
+    def _starts_beside(self, program: str) -> bool:
+        """Whether imports of a program look into its own folder, as it stands there."""
+        source = self.index.source(program)
+        if source.kind != NOTEBOOK:
+            return program.endswith(".py")
+        return MOVING.isdisjoint(each.name for each in cast("Notebook", source).magics)
 
     def _load(self, start: str, path: str) -> dict[str, None] | None:
         """The files that one surely imports of a program in a folder; None where that fails."""

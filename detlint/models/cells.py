@@ -34,6 +34,8 @@ _MAGICS = words(
     %%HTML %%SVG %%bash %%capture %%html %%javascript %%js %%latex %%markdown %%sh %%shell %%svg
     %%sx %%system %%time %%timeit %%writefile"""
 )
+# Those after which an import may mean another file.
+MOVING = words("%cd %popd %pushd %run %%writefile")
 
 
 def is_plain(name: str) -> bool:
