@@ -371,8 +371,8 @@ def test_messages_say_which_of_several_files_is_meant(
     project({"train.py": text, "a/b/train.py": text})
     main(["--no-cache", "--select", "DET102", "train.py", "a"])
     said = capsys.readouterr().out
-    assert f"neither .{os.sep}train.py nor" in said
-    assert f"neither {os.path.join('a', 'b', 'train.py')} nor" in said
+    assert "neither train.py nor" in said
+    assert "neither a/b/train.py nor" in said
     assert f"({os.path.join('a', 'lib.py')}:3)" in said
 
 

@@ -361,13 +361,10 @@ class Program:
         """The source of a file, by its real path."""
         return self._index.source(path)
 
-    @cached_property
+    @property
     def title(self) -> str:
-        """What messages call it: its file name, with its folders where others have the same."""
-        if self._project.is_only(self._closure.name):
-            return self._closure.name
-        shown = self._closure.shown
-        return f"./{shown}" if shown == self._closure.name else shown
+        """What messages call it: its path below the project's folder."""
+        return self._closure.shown
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections import Counter
 from functools import cache, cached_property, partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, cast
@@ -84,7 +83,6 @@ class Project:
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._fields: dict[str, dict[str, list[_Fields]]] = {}
         self._loaded = cache(self._load)
-        self._names = Counter(map(os.path.basename, files))
 
     @property
     def entrypoints(self) -> list[str]:
@@ -423,10 +421,6 @@ class Project:
     def shown(self, path: str) -> str:
         """What messages call a file: its path below the project's folder."""
         return slashed(relative(path, self._root))
-
-    def is_only(self, name: str) -> bool:
-        """Whether no two files of the project have a name."""
-        return self._names[name] < 2
 
 
 def _letters_of(text: str) -> bytes:
