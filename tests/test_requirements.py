@@ -107,6 +107,6 @@ def test_a_library_draws_as_the_release_that_is_asked_for(
     project: Project, capsys: pytest.CaptureFixture[str], files: dict[str, str], *, is_found: bool
 ) -> None:
     project({"lib/train.py": TRAIN, **files})
-    main(["--no-cache", "--output-format", "json", "--select", "DET201", "."])
+    main(["--no-cache", "--output-format", "json", "--select", "DET104,DET201", "."])
     found = json.loads(capsys.readouterr().out)
-    assert [each["code"] for each in found] == ["DET201"] * is_found
+    assert [each["code"] for each in found] == ["DET104", "DET201"] * is_found

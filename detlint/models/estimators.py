@@ -15,7 +15,8 @@ trimesh 5.2 has a generator of its own, which the operating system seeds (``util
 it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
 such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0
 makes its seed of the clock and the process (``filters.py``). Without a search algorithm, Ray 2.60
-draws from NumPy's global generator (``tune/search/sample.py``).
+draws from NumPy's global generator (``tune/search/sample.py``). Since 1.4.21, albumentations draws
+from a generator of the outermost ``Compose`` (measured on 1.4.21, 2.0.8 and AlbumentationsX 2.5.1).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from detlint.models.model import words
 #   if key=value|value      it draws only if one of these is given; ``some``: not None, 0 or False,
 #                           ``several``: not None or 1; ``@0``: it may be passed at that place;
 #                           of an enumeration, the name of a member; ``drawing``: an estimator of
-#                           this table that draws, whatever seed that one has
+#                           this table that draws, whatever seed that one has; ``transform``: what
+#                           has a transform that draws by a generator of its library
 #   while key=value|value   it draws unless the key is given another value
 #   beside domains          it draws only in a file that calls one of these, of the same package
 #   at 3                    ``random_state`` may be passed at that place, without its name
@@ -198,6 +200,7 @@ imblearn.under_sampling.CondensedNearestNeighbour
 imblearn.under_sampling.InstanceHardnessThreshold
 imblearn.under_sampling.OneSidedSelection
 imblearn.under_sampling.RandomUnderSampler
+albumentations.Compose 1.4.21 by seed from system if transforms@0=transform
 bayes_opt.BayesianOptimization from system
 cdlib.algorithms.cpm by seed from cdlib
 cdlib.algorithms.leiden by seed from cdlib
@@ -331,8 +334,8 @@ _SCORING = frozenset(
     )
 )
 
-# They set the ``random_state`` of the estimators that they are given, also one that was given, and
-# also where they have no seed.
+# They seed the estimators that they are given, or the transforms of albumentations, also one that
+# has a seed, and also where they have none.
 _SEEDING = frozenset(
     [
         "AdaBoostClassifier",
@@ -340,13 +343,21 @@ _SEEDING = frozenset(
         "BaggingClassifier",
         "BaggingRegressor",
         "BalancedBaggingClassifier",
+        "Compose",
         "EasyEnsembleClassifier",
         "InstanceHardnessThreshold",
+        "OneOf",
+        "OneOrOther",
         "RANSACRegressor",
         "RUSBoostClassifier",
+        "RandomOrder",
+        "ReplayCompose",
+        "Sequential",
+        "SomeOf",
     ]
 )
 
+SEEDS_TRANSFORMS = "set_random_seed"  # a method of those of albumentations
 _OF_MANY = ("run",)
 _BESIDE = {
     "": frozenset[str](),

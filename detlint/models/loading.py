@@ -103,6 +103,11 @@ _only_calls = Names(
     imgaug.augmenters.**.{Sequential,Resize,Scale,CenterCrop*,CenterPad*,Identity,Noop}
     """
 )
+# Those that draw only whether they are applied.
+is_fixed_if_applied = Names(
+    "albumentations.**.{HorizontalFlip,VerticalFlip,Transpose,InvertImg,Equalize}",
+    "albumentations.**.To{Gray,RGB,Sepia}",
+)
 # What pandas' ``sample`` takes; another keyword tells of another ``sample``.
 SAMPLE = "sample"
 FRAME = "pandas.DataFrame"

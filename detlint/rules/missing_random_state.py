@@ -16,7 +16,7 @@ from detlint.dataflow.randomness import data_sets
 from detlint.dataflow.randomness.estimators import Estimators, drawn_by, draws
 from detlint.dataflow.slices import behind
 from detlint.models import estimators
-from detlint.models.loading import ROW_METHODS, SAMPLE, SHUFFLES
+from detlint.models.loading import ROW_METHODS, SAMPLE, SHUFFLES, SINCE
 from detlint.models.names import means_seed
 from detlint.models.randomness import DRAWS, DRAWS_IN_QUERY, QUERYING, SELECTS
 from detlint.models.roles import LEARNING
@@ -39,6 +39,7 @@ _SOURCES = {
     "threads": "gives something else in each run, whatever else is seeded",
 }
 _GLOBAL = ("numpy", "random", "cdlib")
+_SINCE = " (since "
 _UNSEEDED = "which this file does not seed"
 _LATER = "which this file seeds only later"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
@@ -79,7 +80,8 @@ class MissingRandomState(Rule):
     - `eigsh` and `svds` of SciPy without `v0`: since SciPy 1.17, signs of eigenvectors differ
     - what draws in scikit-image, scikit-optimize, bayesian-optimization, implicit, surprise, LIME,
       LightFM, leidenalg, cdlib, the evolution of cmaes, pygad and pymoo, and samples of PyMC
-    - environments of Procgen without `rand_seed`
+    - environments of Procgen without `rand_seed`, and a `Compose` of albumentations without `seed`
+      that has a transform which draws
     - tuners of KerasTuner and shuffling loaders of ffcv without `seed`, which they take from the
       global generator of Python or NumPy
     - `sample` of pandas without `random_state`; `sample` and `randomSplit` of Spark, `sample` of
@@ -101,6 +103,7 @@ class MissingRandomState(Rule):
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`.
       It is reported if nothing calls the function that does, or the draw certainly comes first
+    - albumentations before 1.4.21, if the requirements ask for that
     - `shuffle=False`
     - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
       `RANSACRegressor` is given: they seed it anew, and are reported themselves
@@ -120,6 +123,7 @@ class MissingRandomState(Rule):
         *(f"{each}(" for each in (*sorted(_METHODS), *sorted(QUERYING))),
     )
     needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
+    crosses_files = True  # the project may ask for an older release
     lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
@@ -189,6 +193,10 @@ class MissingRandomState(Rule):
         )
 
     @classmethod
+    def rests_on_others(cls, finding: Finding) -> bool:
+        return any(f"{_SINCE}{library} " in finding.message for library in SINCE)
+
+    @classmethod
     def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003
         return True
 
@@ -251,7 +259,10 @@ class MissingRandomState(Rule):
         how = self._how(call, "system" if call.given(_RNG) else row.source)
         if row.source == "system" and row.since:
             library = self.unit.values.called(call)[0].partition(".")[0]
-            how += f" (since {library} {row.since})"
+            asked = self.others if library in SINCE else None
+            if asked is not None and asked.lacks(self.unit, library, row.since):
+                return
+            how += f"{_SINCE}{library} {row.since})"
         if not how or (made and self._estimators.seeds(call)):
             return
         if keyword in _OWN:

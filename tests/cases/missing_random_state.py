@@ -3,6 +3,7 @@
 import glob
 import random
 
+import albumentations as A
 import datasets
 import ffcv
 import keras_tuner
@@ -24,6 +25,7 @@ import torch
 import trimesh
 import umap
 import webdataset as wds
+from albumentations.core.composition import Compose
 from cmaes import CMA
 from datasets import Dataset, IterableDataset, load_dataset
 from bayes_opt import BayesianOptimization
@@ -475,3 +477,21 @@ def communities(graph, seed):
     a = leidenalg.find_partition(graph, leidenalg.ModularityVertexPartition)  # DET104
     b = leidenalg.find_partition(graph, leidenalg.ModularityVertexPartition, seed=seed)
     return a, b, LightFM(), LightFM(random_state=0)  # DET104
+
+
+FLIPS = [A.HorizontalFlip()]
+
+
+def pipelines(size, train, seed):
+    steps = [A.Resize(size, size)]
+    if train:
+        steps += [A.RandomCrop(8, 8)]
+    yield A.Compose(steps)  # DET104
+    yield A.Compose(FLIPS)  # DET104
+    yield Compose(transforms=[A.OneOf([A.Blur(p=1), A.MotionBlur(p=1)])])  # DET104
+    yield A.Compose([A.Resize(8, 8), A.Compose([A.HorizontalFlip()])])  # DET104
+    yield A.Compose([A.Resize(8, 8), A.Compose([A.HorizontalFlip()])], seed=seed)
+    yield A.Compose([A.Resize(8, 8), A.Normalize(), A.HorizontalFlip(p=1), A.Blur(p=0)])
+    told = A.Compose([A.HorizontalFlip()])
+    told.set_random_seed(seed)
+    yield told

@@ -7,8 +7,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.slices import closure
-from detlint.models import estimators
+from detlint.dataflow.slices import before, closure
+from detlint.models import estimators, loading
 from detlint.models.names import is_generator
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _HOLDING |= frozenset(("return", "star", "store_item", "tuple"))
 _ASKED = frozenset(("__class__", "get_params"))
 _STILL = _ASKED | {"set_params"}
 _STATE = "random_state"
+_MANY = 400  # operations behind the transforms of a pipeline
 
 
 def draws(call: Op, row: Drawing) -> bool:
@@ -43,6 +44,8 @@ def _matches(call: Op, key: str, values: frozenset[str]) -> bool | None:
         return None
     if "drawing" in values and _is_drawing(given):
         return True
+    if "transform" in values:
+        return any(map(_transforms_at_random, closure([given], _held, _MANY)))
     value = call.values.constant(given)
     if "several" in values:
         return value not in (None, 0, 1)
@@ -65,6 +68,17 @@ def drawn_by(call: Op) -> list[Op]:
         return [call]
     taken = [use for use in call.uses if use.code == "attr" and use.name not in _STILL]
     return [each for use in taken for each in use.uses if each.code == "call"]
+
+
+def _held(op: Op) -> Iterator[Op]:
+    yield from (*op.args, *before(op))
+
+
+def _transforms_at_random(op: Op) -> bool:
+    """Whether a library's transform is made that draws when something is given to it."""
+    name = next(filter(loading.keeps_generator, op.called), "") if op.code == "call" else ""
+    share = op.values.constant(given) if name and (given := op.given("p")) is not None else None
+    return bool(name) and share != 0 and not (share == 1 and loading.is_fixed_if_applied(name))
 
 
 class Estimators:
@@ -93,7 +107,8 @@ class Estimators:
     def _seeds(self, use: Op, value: Op) -> bool:
         """Whether something done with an estimator, or with what holds it, seeds it."""
         if use.code == "attr":
-            return use.name == "set_params" and any(map(_names_state, use.uses))
+            told = use.name == "set_params" and any(map(_names_state, use.uses))
+            return told or use.name == estimators.SEEDS_TRANSFORMS
         if use.code == "store_attr":
             if use.args[0] is value:
                 return str(use.name) == _STATE
