@@ -546,6 +546,17 @@ def tensor_on_request(n):
     return shared + 1
 
 
+def setup():
+    shared.fill_(1)
+
+
+def tensor_that_nobody_else_names(n):
+    global unshared
+    unshared = torch.empty(n)  # DET401
+    setup()
+    return unshared + 1
+
+
 # Paths.
 
 
@@ -754,3 +765,18 @@ def made_of_an_array_of_whole_numbers(path):
     rows = np.genfromtxt(path)
     weights = torch.FloatTensor(rows[:, 1:].astype(np.int32))
     return weights.sum()
+
+
+# Of a module: calls above it write nothing, and those below only what a function names.
+
+
+for batch in batches():
+    batch.sum()
+of_the_module = torch.empty(3)  # DET401
+written_by_setup = torch.empty(3)
+setup_all(3)
+print(of_the_module.sum(), written_by_setup.sum())
+
+
+def setup_all(n):
+    written_by_setup.fill_(n)

@@ -101,6 +101,16 @@ class Initialisation:
             ]
         return self._out_of_sight[function]
 
+    def is_named_elsewhere(self, store: Op) -> bool:
+        """Whether a function of the file may run meanwhile that names the same global."""
+        name, apart = str(store.name), (store.function, self.unit.module)
+        return any(
+            op.name == name and op.code in ("global", "store_global")
+            for function in self.unit.all_naming(name)
+            if function not in apart
+            for op in function.ops
+        )
+
     def memory(self, root: Op) -> Memory:
         """What happens to the memory that an operation gives."""
         if root not in self._memories:
@@ -490,10 +500,11 @@ class Memory:
 
     def is_written_before(self, by: Op) -> bool:
         """Whether something may have written it when an operation runs for the first time."""
+        start = self._root.place if self._root.place < by.place else -1  # what is above came before
         return any(
             may_run_before(each, by, self._root)
             for each in self.writes
-            if each is not by and each.function is by.function
+            if each is not by and each.function is by.function and each.place > start
         )
 
     def is_asked_about(self, by: Op) -> bool:
@@ -601,7 +612,8 @@ class Memory:
     # What others can reach
 
     def _in_store_global(self, use: Op, _: Op) -> None:
-        self._share(use)
+        if self._engine.is_named_elsewhere(use):
+            self._share(use)
 
     def _in_store_attr(self, use: Op, value: Op) -> None:
         owner, held = use.args
