@@ -70,7 +70,7 @@ class Engine:
             if not rule.judges_programs() and enabled(usual, rule.code, rule.default)
         }
         self._open = {rule.code for rule in rules if rule.crosses_files}  # linking shows them
-        self._known = known
+        self.known = known
         self._narrowed = narrowed
         self._triggers = Triggers(rules, settings)
         self._mentions = Mentions(rules)
@@ -124,7 +124,7 @@ class Engine:
                 source,
                 findings,
                 enabled=self._enabled,
-                known=self._known,
+                known=self.known,
                 possible=lambda: self._asking_for_all.unsuppressed(source),
             )
         return Look(self._shown(findings), runs)
@@ -144,7 +144,7 @@ class Engine:
     @cached_property
     def _asking_for_all(self) -> Engine:
         settings = self._settings.with_bar(Confidence.POSSIBLE)
-        return Engine(self.rules, settings, known=self._known, narrowed=self._narrowed)
+        return Engine(self.rules, settings, known=self.known, narrowed=self._narrowed)
 
     def _shown(self, findings: Sequence[Finding]) -> list[Finding]:
         """Those that are sure enough, or may be with other files open, in order of place."""
@@ -247,7 +247,7 @@ class Engine:
                 source,
                 findings,
                 enabled=self._enabled,
-                known=self._known,
+                known=self.known,
                 comments=document.comments,
                 possible=lambda: self._asking_for_all.unsuppressed(source),
             )

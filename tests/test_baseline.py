@@ -141,6 +141,50 @@ class TestBaseline:
         assert "2 known findings, of which 1 new; 0 gone" in told
         assert found(capsys) == []
 
+    @pytest.mark.parametrize(
+        "filters",
+        [
+            ["--select", "DET401", "."],
+            ["--ignore", "DET301", "."],
+            ["--min-confidence", "certain", "."],
+            ["other.py"],
+            [".", "--exclude", "train.py,tests"],
+        ],
+        ids=lambda filters: filters[0],
+    )
+    def test_what_a_run_leaves_out_is_not_mended(
+        self, project: Path, capsys: pytest.CaptureFixture[str], filters: list[str]
+    ) -> None:
+        write(project, "tests/test_it.py", TRAIN)  # where a finding is less sure
+        write(project, "other.py", "import torch\nprint(torch.empty(3))\n")
+        write(project, "pyproject.toml", "[tool.detlint]\n")
+        every = ["--min-confidence", "possible", "--select", "DET301,DET401", "."]
+        assert main(["baseline", *every]) == 0
+        kept = (project / "detlint-baseline.json").read_text()
+        capsys.readouterr()
+        main(filters)
+        assert "mended" not in capsys.readouterr().err
+        for command in (["baseline", "--prune"], ["baseline"]):
+            assert main([*command, *filters]) == 0
+            assert "3 known findings, of which 0 new; 0 gone" in capsys.readouterr().err
+            assert (project / "detlint-baseline.json").read_text() == kept
+
+    def test_of_what_a_run_looks_for_all_that_is_mended_is_dropped(
+        self, project: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write(project, "other.py", "import torch\nprint(torch.empty(3))\n")
+        assert main(["baseline", "--extend-select", "DET401", "."]) == 0
+        write(project, "other.py", "import torch\nprint(torch.zeros(3))\n")
+        write(project, "train.py", TRAIN.replace("True", "False"))
+        capsys.readouterr()
+        assert main(["baseline", "--prune", "--extend-select", "DET401", "other.py"]) == 0
+        assert "1 known finding, of which 0 new; 1 gone" in capsys.readouterr().err
+        (project / "train.py").unlink()
+        assert main(["baseline", "--prune", "other.py"]) == 0
+        assert "1 known finding, of which 0 new; 0 gone" in capsys.readouterr().err
+        assert main(["baseline", "--prune", "."]) == 0
+        assert "0 known findings, of which 0 new; 1 gone" in capsys.readouterr().err
+
     def test_standard_input_knows_it_too(self, project: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "detlint", "--stdin-filename", "train.py", "-"],

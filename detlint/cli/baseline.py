@@ -50,13 +50,12 @@ def _written(options: argparse.Namespace, part: parts.Part) -> int:
     tell_failures(linted.failures)
     if linted.failures:
         return FAILED
-    still = known.shrunk(linted.findings, decoded)
+    still, kept, gone = known.sifted(linted.findings, part, decoded)
     found = still if options.prune else Baseline.of(root, linted.findings, decoded)
-    beside = known.kept_beside(part.paths)
-    found.joined(beside).save(file)
-    kept, gone = len(found) + len(beside), len(known) - len(still) - len(beside)
+    made = found.joined(kept)
+    made.save(file)
     say(
-        f"{shown(file)}: {counted(kept, 'known finding')}, of which "
-        f"{len(found) - len(still)} new; {gone} gone"
+        f"{shown(file)}: {counted(len(made), 'known finding')}, of which "
+        f"{len(found) - len(still)} new; {len(gone)} gone"
     )
     return CLEAN

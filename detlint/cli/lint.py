@@ -149,7 +149,7 @@ def _outcome(options: argparse.Namespace, part: Part) -> Outcome:
     outcome = Outcome(found, len(linted.findings) - len(found), failed=failed)
     if options.fix or options.diff:
         return _fixed(options, part, new, outcome)
-    return outcome._replace(gone=new.gone(linted.findings, part.paths, decoded))
+    return outcome._replace(gone=new.gone(linted.findings, part, decoded))
 
 
 def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outcome) -> Outcome:

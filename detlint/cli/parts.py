@@ -13,7 +13,8 @@ from detlint import settings as settings_module
 from detlint.cli.progress import Progress
 from detlint.cli.said import say
 from detlint.errors import UsageError
-from detlint.sources.paths import nearest
+from detlint.finding import Confidence
+from detlint.sources.paths import is_within, nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -145,6 +146,30 @@ class Part:
         linted = self._found(self.settings, self.paths, results, options.paths)
         results.save()
         return linted
+
+    def seeks(self, path: str, code: str) -> bool:
+        """Whether findings of a code are looked for in a file, by its real path, or where one was
+        that is gone."""
+        known, chosen = self.engine.known, (rule.code for rule in self.engine.rules)
+        if code in known and (
+            code not in chosen or settings_module.ignored_for(self.settings, path, code)
+        ):
+            return False
+        given = map(os.path.realpath, self._options.paths)
+        gone = not os.path.exists(path) and any(is_within(path, each) for each in given)
+        return gone or path in self._real_paths
+
+    @cached_property
+    def _real_paths(self) -> frozenset[str]:
+        return frozenset(map(os.path.realpath, self.paths))
+
+    def unshown(self) -> list[Finding]:
+        """What is found with any confidence, beside what is shown."""
+        whole = self.settings.with_bar(Confidence.POSSIBLE)
+        if whole == self.settings:
+            return []
+        found = Part(self._options, whole, self.paths).lint(self._options).findings
+        return [each for each in found if not self.settings.shows(each)]
 
     def programs_of(self, findings: Sequence[Finding]) -> dict[str, list[str]]:
         """The programs that have each file with a finding, by the paths of these."""

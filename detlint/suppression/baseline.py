@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from detlint.errors import BaselineError
 from detlint.sources.kinds import NOTEBOOK, PYTHON
@@ -43,6 +43,25 @@ class Known(NamedTuple):
     code: str
     within: str
     text: str
+
+
+class Search(Protocol):
+    """What a run looked for."""
+
+    def seeks(self, path: str, code: str) -> bool:
+        """Whether it looked for findings of a code in a file, or where one was that is gone."""
+
+    def unshown(self) -> Sequence[Finding]:
+        """What it would find with any confidence, beside what it shows."""
+
+
+class Sifted(NamedTuple):
+    """The parts of a baseline: what is still found, under the names that files have now; what was
+    not looked for, or is only not sure enough to be shown; and the rest."""
+
+    still: Baseline
+    kept: Baseline
+    gone: Baseline
 
 
 class Baseline:
@@ -79,18 +98,26 @@ class Baseline:
 
     def new(self, findings: Sequence[Finding], read: Read) -> list[Finding]:
         """The findings that are not known, in their order."""
-        return self._matched(findings, read)[0]
+        return self._matched(self._counts.elements(), findings, read)[0]
 
-    def shrunk(self, findings: Sequence[Finding], read: Read) -> Baseline:
-        """The part of it that is still found, under the names that files have now."""
-        _, matched = self._matched(findings, read)
-        return Baseline(self._root, matched)
+    def sifted(self, findings: Sequence[Finding], search: Search, read: Read) -> Sifted:
+        """What has become of all that it knows, after a search that showed some findings."""
+        sought: list[Known] = []
+        kept: list[Known] = []
+        for each in self._counts.elements():
+            path = os.path.join(self._root, each.path)
+            (sought if search.seeks(path, each.code) else kept).append(each)
+        _, still, gone = self._matched(sought, findings, read)
+        if gone:
+            _, unshown, gone = self._matched(gone, search.unshown(), read)
+            kept += unshown
+        return Sifted(*(Baseline(self._root, each) for each in (still, kept, gone)))
 
     def _matched(
-        self, findings: Sequence[Finding], read: Read
-    ) -> tuple[list[Finding], list[Known]]:
-        """The new findings, and what the known ones are known by."""
-        left, kept, matched = self._counts.copy(), dict(enumerate(findings)), []
+        self, among: Iterable[Known], findings: Sequence[Finding], read: Read
+    ) -> tuple[list[Finding], list[Known], list[Known]]:
+        """The new findings, what the known ones are known by now, and what none of them is."""
+        left, kept, matched = Counter(among), dict(enumerate(findings)), []
         known = self._known(findings, read)
         for match in (self._as_it_was, self._within_another, self._in_another_file):
             for index in list(kept):
@@ -99,7 +126,7 @@ class Baseline:
                     left[found] -= 1
                     matched.append(known[index])
                     del kept[index]
-        return list(kept.values()), matched
+        return list(kept.values()), matched, list(left.elements())
 
     @staticmethod
     def _as_it_was(known: Known, left: Counter[Known]) -> Known | None:
@@ -131,14 +158,8 @@ class Baseline:
         text = "\n".join(source.line(row).strip() for row in rows)[:_LONGEST]
         return Known(path, finding.code, ".".join(_within(source, finding.row)), text)
 
-    def kept_beside(self, paths: Iterable[str]) -> Baseline:
-        """What it says of other files than those, as far as they are still there."""
-        named = {self._named(path) for path in paths}
-        left = (each for each in self._counts.elements() if each.path not in named)
-        return Baseline(self._root, (each for each in left if self._is_there(each.path)))
-
     def joined(self, other: Baseline) -> Baseline:
-        """What either says, of different files."""
+        """What either says, of different findings."""
         return Baseline(self._root, (*self._counts.elements(), *other._counts.elements()))
 
     def moved_to(self, root: str) -> Baseline:

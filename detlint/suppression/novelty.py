@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.settings import Settings
     from detlint.sources.source import Source
-    from detlint.suppression.baseline import Baseline
+    from detlint.suppression.baseline import Baseline, Search
     from detlint.suppression.commits import Commit
 
     Read = Callable[[str], Source | None]
@@ -34,12 +34,9 @@ class Novelty(NamedTuple):
             new = each.new(new, read)
         return new
 
-    def gone(self, findings: Sequence[Finding], paths: Sequence[str], read: Read) -> int:
-        """How much the baseline knows of some files that is no longer found there."""
-        if self.baseline is None:
-            return 0
-        still = len(self.baseline.shrunk(findings, read))
-        return len(self.baseline) - still - len(self.baseline.kept_beside(paths))
+    def gone(self, findings: Sequence[Finding], search: Search, read: Read) -> int:
+        """How much the baseline knows that a search looked for and is no longer there."""
+        return len(self.baseline.sifted(findings, search, read).gone) if self.baseline else 0
 
 
 def asked(options: argparse.Namespace, settings: Settings) -> bool:
