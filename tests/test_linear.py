@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from families import EXAMPLES, FAMILIES
 
+from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.rules import every_rule
@@ -19,9 +20,11 @@ from detlint.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 LINES, TIMES, MOST = 60, 4, 5.5
 FEW = 30  # times an example, of some lines
+FILES = 100
 FIRST = [family for family in EXAMPLES if family.endswith(" 1")]
 
 
@@ -70,3 +73,23 @@ def test_work_grows_with_how_often_an_example_is_repeated(family: str, engine: E
     engine.lint_bytes(path, text(2).encode())
     few, many = (calls(lambda data=data: engine.lint_bytes(path, data)) for data in (short, long))  # type: ignore[misc]
     assert many <= MOST * few, f"{few} calls for {FEW} times, {many} for {TIMES * FEW}"
+
+
+def test_whether_others_name_a_function_asks_each_file_of_a_project_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    train = "import torch\n\nloss(net(x)).backward()\noptimizer.step()\n"
+    (tmp_path / "train.py").write_text(train, encoding="utf-8")
+    listed = "def lonely(names: set[str]):\n    return list(names)\n"
+    (tmp_path / "other.py").write_text(listed, encoding="utf-8")
+
+    def linted(files: int) -> int:
+        for number in range(files):
+            (tmp_path / f"m{number}.py").write_text(f"lonely = {number}\n", encoding="utf-8")
+        return calls(lambda: main(["--no-cache", "--jobs", "1", "-q", "."]))
+
+    linted(2)
+    few, many = linted(FILES), linted(TIMES * FILES)
+    assert many <= MOST * few, f"{few} calls for {FILES} files, {many} for {TIMES * FILES}"

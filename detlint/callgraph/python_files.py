@@ -161,15 +161,19 @@ class PythonFiles:
     def _means_another(self, path: str, named: str, name: str) -> bool:
         """Whether a file that names a function or class defines that itself, or another copy of the
         file that does is nearer."""
-        copies = [
-            each
-            for each in self._paths
-            if os.path.basename(each) == os.path.basename(named) and self._index.defines(each, name)
-        ]
+        namesakes = self._by_file_name.get(os.path.basename(named), [])
+        copies = [each for each in namesakes if self._index.defines(each, name)]
         nearest = max((len(os.path.commonpath((path, each))) for each in copies), default=0)
         module = os.path.splitext(os.path.basename(named))[0]
         own = self._index.defines(path, name) and not self._index.holds(path, [module])
         return own or len(os.path.commonpath((path, named))) < nearest
+
+    @cached_property
+    def _by_file_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for each in self._paths:
+            found.setdefault(os.path.basename(each), []).append(each)
+        return found
 
     def _names(self, path: str, name: str) -> bool:
         """Whether a part of a file names a function or class, but for what bears the name."""
@@ -191,7 +195,16 @@ class PythonFiles:
         return [each for each in self._paths if each != path and self._index.holds(each, words)]
 
     def _tests(self, path: str) -> bool:
-        return is_below_tests(os.path.relpath(path, os.path.commonpath(self._all)))
+        return path in self._below_tests
+
+    @cached_property
+    def _below_tests(self) -> frozenset[str]:
+        return frozenset(x for x in self._all if is_below_tests(os.path.relpath(x, self._folder)))
+
+    @cached_property
+    def _folder(self) -> str:
+        """The one that holds all files, told once: that takes a look at each of them."""
+        return os.path.commonpath(self._all)
 
     def _lacks_heirs(self, path: str, row: int) -> bool:
         owner, _, method = self._index.part_at(path, row).partition(".")
@@ -226,7 +239,7 @@ class PythonFiles:
     @cached_property
     def _unpacked(self) -> bool:
         """Whether the files are those of packages as they are installed."""
-        return bool(self._all) and self._index.folders.is_installed(os.path.commonpath(self._all))
+        return bool(self._all) and self._index.folders.is_installed(self._folder)
 
     @cached_property
     def _packages(self) -> list[str]:
