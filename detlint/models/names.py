@@ -26,8 +26,8 @@ def _says(name: str, known: frozenset[str]) -> bool:
 
 
 def _ends(name: str, known: frozenset[str]) -> bool:
-    """Whether the last word of a name is, in any case: ``IDs``."""
-    return name.lower().rpartition("_")[2] in known
+    """Whether the last word of a name is, in any case: ``IDs``, ``userId``."""
+    return name.lower().rpartition("_")[2] in known or not known.isdisjoint(words_of(name)[-1:])
 
 
 def _holds(name: str, parts: tuple[str, ...]) -> bool:

@@ -53,6 +53,7 @@ _FEW = 30
 # By which a table, an array or a graph is told what it reads.
 _KINDS_READ = ("dtype", "nodetype")
 _COPIES = frozenset(("copy", "items", "keys", "values"))
+_SAME = frozenset(("dropna", "to_list", "tolist", "unique"))  # columns, which hold no other values
 
 
 class Reading(NamedTuple):
@@ -547,9 +548,14 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
         yield str(op.name[1])
     elif op.code in ("global", "free", "phi", "attr") and isinstance(op.name, str):
         yield op.name
+    elif op.code == "item" and op.args[1].text:
+        yield op.args[1].text
     called = op.args[0] if op.code == "call" and len(op.args) == 1 else None
-    if called is not None and called.code == "attr" and called.name not in _COPIES:
-        yield str(called.name)
+    if called is not None and called.code == "attr":
+        if called.name in _SAME and depth:
+            yield from _names_behind(called.args[0], depth - 1)
+        elif called.name not in _COPIES:
+            yield str(called.name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
         if op.code in (
