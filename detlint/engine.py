@@ -253,7 +253,7 @@ class Engine:
             )
         return self._shown(findings)
 
-    def unreadable(self, path: str, message: str, row: int = 1, column: int = 1) -> list[Finding]:
+    def unreadable(self, path: str, message: str, row: int = 0, column: int = 1) -> list[Finding]:
         """The finding for a file, or a place in it, that cannot be read."""
         if UNPARSED not in self._enabled:
             return []

@@ -93,6 +93,13 @@ UNSEEN = "what other files do with this is not seen"
 UNPARSED = "DET000"
 
 
-def unreadable(path: str, message: str, row: int = 1, column: int = 1) -> Finding:
+def unreadable(path: str, message: str, row: int = 0, column: int = 1) -> Finding:
     """The finding for a file, or a place in it, that cannot be read."""
-    return Finding(path, row, column, row, column, UNPARSED, "unreadable-source", message)
+    advice = ""
+    if row and path.endswith(".ipynb"):
+        advice = "mend the cell, or make it a raw or Markdown cell if it holds no code"
+    elif row:
+        name = os.path.basename(path)
+        advice = f'mend it there, or leave the file out by extend-exclude = ["{name}"]'
+    place = (max(row, 1), column)
+    return Finding(path, *place, *place, UNPARSED, "unreadable-source", message, advice)

@@ -15,6 +15,7 @@ from test_cli import LEAK, detlint
 
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.unit import Unit
+from detlint.finding import unreadable
 from detlint.sources.source import Source
 from detlint.syntax import parsing
 
@@ -453,3 +454,10 @@ def test_modules_of_the_folder_are_not_imported(tmp_path: Path) -> None:
         check=False,
     )
     assert not (tmp_path / "imported").exists()
+
+
+def test_what_does_not_parse_is_told_with_what_to_do() -> None:
+    kept = 'leave the file out by extend-exclude = ["a.py"]'
+    assert unreadable("lib/a.py", "invalid syntax", 3).advice == f"mend it there, or {kept}"
+    assert unreadable("a.ipynb", "invalid syntax", 3).advice.startswith("mend the cell, or make")
+    assert not unreadable("a.py", "cannot be read: Is a directory").advice
