@@ -250,6 +250,15 @@ def test_what_a_data_set_draws_where_a_model_is_evaluated(
     [
         ("transforms.RandomHorizontalFlip()", ["train.py:7 DET102"]),
         ("transforms.CenterCrop(224)", []),
+        ("audiomentations.Compose([audiomentations.Gain()])", ["train.py:7 DET102"]),
+        ("audiomentations.Compose([audiomentations.Normalize(p=1)])", []),
+        ("audiomentations.AddGaussianNoise()", ["train.py:7 DET102"] * 2),
+        ("imgaug.augmenters.Sequential([imgaug.augmenters.Fliplr(0.5)])", ["train.py:7 DET102"]),
+        ("imgaug.augmenters.Sequential([imgaug.augmenters.Resize(8)])", []),
+        ("torch_audiomentations.Compose([Shift()])", ["train.py:7 DET102"]),
+        ("torch_audiomentations.Compose([torch_audiomentations.Identity()])", []),
+        ("torchaudio_augmentations.PolarityInversion()", []),
+        ("torchaudio_augmentations.Delay(8000)", ["train.py:7 DET102"]),
         ("torch.nn.Dropout(0.1)", ["train.py:7 DET102"]),
         ("torch.nn.Dropout(0.0)", []),
     ],
@@ -258,9 +267,9 @@ def test_transforms_and_dropout_draw(
     project: Project, lint: Lint, transform: str, found: list[str]
 ) -> None:
     text = f"""
-        import torch
+        import audiomentations, imgaug.augmenters, torch, torchaudio_augmentations
+        import torch_audiomentations; from torch_audiomentations import Shift
         from torchvision import models, transforms
-
         model = models.resnet18(weights="DEFAULT")
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         data = Images({transform})

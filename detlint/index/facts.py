@@ -208,6 +208,7 @@ _TRANSFORMING = (
     *("Random", "AugMix(", "AutoAugment(", "ColorJitter(", "CutMix(", "ElasticTransform("),
     *("GaussianBlur(", "GaussianNoise(", "MixUp(", "RandAugment(", "ScaleJitter("),
     *("TrivialAugmentWide(", "Masking("),
+    *_called(training.OF_SOUND),
 )
 # Tokens without which code holds no fact of a kind.
 _TOKENS: dict[str, tuple[str, ...]] = {
@@ -336,6 +337,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "perturbs": (
         *("Dropout", "dropout", "NWays(", "KShots(", "Mixup(", "create_transform("),
         *_TRANSFORMING,
+        *_called(training.OF_IMGAUG),
     ),
     "drops": ("dropout(", *_TRANSFORMING),
     "workers": _given("num_workers"),

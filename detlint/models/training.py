@@ -308,7 +308,22 @@ PER_BATCH = ("forward", "training_step", "__getitem__")
 DROPOUTS = Names("torch.nn.**.{Alpha,FeatureAlpha,}Dropout{1d,2d,3d,}")
 DROPS = Names("torch.nn.functional.{alpha_,feature_alpha_,}dropout{1d,2d,3d,}")
 # … and transforms that draw for each sample, by the library of the generator (torchvision 0.28,
-# torchaudio 2.11, kornia 0.8, learn2learn 0.2, timm 1.0).
+# torchaudio 2.11, kornia 0.8, learn2learn 0.2, timm 1.0, audiomentations 0.43,
+# torch_audiomentations 0.12, torchaudio_augmentations 0.2). imgaug 0.4 seeds its own by NumPy's
+# when that is first used.
+OF_SOUND = words(
+    """AddBackgroundNoise AddColorNoise AddColoredNoise AddGaussianNoise AddGaussianSNR
+    AddShortNoises AirAbsorption Aliasing ApplyImpulseResponse BandPassFilter BandStopFilter
+    BitCrush ClippingDistortion Delay Gain GainTransition HighLowPass HighPassFilter
+    HighShelfFilter Limiter LowPassFilter LowShelfFilter Mp3Compression Noise PeakingFilter
+    PitchShift PolarityInversion RepeatPart Reverb Reverse RoomSimulator
+    SevenBandParametricEQ Shift ShuffleChannels SpliceOut TanhDistortion TimeInversion
+    TimeMask TimeStretch"""
+)
+OF_IMGAUG = words(
+    "AdditiveGaussianNoise CoarseDropout CropAndPad Dropout Fliplr Flipud OneOf SomeOf Sometimes"
+)
+_SOUND = f"{{{','.join(sorted(OF_SOUND))}}}"
 TRANSFORMS = {
     "torch": Names(
         """
@@ -322,16 +337,36 @@ TRANSFORMS = {
         torchvision.transforms.**.TrivialAugmentWide
         torchaudio.transforms.{FrequencyMasking,TimeMasking}
         kornia.augmentation.**.Random*
-        """
+        torchaudio_augmentations.**.{RandomApply,Reverb}
+        """,
+        f"torch_audiomentations.**.{_SOUND}",
     ),
-    "random": Names("learn2learn.data.transforms.{FusedNWaysKShots,KShots,NWays}"),
-    "numpy": Names("timm.data.**.{FastCollateMixup,Mixup}"),
+    "random": Names(
+        f"audiomentations.**.{_SOUND}",
+        """
+        learn2learn.data.transforms.{FusedNWaysKShots,KShots,NWays}
+        {audiomentations,torch_audiomentations}.**.{OneOf,SomeOf}
+        torchaudio_augmentations.**.{Delay,Gain,High*,LowPassFilter,Noise,PitchShift}
+        torchaudio_augmentations.**.RandomResizedCrop
+        """,
+    ),
+    "numpy": Names(
+        """
+        timm.data.**.{FastCollateMixup,Mixup}
+        audiomentations.**.{AddColorNoise,AddGaussian*,AirAbsorption,Band*,High*,Low*,PeakingFilter}
+        torchaudio_augmentations.**.Noise
+        """,
+        f"imgaug.augmenters.**.{{{','.join(sorted(OF_IMGAUG))}}}",
+    ),
 }
 # Those of timm flip, crop and jitter where they are made for training.
 OF_TRAINING = Names("timm.data.**.create_transform")
 FOR_TRAINING, FOR_TRAINING_AT = "is_training", 1
 # … and what makes one, also of others.
-MAKES_TRANSFORM = Names("{torchvision,torchaudio,kornia}.**.[A-Z]*", "torch.nn.Sequential")
+MAKES_TRANSFORM = Names(
+    "{torchvision,torchaudio,kornia,torch_audiomentations,torchaudio_augmentations}.**.[A-Z]*",
+    "torch.nn.Sequential",
+)
 # What a text holds that saves the states of generators, or the place of a loader, or has a library
 # do it.
 KEEPING_STATES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.required_arguments import Needs
@@ -84,7 +83,7 @@ class DrawFacts:
                 continue
             rows = trainers.TRANSFORMS.items()
             libraries = (x for name in called for x, has in rows if has(name))
-            yield from (Found(call, each) for each in islice(libraries, 1))
+            yield from (Found(call, each) for each in dict.fromkeys(libraries))
             if any(map(trainers.OF_TRAINING, called)):
                 yield from self._transforming(call)
 
