@@ -171,8 +171,8 @@ def _told(comparison: Comparison, difference: Difference) -> Iterator[tuple[str,
     if explanation is not None:
         yield "shows as", difference.cause.value
         yield from (("excluded", each) for each in explanation.excluded)
-    yield "where", placed(difference.place)
     yield from (("slice", each) for each in _slice(explanation.slice if explanation else ()))
+    yield "where", placed(difference.place)
     yield "why", difference.why
     told = (filter(None, operator(each)) for each in comparison.operators)
     yield from (("operator", ": ".join(each)) for each in told)

@@ -25,6 +25,7 @@ from guard.diff.sources import (
     STATES,
     UNSEEDED,
     fills_item,
+    is_asynchronous,
     is_number,
     makes_set,
     of_arguments,
@@ -61,8 +62,11 @@ from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
+    AMONG_PROCESSES,
     ANY_RANK,
+    BEGUN,
     FROM_A_THREAD,
+    IN_A_QUERY,
     IN_A_TASK,
     OF_CIRCUMSTANCES,
     SAVED,
@@ -96,8 +100,11 @@ _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
+_NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "all that is known of what it reads agrees"
+_UNKNOWN = "{}; what {} holds is not known"
+_DIFFERS = "{} differs as well, and where that comes from is not known"
 
 
 class Origin(NamedTuple):
@@ -130,11 +137,26 @@ def suspect(node: Node, traits: Traits, circumstance: str = "") -> Suspect:
     does = "was decided otherwise" if node.branches else "gave something else"
     message, fits = f"`{shown}` {does} in each run", found.fits or found.source.value
     if found.source is Source.NOT_SHOWN:
-        return Suspect("", message, node.file, statement.line, RAN)
+        return Suspect("", message, node.file, statement.line, _of_reads(node))
     if found.source is Source.THREAD_ORDER and draws(node, traits):
         fits = IN_A_TASK if traits.read & TURNS else FROM_A_THREAD
     what = found.what.replace(f"`{text}`", "it")
     return Suspect("", f"{message}: {what}", node.file, found.line or statement.line, fits)
+
+
+def _of_reads(node: Node) -> str:
+    """What is known of what a statement reads, where that explains nothing."""
+    rans = [each.reads for each in (node.first, node.second) if each is not None]
+    read = list(zip(node.statement.reads, *rans, strict=False))
+    parted = [_named(path) for path, *found in read if all(found) and len({*found}) > 1]
+    if parted:
+        return _DIFFERS.format(listed(parted[:_NAMED]))
+    unknown = [_named(path) for path, *found in read if any(e & OPAQUE for e in found)]
+    return _UNKNOWN.format(RAN, listed(unknown[:_NAMED])) if unknown else RAN
+
+
+def _named(path: Path) -> str:
+    return f"`{'.'.join(path).replace('.[', '[')}`"
 
 
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
@@ -184,7 +206,8 @@ def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
     texts = (each.value for each in parts if isinstance(each, ast.Constant))
     drawn = any(isinstance(each, str) and draws_in_query(each) for each in texts)
     if drawn or traits.read & DRAWING:
-        yield Origin(Source.ENTROPY, f"random() of a database, in the query of {shown}")
+        what = f"random() of a database, in the query of {shown}"
+        yield Origin(Source.ENTROPY, what, fits=IN_A_QUERY)
     if traits.gave & ASKED:
         yield Origin(Source.ENTROPY, f"{shown} asks for it", is_sure=False)
 
@@ -242,7 +265,8 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if node.is_on_a_signal:
         yield Origin(Source.CLOCK, f"{shown} runs when a signal comes, whatever runs then")
     if traits.read & SHARED:
-        yield Origin(Source.READINESS, f"{shown} asks for what others write as well")
+        fits = "" if node.is_in_thread else AMONG_PROCESSES
+        yield Origin(Source.READINESS, f"{shown} asks for what others write as well", fits=fits)
     raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
     if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
         what = f"{shown} fails where others have come first"
@@ -302,6 +326,8 @@ def _of_the_system(statement: Statement) -> Iterator[Origin]:
                 line, fits = _line(statement, [last_name(each.func)]), ""
                 if takes_any(each, ast.unparse(each.func)):
                     fits = ANY_RANK
+                elif is_asynchronous(each):
+                    fits = BEGUN
                 yield Origin(*by_arguments, line, fits=fits)
 
 
@@ -396,6 +422,8 @@ def _last_names(node: Node) -> set[str]:
 OF_REASONS = {
     **{each.value: each for each in Source},
     **dict.fromkeys((FROM_A_THREAD, IN_A_TASK, TOGETHER, ANY_RANK), Source.THREAD_ORDER),
+    **dict.fromkeys((AMONG_PROCESSES, BEGUN), Source.READINESS),
+    IN_A_QUERY: Source.ENTROPY,
     LOST: Source.STATE,
     SAVED: Source.STATE,
 }
@@ -611,7 +639,8 @@ def _of_circumstance(known: Known) -> Explanation | None:
     if known.is_one or told[:1] == [Source.READINESS]:
         is_open = not known.is_one and source in told
         sure = Confidence.POSSIBLE if is_open else Confidence.LIKELY
-        asks = next((e for e in known.suspects if e.fits == Source.READINESS.value), None)
+        asking = (e for e in known.suspects if OF_REASONS.get(e.fits) is Source.READINESS)
+        asks = next(asking, None)
         return Explanation(Source.READINESS, sure, asks.message if asks else what)
     return Explanation(source, Confidence.LIKELY, what)
 

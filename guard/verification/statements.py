@@ -14,7 +14,6 @@ from guard.observe.statements import Files
 from guard.verification.attribution import NONE
 from guard.verification.explaining import (
     OF_REASONS,
-    RAN,
     drawn_from,
     hands_over,
     is_within,
@@ -264,7 +263,7 @@ def led_by(
     if entry.origin is not None:
         shown[:1] = [suspect(entry.origin.node, entry.origin.traits, circumstance)]
     first = [_worded(each, known.get(_at(each))) for each in shown]
-    if first and first[0].fits == RAN:
+    if first and not first[0].code and first[0].fits not in OF_REASONS:
         timers = {each[:2] for each in text.timers}
         codes = SAYS.get(circumstance, ())
         fitting = [each for each in others if each.code and each.code.startswith(codes)]
@@ -297,7 +296,7 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
         return shown
-    if not known.code and shown.fits != RAN and _is_other(known, shown):
+    if not known.code and shown.fits in OF_REASONS and _is_other(known, shown):
         return shown  # what was seen there is surer than what the text may mean
     return known if known.code or known.fits else replace(known, fits=shown.fits)
 

@@ -35,6 +35,9 @@ FROM_A_THREAD = "a generator that is drawn from at any time"
 TOGETHER = "what threads or processes write beside each other"
 ANY_RANK = "messages that are taken from any rank"
 IN_A_TASK = "a generator of whichever process is given the task"
+IN_A_QUERY = "what a database draws"
+AMONG_PROCESSES = "what processes share, and change at any time"
+BEGUN = "what is only begun"
 SET = "the program sets it itself"
 SAVED = "what becomes of the state that was lost"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
@@ -53,8 +56,7 @@ REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
     "epochs in the place of seconds; of a file, from what it holds.",
     Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
-    "random.Random(seed); a UUID or the system's entropy is another one in each run. A query with "
-    "random() draws in the database: order by a key, and draw with a generator of the program's.",
+    "random.Random(seed); a UUID or the system's entropy is another one in each run.",
     Source.GENERATOR: f"{SEEDING} Or give what draws there a seed of its own.",
     Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
     "a thread: the system gives another one in each run.",
@@ -68,12 +70,10 @@ REMEDIES = {
     "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
     "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not. "
     "In the place of the sets that wait() gives, go through the list of tasks that it was given.",
-    Source.LISTING: "Sort what is listed: sorted(os.listdir(folder)).",
+    Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
-    "a timeout, and work.wait() after async_op=True, in the place of asking whether it is done by "
-    "then. What processes count together, as in a multiprocessing.Value, is a race: compute it "
-    "from the step or the index.",
+    "a timeout, in the place of asking whether it is done by then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
@@ -101,6 +101,11 @@ ADVICE = {
     IN_A_TASK: "Let each task make its generator from its own number, as in "
     "np.random.default_rng([seed, task]), and not each process: which process is given which task "
     "differs.",
+    IN_A_QUERY: "random() in a query draws in the database: order by a key, and draw with a "
+    "generator of the program's.",
+    AMONG_PROCESSES: "What processes or ranks count together, or ask of each other, is a race: "
+    "compute it from the step, the rank or the index, or wait at a barrier until all have written.",
+    BEGUN: "Call work.wait() before what it gives is read: async_op=True only begins it.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }
@@ -405,7 +410,7 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
         yield from _handed(threads, cause, codes)
     if cause in _COMPUTED:
         yield from _told(() if asked.is_known else threads.added_up(), _GROWS, TOGETHER)
-        yield from _told(threads.begun(), _BEGUN, Source.READINESS.value)
+        yield from _told(threads.begun(), _BEGUN, BEGUN)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
         yield from _told(threads.changed_together(), _TOGETHER, TOGETHER)
     if cause is not Cause.STATE:

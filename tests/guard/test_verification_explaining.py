@@ -49,6 +49,7 @@ from guard.observe.statements import statements
 from guard.trace.statements import Call, Ran
 from guard.verification import perturbations
 from guard.verification.explaining import (
+    RAN,
     Known,
     Origin,
     Shown,
@@ -59,7 +60,15 @@ from guard.verification.explaining import (
     suspect,
 )
 from guard.verification.operators import Culprit
-from guard.verification.suspects import ADVICE, ANY_RANK, FROM_A_THREAD, TOGETHER
+from guard.verification.suspects import (
+    ADVICE,
+    AMONG_PROCESSES,
+    ANY_RANK,
+    BEGUN,
+    FROM_A_THREAD,
+    IN_A_QUERY,
+    TOGETHER,
+)
 
 PREPARED = """\
 import gc, os, random, subprocess, tempfile, threading, time, uuid, weakref
@@ -316,15 +325,37 @@ def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
         ("a = [*pool.imap_unordered(f, [1])]", Source.THREAD_ORDER.value, "imap_unordered"),
         ("a = dist.recv(held)", ANY_RANK, "src=rank"),
         ("a = held.mean()", TOGETHER, "keep its own part"),
+        ("a = dist.reduce(held, 0, async_op=True)", BEGUN, "work.wait()"),
+        ("a = db.execute('SELECT x FROM t ORDER BY random()')", IN_A_QUERY, "a query"),
+        ("a = counter.value", AMONG_PROCESSES, "barrier"),
     ],
 )
 def test_what_to_do_follows_how_it_comes_about(text: str, fits: str, says: str) -> None:
     call = Call("train.py", "f", 1, (), 1, 0, (), 0)
     node = Node(None, None, statements(text)[1], Calling(call, call, "main", None), 0)
-    assert suspect(node, Traits(read=IN_MEMORY if fits == TOGETHER else 0)).fits == fits
-    others = {"imap_unordered", "src=rank", "keep its own part"} - {says}
+    read = {TOGETHER: IN_MEMORY, AMONG_PROCESSES: SHARED}.get(fits, 0)
+    assert suspect(node, Traits(read=read)).fits == fits
+    others = {"imap_unordered", "src=rank", "keep its own part", "work.wait()", "a query"} - {says}
     assert says in ADVICE[fits]
     assert not any(each in ADVICE[fits] for each in others)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("a = hex(n) + SUFFIX", "`SUFFIX` differs as well, and where that comes from is not known"),
+        ("a = next(given)", f"{RAN}; what `given` holds is not known"),
+        ("a = RESULT(n)", RAN),
+    ],
+)
+def test_of_a_line_that_explains_nothing_it_is_told_what_is_known(
+    text: str, fits: str, tmp_path: Path
+) -> None:
+    given = {"SUFFIX": ("some", "other"), "RESULT": (lambda n: n + 1001, lambda n: n + 2002)}
+    found = flows(tmp_path, f"n = 3\ngiven = iter([SUFFIX])\n{text}\n", **given)
+    node = found.nodes[-1]
+
+    assert suspect(node, found.traits(node)).fits == fits
 
 
 def test_what_is_found_in_a_folder_is_told_where_it_is_gone_through(tmp_path: Path) -> None:

@@ -303,8 +303,9 @@ def test_what_an_operator_that_is_known_does_needs_no_other_line(tmp_path: Path)
 
 
 def test_the_line_that_running_shows_is_told_once_and_in_the_words_that_say_most() -> None:
-    shown = Suspect("", "differs", "/a.py", 3, "why")
-    plain, telling = (Suspect("", "reads the clock", "/a.py", 3, fits) for fits in ("", "why"))
+    why = Source.ENTROPY.value
+    shown = Suspect("", "differs", "/a.py", 3, why)
+    plain, telling = (Suspect("", "reads the clock", "/a.py", 3, fits) for fits in ("", why))
     linted, other = Suspect("DET103", "m", "/a.py", 3), Suspect("", "m", "/a.py", 5)
 
     assert led_by(Entry((shown,)), (other,), Text(())) == (shown, other)
