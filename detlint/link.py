@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from detlint.aside import Share
     from detlint.callgraph.fact_base import Located
-    from detlint.engine import AnyRule
+    from detlint.engine import Engine
     from detlint.finding import Finding
     from detlint.kept import Answers
     from detlint.rule import Rule
@@ -59,7 +59,7 @@ class Linker:
 
     def __init__(  # noqa: PLR0913 - what an editor keeps from text to text
         self,
-        rules: Sequence[AnyRule],
+        engine: Engine,
         cache: Cache,
         context: Context,
         *,
@@ -67,7 +67,7 @@ class Linker:
         index: Index | None = None,
         kept: Kept | None = None,
     ) -> None:
-        self._rules = rules
+        self._rules, self._codes = engine.rules, engine.known
         self._settings = context.settings
         self._context = context
         self._jobs = jobs
@@ -239,7 +239,18 @@ class Linker:
     def _said(self, judge: type[Rule], programs: Iterable[Program]) -> list[_Said]:
         """What programs say that is sure enough, each with its program."""
         found = ((each, self._shown(*self._judgement(judge, each))) for each in programs)
-        return [(each, one) for each, said in found for one in _unsuppressed(said, self.index)]
+        return [(each, one) for each, said in found for one in self._unsuppressed(said)]
+
+    def _unsuppressed(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        for finding in findings:
+            source = self.index.source(os.path.realpath(finding.path))
+            if "etlint:" not in source.text and "noqa" not in source.text.lower():
+                yield finding
+                continue
+            from detlint.suppression.comments import apply
+
+            comments = None if source.kind == PYTHON else _comments(source)
+            yield from apply(source, [finding], enabled=(), known=self._codes, comments=comments)
 
     def _said_once(
         self, judge: type[Rule], said: list[_Said], starts: Sequence[str], names: dict[str, str]
@@ -498,7 +509,7 @@ class Linker:
         if any(rule.code == UNPARSED for rule in self._rules):
             for real, why in self.index.broken():
                 if real in self._judged and names[real] not in told:
-                    yield from _unsuppressed([unreadable(names[real], *why)], self.index)
+                    yield from self._unsuppressed([unreadable(names[real], *why)])
 
     def _weighed(
         self, finding: Finding, rule: type[Rule], programs: Sequence[Program]
@@ -582,18 +593,6 @@ def _joined(group: list[_Said]) -> _Said:
     ways = (Step(*one[1:5], f"{_SAME} {title}", relative(one.path, folder)) for title, one in named)
     message = f"{finding.message}; {_SAME} {listed}"
     return program, finding._replace(message=message, way=(*finding.way, *ways))
-
-
-def _unsuppressed(findings: Iterable[Finding], index: Index) -> Iterator[Finding]:
-    for finding in findings:
-        source = index.source(os.path.realpath(finding.path))
-        if "etlint:" in source.text or "noqa" in source.text.lower():
-            from detlint.suppression.comments import apply
-
-            comments = None if source.kind == PYTHON else _comments(source)
-            if not apply(source, [finding], enabled=(), known=(), comments=comments):
-                continue
-        yield finding
 
 
 def _comments(source: Source) -> list[Span]:

@@ -51,7 +51,7 @@ class Linter(Engine):
     def look_at(self, source: Source, data: bytes | None = None) -> Look:
         """What is found in it as a file, and as a program."""
         context = Context([source.path], self._settings, alone=True)
-        linker = Linker(self.rules, Cache.disabled(), context)
+        linker = Linker(self, Cache.disabled(), context)
         found = super().look_at(source, data)
         return found._replace(findings=linker.link_one(source, found.findings))
 

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from detlint.finding import Finding
+from detlint.finding import Edit, Finding
 from detlint.fixes.applying import choose_edits
 from detlint.sources.source import Source
 from detlint.suppression.comments import apply
@@ -278,13 +278,38 @@ FIXED = [
     pytest.param("a\r\n# noqa: DET301\r\nx\r\n", "a\r\nx\r\n", id="the whole line, CRLF"),
     pytest.param("a\n# noqa: DET301", "a\n", id="the last line"),
     pytest.param("# why # noqa: DET301\nx\n", "# why\nx\n", id="prose stays"),
-    pytest.param("x  # noqa: DET999\n", "x\n", id="an unknown code"),
+    pytest.param("x  # noqa: DET999\n", "x  # noqa: DET999\n", id="not an unknown code"),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), FIXED)
 def test_the_fix_removes_what_is_unused_and_no_more(text: str, expected: str) -> None:
     assert fixed(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fixed"),
+    [
+        ("x  # detlint: ignore[DET999] why\n", False),
+        ("x  # detlint: ignore[DET999, DET302] why\n", False),
+        ("x  # detlint: ignore DET301\n", False),
+        ("# detlint: ignor[DET301]\nx\n", False),
+        ("x  # noqa: DET999\n", False),
+        ("# detlint: off[DET999]\n\nx\n", False),
+        ("# detlint: off[DET999]\n# detlint: on[DET999]\nx\n", True),
+        ("x  # noqa: E501\n", True),
+        ("x  # detlint: ignore[DET302] why\n", True),
+        ("y  # detlint: ignore DET301\nx\n", True),
+    ],
+)
+def test_what_a_comment_with_a_mistake_may_mean_to_keep_is_not_fixed(
+    text: str, is_fixed: bool
+) -> None:
+    source = Source("a.py", text)
+    at = text.index("x\n") if "x\n" in text else 0
+    found = finding(text.count("\n", 0, at) + 1)._replace(edits=(Edit(at, at + 1, "z"),))
+    kept = apply(source, [found], enabled=KNOWN, known=KNOWN)
+    assert found._replace(edits=found.edits if is_fixed else ()) in kept
 
 
 def test_the_fix_keeps_what_is_used() -> None:

@@ -193,7 +193,7 @@ class Part:
         findings = self.engine.lint_bytes(path, data)
         with suppress(DecodeError):
             context = Context([path], self.settings)
-            linker = Linker(self.engine.rules, self.results(), context)
+            linker = Linker(self.engine, self.results(), context)
             findings = linker.link_one(decode(path, data), findings)
         return not_ignored(findings, self.settings)
 
@@ -238,7 +238,7 @@ class Part:
     def _linker(self, context: Context, results: Cache) -> Linker:
         from detlint.link import Linker
 
-        return Linker(self.engine.rules, results, context, jobs=self._options.jobs)
+        return Linker(self.engine, results, context, jobs=self._options.jobs)
 
     def _linked(
         self, linted: Linted, context: Context, results: Cache, linker: Callable[[], Linker]
@@ -275,7 +275,7 @@ class Part:
         from detlint.sources.context import Context
 
         context = Context(self.paths, self.settings)
-        linker = Linker(self.engine.rules, Cache.disabled(), context)
+        linker = Linker(self.engine, Cache.disabled(), context)
         return lambda source: not_ignored(
             linker.link_one(source, self.engine.look_at(source).findings), self.settings
         )

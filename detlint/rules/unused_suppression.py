@@ -11,14 +11,15 @@ class UnusedSuppression(Rule):
 
     Reported:
     - a code in `# detlint: ignore[…]`, `# detlint: off[…]` or `# noqa: …` that suppresses nothing
-    - a code that detlint does not have
+    - a code that detlint does not have, and a directive that is not written as one
 
     Not reported:
     - a code whose rule is switched off in this run: only a rule that ran can tell
 
-    What to do: Remove the code, or switch on the rule that it names.
+    What to do: Remove the code, correct it, or switch on the rule that it names.
 
-    Fix safety: safe. It removes the code, and the comment if that was its last one.
+    Fix safety: safe. It removes a code that suppresses nothing, and the comment if that was its
+    last one. A mistake in a comment stays, and so does all that the comment may be meant for.
     """
 
     code = "DET001"

@@ -148,7 +148,7 @@ class Project:
         known.hand_in(others)
         context = Context([source.path], self.settings, files=known.paths)
         kept = known.kept_for(context)
-        linker = Linker(self._engine.rules, known.cache, context, index=known.index, kept=kept)
+        linker = Linker(self._engine, known.cache, context, index=known.index, kept=kept)
         linked = linker.link_one(source, findings)
         known.save()
         return parts.not_ignored(linked, self.settings)

@@ -10,7 +10,7 @@ from detlint.finding import UNPARSED, Edit, Finding
 from detlint.syntax.lexer import Span, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from detlint.sources.source import Source
 
@@ -87,10 +87,14 @@ def apply(  # noqa: PLR0913 - what the comments of a source are judged by
     text = source.text
     if not any(findings or _OURS in each[0].lower() for each in _MARKED.finditer(text)):
         return list(findings)
-    page = _Page(source, spans(text) if comments is None else comments)
+    where = spans(text) if comments is None else comments
+    page = _Page(source, where, directives(source, where))
     if any(each.kind == "skip-file" for each in page.directives):
         return []
     kept = [each for each in findings if not page.silences(each)]
+    doubted = page.doubted(known)
+    if doubted:
+        kept = [each._replace(edits=()) if doubted.silences(each) else each for each in kept]
     if UNUSED in enabled:
         parsed = all(each.code != UNPARSED for each in findings)
         judged = {*known, UNPARSED, UNUSED}, enabled if parsed else ()
@@ -102,12 +106,12 @@ def apply(  # noqa: PLR0913 - what the comments of a source are judged by
 
 
 class _Page:
-    """The directives of one source, and which of their codes were of use."""
+    """Directives of one source, and which of their codes were of use."""
 
-    def __init__(self, source: Source, where: Sequence[Span]) -> None:
+    def __init__(self, source: Source, where: Sequence[Span], found: Iterable[Directive]) -> None:
         self.source = source
         self.spans = where
-        self.directives = list(directives(source, self.spans))
+        self.directives = list(found)
         self.ranges = [each for each in self.directives if each.kind in ("off", "on")]
         self.used: set[Code] = set()
         self._ends: list[int] | None = None
@@ -130,6 +134,16 @@ class _Page:
                 for directive in self.by_row.get(row, ()):
                     silent |= directive.covers(finding.code, self.used)
         return self._switched_off(finding) or silent
+
+    def doubted(self, known: Collection[str]) -> _Page | None:
+        """The directives with a mistake, which may be meant for any code; None if all are good."""
+        known = (*known, UNPARSED, UNUSED)
+        found = [
+            each._replace(kind="ignore" if each.kind == "malformed" else each.kind, codes=())
+            for each in self.directives
+            if each.kind == "malformed" or any(_is_unknown(each, x, known) for x in each.codes)
+        ]
+        return _Page(self.source, self.spans, found) if found else None
 
     def seems_unused(self, known: Collection[str], enabled: Collection[str]) -> bool:
         """Whether some code silenced none of the findings so far."""
@@ -163,9 +177,11 @@ class _Page:
     def _complaint(
         self, directive: Directive, code: Code, known: Collection[str], enabled: Collection[str]
     ) -> str:
+        if _is_unknown(directive, code, known):
+            return f"{code.text} is not a detlint code"
         named = [each for each in known if each.startswith(code.text)]
         if not named:
-            return "" if _foreign(directive, code) else f"{code.text} is not a detlint code"
+            return ""
         if directive.kind == "on" or code in self.used or not enabled:
             return ""
         # A rule that did not run cannot say whether its suppression is needed.
@@ -173,8 +189,9 @@ class _Page:
         return f"unused suppression of {code.text}" if judged else ""
 
     def _unneeded(self, directive: Directive, code: Code, message: str) -> Finding:
-        edit = _without(self.source.text, directive, code)
-        return self._finding(code.start, code.end, message, edit)
+        is_known = message.startswith("unused")  # one that is not may be a slip
+        edits = (_without(self.source.text, directive, code),) if is_known else ()
+        return self._finding(code.start, code.end, message, *edits)
 
     def _finding(self, start: int, end: int, message: str, *edits: Edit) -> Finding:
         place = (*self.source.location(start), *self.source.location(end))
@@ -264,8 +281,10 @@ def _words(text: str, start: int, end: int) -> tuple[Code, ...]:
     return tuple(Code(*word.span(), word[0].upper()) for word in words)
 
 
-def _foreign(directive: Directive, code: Code) -> bool:
-    return directive.kind == "noqa" and not code.text.startswith("DET")
+def _is_unknown(directive: Directive, code: Code, known: Collection[str]) -> bool:
+    """Whether a code is none of ours, and of no other linter either."""
+    foreign = directive.kind == "noqa" and not code.text.startswith("DET")
+    return not foreign and not any(each.startswith(code.text) for each in known)
 
 
 def _alone(text: str, comment: Span) -> bool:
