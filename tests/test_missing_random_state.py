@@ -344,3 +344,39 @@ def test_communities_of_cdlib_have_a_generator_of_their_own(
     imports = "import cdlib\nimport numpy as np\nfrom cdlib import algorithms\n"
     told = findings(f"{imports}{start}\nprint({line}.communities)\n", "DET104")
     assert ["draws from cdlib's generator" in each.message for each in told] == [True] * found
+
+
+DRAWN_BY = """
+import networkx as nx
+
+def make(sizes, shares, block=None):
+    if block is not None:
+        return nx.stochastic_block_model(sizes, shares, block)
+    return nx.stochastic_block_model(sizes, shares)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "sure"),
+    [
+        ("make(sizes, shares, [0, 1])", ["likely", "possible"]),
+        ("make(sizes, shares, block=list(sizes))", ["likely", "possible"]),
+        ("make(sizes, shares)", ["possible", "likely"]),
+        ("make(sizes, shares, load())", ["likely", "likely"]),
+        ("0", ["possible", "possible"]),
+    ],
+)
+def test_of_two_branches_each_is_judged_by_the_calls_that_lead_to_it(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    before: str,
+    sure: list[str],
+) -> None:
+    start = f"    first = {before}\n    random.seed(0)\n    second = make(sizes, shares)\n"
+    main_part = f"if __name__ == '__main__':\n{start}    print(first, second)\n"
+    imports = "import random\nfrom graphs import make\nfrom sizes import load, shares, sizes\n\n"
+    project({"graphs.py": DRAWN_BY, "train.py": f"{imports}{main_part}"})
+    kept = ["--isolated", "--no-cache", "--select", "DET104", "--min-confidence", "possible"]
+    main([".", *kept, "--output-format", "concise"])
+    lines = [each for each in capsys.readouterr().out.splitlines() if "DET104" in each]
+    assert [each.rpartition("[")[2].rstrip("]") for each in lines] == sure

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.graph import METHOD, are_among
+from detlint.dataflow.arguments.passed_arguments import leaves_out
 from detlint.dataflow.arguments.settings import names_tested
 from detlint.dataflow.control import exclude
 from detlint.dataflow.origins import Origins
@@ -21,7 +22,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.callgraph.graph import Graph, Nodes
     from detlint.dataflow.ir import Function, Op, Region
@@ -37,11 +38,13 @@ _NAMES = frozenset(("free", "global", "import"))  # which are read before all th
 
 
 class Line(NamedTuple):
-    """A line of a file, in a part of its outline."""
+    """A line of a file, in a part of its outline, and what calls of that have to pass so that it
+    runs."""
 
     path: str
     row: int
     part: str
+    needs: Sequence[str] = ()
 
 
 class Passage(NamedTuple):
@@ -123,14 +126,18 @@ class Precedence:
         self._reached.cache_clear()
         vars(self).pop("_loaded", None)
 
-    def comes_first(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
-        """Whether it certainly gets to a line, by its file and row, before another."""
+    def comes_first(
+        self, one: tuple[str, int], other: tuple[str, int], needs: Sequence[str] = ()
+    ) -> bool:
+        """Whether it certainly gets to a line, by its file and row, before another, which needs
+        some arguments of the function around it."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
         if self._is_met(lines[1], self._loaded):
             return False
         if not lines[0].part and self._is_met(lines[0], self._loaded):
             return True  # a statement of a file that it imports
         unit = self._unit(self._start)
+        lines[1] = lines[1]._replace(needs=needs)
         return self._goes(unit, unit.module, self._loaded, lines, 0) is True
 
     def passes_before(self, ends: list[tuple[str, int]]) -> list[tuple[tuple[str, int], Passage]]:
@@ -388,6 +395,8 @@ class Precedence:
             symbols = [found for each in names for found in self._named(unit, each)]
             if not symbols and op.code != "attr":
                 continue
+            if lines[1].needs and self._leaves_out(op, symbols, *lines):
+                continue
             before, reached = reached, self._with(reached, self._nodes(symbols, op))
             met = [
                 self._is_met(each, reached) and not own
@@ -400,8 +409,17 @@ class Precedence:
                     return met[0] and not met[1]
                 return self._goes(*inner, before, lines, depth + 1)
         commands = self._commands(unit, function)
-        told = {self._goes(unit, each, reached, lines, depth + 1) for each in commands} - {None}
-        return told == {True} if told else None
+        told = {self._goes(unit, each, reached, lines, depth + 1) for each in commands}
+        return told - {None} == {True} if told - {None} else None
+
+    def _leaves_out(self, op: Op, symbols: list[Symbol], one: Line, other: Line) -> bool:
+        """Whether a value is the function of the second of two lines, and is only called with what
+        keeps it from that line."""
+        if symbols != [Symbol(other.path, other.part)] or symbols == [Symbol(one.path, one.part)]:
+            return False
+        calls = [op] if op.code == "call" else op.uses
+        called = all(each.code == "call" and each.args[0] in (op, *op.args[:1]) for each in calls)
+        return bool(calls) and called and all(leaves_out(each, other.needs) for each in calls)
 
     def _commands(self, unit: Unit, function: Function) -> list[Function]:
         """The functions of the file that is run that its decorators have something else run, once

@@ -34,12 +34,14 @@ class SeedOrder:
         if "_precedence" in vars(self):
             self._precedence.forget()
 
-    def seeds_before(self, library: str, path: str, row: int) -> bool:
-        """Whether it certainly seeds a library's global generator before it gets to a line."""
+    def seeds_before(self, library: str, path: str, row: int, column: int = 0) -> bool:
+        """Whether it certainly seeds a library's global generator before it gets to a line, or to
+        the call at a column of it."""
         found = self._base.facts("seeds", library, runs=True)
         sure = (each for each in found if each.fact.doubt not in (UNSET, ONCE))
         seeds = [(each.path, each.fact.row) for each in sure]
-        return any(self._precedence.comes_first(each, (path, row)) for each in seeds)
+        needs = self._index.needs(path, row, column) if column and seeds else ()
+        return any(self._precedence.comes_first(each, (path, row), needs) for each in seeds)
 
     def trains_before(self, located: Located) -> bool:
         """Whether it gets to all that trains before it gets to a line."""

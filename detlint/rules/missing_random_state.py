@@ -188,7 +188,7 @@ class MissingRandomState(Rule):
         path = os.path.realpath(finding.path)
         return any(
             _SOURCES[each] in finding.message
-            and program.seed_order.seeds_before(each, path, finding.row)
+            and program.seed_order.seeds_before(each, path, finding.row, finding.column)
             for each in _GLOBAL
         )
 

@@ -238,6 +238,11 @@ def _is_parsed(use: Op) -> bool:
     return word_of(use) in _PARSERS
 
 
+def leaves_out(call: Op, needs: Sequence[str]) -> bool:
+    """Whether a call surely passes its function other than what something in that needs."""
+    return any(_answered(call, _parsed(each)) is False for each in needs)
+
+
 def _answered(call: Op, need: Need) -> bool | str | None:
     """The same of a call; None if it hands on what it takes itself, which settles nothing."""
     given = call.given(need.parameter, need.place if need.place >= 0 else None)
