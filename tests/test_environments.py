@@ -359,6 +359,41 @@ def test_what_evaluates_and_writes_draws_from_environments_as_well(  # noqa: PLR
     assert told == [f"evaluate.py:{row}" for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("made", "line", "least", "is_found"),
+    [
+        ("CityEnv('s')", "env.reset()", "possible", True),
+        ("CityEnv('s')", "env.reset()", "likely", False),
+        ("CityEnv('s')", "env.reset(seed=3)", "possible", False),
+        ("CityEnv('s', rand_seed=3)", "env.reset()", "possible", False),
+        ("Wrapper(own.OwnEnv('s'))", "env.reset()", "possible", False),
+        ("Wrapper(CityEnv('s'))", "env.reset()", "possible", True),
+        ("Wrapper(JobEnvironment('s'))", "env.reset()", "possible", True),
+        ("VectorEnv(gymnasium.make('CartPole-v1'))", "env.reset()", "possible", False),
+    ],
+)
+def test_what_seems_to_be_an_environment_of_another_library_may_draw(  # noqa: PLR0913
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    made: str,
+    line: str,
+    least: str,
+    *,
+    is_found: bool,
+) -> None:
+    text = EVALUATE.replace('gym.make("CartPole-v1"{made})', made).replace("{lines}", line)
+    step = "state, reward, *_ = env.step(net(state))"
+    imports = (
+        "from town import CityEnv, JobEnvironment, VectorEnv, Wrapper; import gymnasium, own\n"
+    )
+    files = {"evaluate.py": f"{imports}{text}".replace("{keeps}", f"{step}\n{KEEPS}")}
+    project({**files, "own.py": "class OwnEnv:\n    def reset(self):\n        return 0\n"})
+    options = ["--no-cache", "--output-format", "json", "--min-confidence", least]
+    main([*options, "--select", "DET102", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    assert sum("makes an environment, which may draw" in each for each in told) == is_found
+
+
 SPACE = "from ray import tune\nspace = {{'rate': tune.{}}}\n{}"
 
 

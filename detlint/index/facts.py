@@ -43,7 +43,10 @@ IN_FILE = "file"
 SEEDING = frozenset(("seeds", "environment_seeds"))  # kinds of facts
 HIDING = frozenset(("looks_up", "makes_unseen"))  # of what calls by names that a text hides
 DRAWING = frozenset(
-    ("draws", "drops", "fed", "perturbs", "orders", "builds", "environments", "spaces", "resumes")
+    (
+        *("draws", "drops", "fed", "perturbs", "orders", "builds", "environments", "spaces"),
+        *("unseen_environments", "resumes"),
+    )
 )
 STARTING = frozenset(("processes", "spawns", "tasks", "threads"))  # what runs beside the rest
 VARYING = frozenset(("layers", "operators"))
@@ -249,6 +252,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
         f"self.{randomness.OF_ENVIRONMENT}.",
     ),
+    "unseen_environments": ("Env(", "Environment("),
     "spaces": ("_space.sample(",),
     "environment_steps": (
         ".step(",

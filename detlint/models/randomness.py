@@ -419,6 +419,13 @@ def seeds_no_environment(called: str) -> bool:
     return called.partition(".")[0] in _APART - _OF_ENVIRONMENTS
 
 
+def may_be_environment(called: str) -> bool:
+    """Whether what makes an object seems to be a class of environments of a library."""
+    library, _, word = called.rpartition(".")
+    named = word[:1].isupper() and word.endswith(("Env", "Environment"))
+    return bool(library) and named and not seeds_no_environment(called)
+
+
 def seeds_itself(called: str) -> bool:
     """Whether a function that is named as one that seeds does so only for its own library."""
     return seeds_no_environment(called) and not called.startswith("torch.")

@@ -87,13 +87,16 @@ _MAY_SEED = re.compile(
 )
 _IN_PLACE = re.compile(r"\)\.\w+_\(")  # of a tensor that was only just made
 # Facts of environments: what has a generator, what a seed is given to, and what messages say.
+_UNSEEN = "unseen_environments"
+_RESET = "pass the seed of the run to the first reset: env.reset(seed=seed)"
 _OF_ENVIRONMENTS = (
     (
         "environments",
         "environment",
         "makes an environment that draws from a generator of its own",
-        "pass the seed of the run to the first reset: env.reset(seed=seed)",
+        _RESET,
     ),
+    (_UNSEEN, "environment", "makes an environment, which may draw", _RESET),
     (
         "spaces",
         "space",
@@ -177,7 +180,8 @@ class UnseededGlobalRng(Rule):
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
       tries code: reported as *possible*. So it is if it only builds a graph of TensorFlow 1. So is
-      an environment of one that trains nothing, and draws pictures of it
+      an environment of one that trains nothing, and draws pictures of it. So is what seems to be
+      one of another library: `CityEnv()`
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a constant of another module
       that is off: `settings.MIXUP = 0`. Or a person does, by `input()`. Or configurations alone
@@ -392,6 +396,8 @@ class UnseededGlobalRng(Rule):
         cls, program: Program, kind: str, sure: Confidence, *, trains: bool
     ) -> Confidence:
         """Of a program that trains nothing: what it draws by a space may be a sample of a size."""
+        if kind == _UNSEEN:
+            return Confidence.POSSIBLE
         if trains:
             return sure
         if program.purpose.only_checks() or says_in_code(program.source.text, RENDERS):
@@ -404,9 +410,13 @@ class UnseededGlobalRng(Rule):
     def _first_of_environments(program: Program, kind: str, *, trains: bool) -> Located | None:
         """The first that draws. Of a program that trains nothing, its own or what it asks for: a
         space may be all that it draws from."""
-        steps = trains or kind == "environments"
+        steps = trains or kind != "spaces"
         if steps and not program.has("environment_steps"):
             return None
+        if kind == _UNSEEN:
+            known = program.has("environments")
+            unseen = () if known else program.facts(kind)
+            return next(filterfalse(program.is_of_project, unseen), None)
         if trains:
             made = program.first(kind)
             return None if made is None or made.fact.doubt == UNSET else made

@@ -12,6 +12,7 @@ from detlint.index.facts import MEASURED
 from detlint.models import randomness
 from detlint.models.containers import HOLDING
 from detlint.models.model import words
+from detlint.models.names import means_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,12 @@ class EnvironmentFacts:
         if not randomness.ENVIRONMENTS.isdisjoint(self._training.called(call)):
             return "environment"
         return "draw" if self._draws_in_environment(call) else None
+
+    def of_unseen_environments(self, call: Op) -> str | None:
+        """Calls that seem to make one of another library: ``CityLearnEnv(schema)``."""
+        named = any(map(randomness.may_be_environment, self._training.called(call)))
+        seeded = any(means_seed(name or "") for name, _ in call.arguments())
+        return "environment" if named and not seeded else None
 
     def _draws_in_environment(self, call: Op) -> bool:
         """``self.np_random.uniform(0, 1)``."""
