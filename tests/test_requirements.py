@@ -110,3 +110,34 @@ def test_a_library_draws_as_the_release_that_is_asked_for(
     main(["--no-cache", "--output-format", "json", "--select", "DET104,DET201", "."])
     found = json.loads(capsys.readouterr().out)
     assert [each["code"] for each in found] == ["DET104", "DET201"] * is_found
+
+
+TRAINS_TF = "import tensorflow as tf\nnet = tf.keras.Sequential()\nnet.fit(x, y)\n"
+TRAINS_TORCH = """
+import torch
+net = torch.nn.Conv2d(3, 4, 3).cuda()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in rows:
+    net(x.cuda()).sum().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "old", "new"),
+    [
+        ("DET801", TRAINS_TF, "tensorflow==2.4.1", "tensorflow>=2.8"),
+        ("DET304", TRAINS_TORCH, "torch>=1.4,<1.7", "torch==1.8.1"),
+    ],
+)
+def test_what_a_pinned_release_lacks_is_not_advised(  # noqa: PLR0913, PLR0917
+    project: Project, capsys: pytest.CaptureFixture[str], code: str, text: str, old: str, new: str
+) -> None:
+    def told() -> str:
+        main(["--output-format", "full", "--select", code, "."])
+        return capsys.readouterr().out.partition("help: ")[2]
+
+    project({"lib/train.py": text, "requirements.txt": old})
+    assert told().startswith("move to")
+    project({"requirements.txt": new})
+    assert told().startswith("call")

@@ -15,7 +15,7 @@ from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit, Units
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import Definitions, Modules, module_of
-from detlint.index.requirements import is_older, requirements
+from detlint.index.requirements import asks_for_older
 from detlint.models.training import TENSORS
 from detlint.sources.paths import relative, slashed
 
@@ -61,7 +61,7 @@ class OtherFiles:
         self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
         self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
         self._imported: Callable[[str], frozenset[str]] = cache(self._imports_of)
-        self._required: Callable[[str], list[str]] = cache(self._requirements_in)
+        self._required: Callable[[str], list[str]] = cache(index.required)
         self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._misplaced: Callable[[str], Misplaced] = cache(
             lambda root: Misplaced(index, lambda: self._python_below(root))
@@ -224,12 +224,8 @@ class OtherFiles:
 
     def _lacks(self, path: str, library: str, release: str) -> bool:
         root, folder = self._root_of(path), os.path.dirname(path)
-        while not self.alone:
-            older = is_older(self._required(folder), library, release)
-            if older is not None or folder in (root, os.path.dirname(folder)):
-                return bool(older)
-            folder = os.path.dirname(folder)
-        return False
+        required = self._required
+        return not self.alone and asks_for_older(folder, root, required, library, release)
 
     def name(self, unit: Unit, word: str) -> bool:
         """Whether one that may be part of a program with a file names something, for all that is
@@ -305,10 +301,6 @@ class OtherFiles:
     @cached_property
     def _python_files(self) -> PythonFiles:
         return PythonFiles(self._files(), self._index)
-
-    def _requirements_in(self, folder: str) -> list[str]:
-        read = self._index.source
-        return [*requirements(folder, lambda path: read(path).text, self._index.folders.entries)]
 
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""

@@ -15,7 +15,9 @@ from detlint.index.imports import Import
 from detlint.index.loading import may_give, sure_imports
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
+from detlint.index.requirements import asks_for_older
 from detlint.models.cells import MOVING
+from detlint.models.settings import SWITCHED_SINCE
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import NOTEBOOK, is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
@@ -83,6 +85,7 @@ class Project:
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._fields: dict[str, dict[str, list[_Fields]]] = {}
         self._loaded = cache(self._load)
+        self._required: Callable[[str], list[str]] = cache(index.required)
 
     @property
     def entrypoints(self) -> list[str]:
@@ -293,7 +296,15 @@ class Project:
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
         targets = self._targets_of(self.closure(path))
-        return path in self._imported, self.installed.get(path), targets
+        older = [each for each in SWITCHED_SINCE if self.lacks_switch(path, each)]
+        return path in self._imported, self.installed.get(path), targets, older
+
+    def lacks_switch(self, path: str, library: str) -> bool:
+        """Whether what a program requires is a release of a library that has no switch for
+        determinism."""
+        folder, since = os.path.dirname(path), SWITCHED_SINCE[library]
+        required = self._required
+        return self._follows and asks_for_older(folder, self._root, required, library, since)
 
     def is_imported(self, path: str) -> bool:
         """Whether another program imports a file."""

@@ -17,6 +17,7 @@ from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
 from detlint.index.loading import may_give
 from detlint.index.named import entry_points, named_classes, targets
+from detlint.index.requirements import requirements
 from detlint.index.scan import Outline, outline
 from detlint.sources.cache import content_digest
 from detlint.sources.decoding import decode
@@ -292,6 +293,10 @@ class Index:
             if each == part
         )
         return "".join(chain.from_iterable(pieces))
+
+    def required(self, folder: str) -> list[str]:
+        """What the files of a folder ask for, as ``library==1.2``."""
+        return [*requirements(folder, lambda path: self.source(path).text, self.folders.entries)]
 
     # What it does
 

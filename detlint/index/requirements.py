@@ -76,6 +76,22 @@ def is_older(asked: Iterable[str], library: str, release: str) -> bool | None:
     return any(_ends_before(each, _parts(release)) for each in bounds) if bounds else None
 
 
+def asks_for_older(
+    folder: str,
+    root: str,
+    asked: Callable[[str], Iterable[str]],
+    library: str,
+    release: str,
+) -> bool:
+    """Whether the nearest folder that asks for a library, of one and those above it up to a root,
+    asks for releases that all come before one."""
+    while True:
+        older = is_older(asked(folder), library, release)
+        if older is not None or folder in (root, os.path.dirname(folder)):
+            return bool(older)
+        folder = os.path.dirname(folder)
+
+
 def pinned(asked: Iterable[str], library: str) -> Iterator[str]:
     """The releases that requirements pin a library to."""
     for found in filter(None, map(_REQUIREMENT.match, asked)):

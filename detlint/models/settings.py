@@ -19,6 +19,8 @@ TENSORFLOW_TF32 = "tensorflow.config.experimental.enable_tensor_float_32_executi
 TRAINING_TF32 = "transformers.TrainingArguments(tf32)"
 # Functions that turn deterministic algorithms on or off.
 SWITCHES = frozenset((DEBUG_MODE, "torch.set_deterministic"))
+# The first releases that can be told to be deterministic.
+SWITCHED_SINCE = {"tensorflow": "2.8", "torch": "1.8"}
 # The keywords of Lightning's trainers: "lightning.Trainer.benchmark".
 TRAINER = "lightning.Trainer"
 

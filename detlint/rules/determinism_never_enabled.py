@@ -32,6 +32,10 @@ _ON_CPU = "; no text of its files moves it to a GPU, and on the CPU little diffe
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _ARGUMENTS = "TrainingArguments"  # of Transformers' Trainer, and of what derives from it
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
+_OF_OLDER = (
+    "move to torch 1.8 or later, which has torch.use_deterministic_algorithms(True): what the "
+    "project requires is older"
+)
 
 
 class DeterminismNeverEnabled(Rule):
@@ -156,7 +160,7 @@ class DeterminismNeverEnabled(Rule):
             "and neither it nor what it imports turns deterministic algorithms on"
             f"{_ON_CPU if unmoved else ''}",
             _advice(program),
-            enabling(program),
+            () if program.lacks_switch("torch") else enabling(program),
             confidence=sure,
             way=_way(program, varying.at, first),
         )
@@ -171,6 +175,8 @@ class DeterminismNeverEnabled(Rule):
 
 
 def _advice(program: Program) -> str:
+    if program.lacks_switch("torch"):
+        return _OF_OLDER
     told = advice(program, "torch.use_deterministic_algorithms(True)")
     if program.imports("transformers") and any(program.holding(_ARGUMENTS)):
         return f"{told}, or set full_determinism=True in {_ARGUMENTS}"

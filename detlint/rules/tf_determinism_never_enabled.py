@@ -33,6 +33,10 @@ _SWITCH = (
     "call fwr13y.d9m.tensorflow.enable_determinism(), of the package framework-reproducibility, "
     "before the graph is built (TensorFlow 1.14 or later)"
 )
+_OF_OLDER = (
+    "move to TensorFlow 2.8 or later, which has these: what the project requires is older; or set "
+    f"{_VARIABLE}=1 (TensorFlow 2.1 or later), and seed by tf.random.set_seed(0)"
+)
 _WITHOUT_SWITCH = (
     'call it in `with tf.device("/cpu:0"):`, or move to TensorFlow 2.8 or later and call '
     "tf.config.experimental.enable_op_determinism()"
@@ -124,14 +128,18 @@ class TfDeterminismNeverEnabled(Rule):
         if not program.has("seeds", "tensorflow") or any(holds(first) for _, holds in beside):
             missing.append("tf.keras.utils.set_random_seed(seed)")
         if missing:
+            advice = f"call {' and '.join(missing)} at the start of {program.title}"
+            edits = cls._fix(program, missing)
+            if program.lacks_switch("tensorflow"):
+                advice, edits = _OF_OLDER, ()
             also = f" ({_OLD} reaches fewer operators)" if program.has("sets", _OLD) else ""
             yield program.finding(
                 cls,
                 first,
                 f"{program.title} trains with {library} ({program.shown(first)}) and never "
                 f"calls {' nor '.join(missing)}{also}",
-                f"call {' and '.join(missing)} at the start of {program.title}",
-                cls._fix(program, missing),
+                advice,
+                edits,
                 confidence=sure,
             )
 
