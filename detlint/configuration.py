@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 # The releases whose behaviour the rules know: from the first with use_deterministic_algorithms
 # to the last that was read.
 _RELEASES = (*((1, minor) for minor in range(8, 14)), *((2, minor) for minor in range(14)))
-# `detlint` as a part of a table's name or a key, and not as a mere dependency.
-_OUR_NAME = re.compile(rb"detlint['\"]?\s*[\].=]")
+# `detlint` as a part of a table's name, also of one that is not closed, or as a key, and not as a
+# mere dependency.
+_OUR_NAME = re.compile(rb"tool\.['\"]?detlint\b|detlint['\"]?\s*[\].=]")
 # Files that are ours alone, the first of them before the others; and the one that tools share.
 _OURS = ("detlint.toml", ".detlint.toml")
 _SHARED = "pyproject.toml"

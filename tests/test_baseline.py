@@ -331,6 +331,14 @@ for _ in range(9):
             assert main(arguments) == 2
         assert told in capsys.readouterr().err
 
+    def test_a_commit_is_looked_for_also_where_nothing_is_found(
+        self, project: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write(project, "clean.py", "x = 1\n")
+        assert main(["--diff-base", "main", "clean.py"]) == 0
+        assert main(["--diff-base", "nowhere", "clean.py"]) == 2
+        assert "git knows no commit 'nowhere'" in capsys.readouterr().err
+
     def test_all_of_what_git_says_is_told(
         self,
         project: Path,
@@ -365,6 +373,14 @@ for _ in range(9):
         assert found(capsys, "new.py", "--diff-base", "HEAD") == ["new.py:5 DET301"]
 
 
-def test_outside_of_a_repository_there_is_no_commit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--diff-base", "main", "."]) == 2
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [("--diff-base=main", TRAIN), ("--diff-base=main", "x = 1\n"), ("--staged", TRAIN)],
+    ids=["found", "clean", "staged"],
+)
+def test_outside_of_a_repository_there_is_no_commit(
+    project: Path, capsys: pytest.CaptureFixture[str], asked: str, text: str
+) -> None:
+    write(project, "train.py", text)
+    assert main([asked, "."]) == 2
     assert "not a git repository" in capsys.readouterr().err

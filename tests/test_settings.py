@@ -452,6 +452,13 @@ def test_bad_toml_is_told_with_its_place(project: Path) -> None:
     assert "line 2, column 8" in error("[tool.detlint]\nstrict x\n", project)
 
 
+@pytest.mark.parametrize("head", ["[tool.detlint", '[tool."detlint"', "tool.detlint"])
+def test_a_broken_head_of_our_table_is_told(project: Path, head: str) -> None:
+    told = error(f'{head}\nignore = ["DET3"]\n', project)
+    assert told.startswith("pyproject.toml: not valid TOML: ")
+    assert "line 1" in told
+
+
 def test_bad_toml_that_does_not_concern_us_is_left_to_others(project: Path) -> None:
     write(project, "[tool.other\n")
     assert read() == Settings(root=str(project))

@@ -52,9 +52,12 @@ def run(arguments: list[str]) -> int:
     plan = adoption.plan(root, pre_commit=options.pre_commit, server=options.ci or "")
     say(*(line for note in plan.notes for line in note.split("\n")))
     write(sys.stdout, _patches(plan.additions))
-    if plan.additions and not (options.yes or _agreed()):
-        say("nothing is written")
-        return CLEAN
+    if plan.additions and not options.yes:
+        if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UsageError("no terminal to ask on, so that nothing is written: --yes adds this")
+        if not _agreed():
+            say("nothing is written")
+            return CLEAN
     failures = list(_written(plan.additions))
     say(*failures)
     if failures:
@@ -71,9 +74,6 @@ def _patches(additions: Sequence[adoption.Addition]) -> Iterator[bytes]:
 
 
 def _agreed() -> bool:
-    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-        say("no terminal to ask on: --yes adds this")
-        return False
     write(sys.stdout, ["Add this? [y/N] "])
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 

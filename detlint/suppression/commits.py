@@ -44,21 +44,23 @@ class Commit:
         return [os.path.join(self.folder, each) for each in given.split("\0") if each]
 
 
-@contextmanager
-def unpacked(root: str, name: str) -> Iterator[Commit]:
-    """The commit at which the branch of a working tree began that goes to another one, ``name``.
-
-    Raises UsageError where there is no repository or no such commit.
-    """
+def began_at(root: str, name: str) -> tuple[str, str]:
+    """The root of a working tree, and the commit at which its branch began that goes to another
+    one, ``name``. Raises UsageError where there is no repository or no such commit."""
     top = _git(root, "rev-parse", "--show-toplevel").rstrip("\n")
     _git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     try:
-        started = _git(root, "merge-base", name, "HEAD").strip()
+        return top, _git(root, "merge-base", name, "HEAD").strip()
     except UsageError:
         raise UsageError(
             f"no commit of this branch is one of {name}, as far as this clone has them: fetch more "
             "of its history (`git fetch --unshallow`; actions/checkout: `fetch-depth: 0`)"
         ) from None
+
+
+@contextmanager
+def unpacked(top: str, started: str) -> Iterator[Commit]:
+    """The files of a commit of the repository with a root, in a folder of their own."""
     with tempfile.TemporaryDirectory(prefix="detlint-") as made:
         # Real, as paths are compared; a project of its own, as the working tree is one.
         folder = os.path.realpath(made)
@@ -69,11 +71,12 @@ def unpacked(root: str, name: str) -> Iterator[Commit]:
 
 def staged_on(root: str) -> str:
     """The commit that what is staged builds on, or that pre-commit compares with; "" where
-    nothing differs from it, as in CI, or there is none yet."""
+    nothing differs from it, as in CI, or there is none yet. Raises UsageError where there is no
+    repository."""
     if given := os.environ.get(_FROM):
         return given
+    differs = _git(root, "status", "--porcelain", "--untracked-files=no")
     try:
-        differs = _git(root, "status", "--porcelain", "--untracked-files=no")
         _git(root, "rev-parse", "--verify", "HEAD")
     except UsageError:
         return ""

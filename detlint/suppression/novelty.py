@@ -75,26 +75,30 @@ def novelty(
     if file := baseline_file(options, settings):
         baseline = Baseline.load(project_root(settings), file)
         known.append(baseline)
-    commit = options.diff_base or (_staged_on(settings) if options.staged else "")
-    if commit and findings:
-        known.append(_at(commit, settings, findings, lint, read))
+    # Also where nothing is found: a name with a slip in it would pass until something is.
+    if options.diff_base or (options.staged and findings):
+        from detlint.suppression.commits import began_at, staged_on
+
+        root = project_root(settings)
+        commit = options.diff_base or staged_on(root)
+        began = began_at(root, commit) if commit else None
+        if began is not None and findings:
+            known.append(_at(began, settings, findings, lint, read))
     return Novelty(tuple(known), baseline)
 
 
-def _staged_on(settings: Settings) -> str:
-    from detlint.suppression.commits import staged_on
-
-    return staged_on(project_root(settings))
-
-
 def _at(
-    name: str, settings: Settings, findings: Sequence[Finding], lint: Lint, read: Read
+    began: tuple[str, str],
+    settings: Settings,
+    findings: Sequence[Finding],
+    lint: Lint,
+    read: Read,
 ) -> Baseline:
     """What was found already at the commit that a branch began at, in the files with findings."""
     from detlint.suppression.baseline import Baseline
     from detlint.suppression.commits import unpacked
 
-    with unpacked(project_root(settings), name) as commit:
+    with unpacked(*began) as commit:
         paths = dict.fromkeys(commit.earlier(each.path) for each in findings)
         there = [each for each in (*paths, *commit.gone()) if os.path.isfile(each)]
         found = lint(_moved(settings, commit), there)
