@@ -461,3 +461,33 @@ def test_what_is_made_in_a_branch_that_no_call_turns_on_draws_nothing(
 ) -> None:
     project({"load.py": _OF_ROWS.format(drawn=drawn, given=given)})
     assert levels(capsys, "DET102") == ["likely"] * bool(given)
+
+
+COUNTED = """
+import numpy as np
+
+def main(given):
+    sizes = {sizes}
+    {between}
+    rows = np.zeros(3) if len(sizes) == 1 else np.random.rand(3)
+    np.save("rows.npy", rows)
+
+main([3])
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "between", "expected"),
+    [
+        ("[3]", "print(sizes[0])", []),
+        ("[3, 4]", "pass", ["likely"]),
+        ("[3]", "sizes.append(4)", ["likely"]),
+        ("[3]", "fill(sizes)", ["likely"]),
+        ("[*given]", "pass", ["likely"]),
+    ],
+)
+def test_how_long_a_list_is_decides_where_it_is_written_out(
+    project: Project, capsys: Capture, sizes: str, between: str, expected: list[str]
+) -> None:
+    project({"train.py": COUNTED.format(sizes=sizes, between=between)})
+    assert levels(capsys, "DET102") == expected

@@ -28,6 +28,7 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 _EQUAL = {"Is": True, "Eq": True, "IsNot": False, "NotEq": False}
 _IN = {"In": True, "NotIn": False}
+_READS = frozenset(("compare", "format", "item", "iter", "slice", "test", "unpack"))
 _WRITTEN = frozenset(("list", "set", "tuple"))
 _EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
 _OF_TEXTS = frozenset(("casefold", "lower", "lstrip", "rstrip", "strip", "title", "upper"))
@@ -147,6 +148,8 @@ class Paths:
         return bool(own) and not rebound.isdisjoint(self._function.names_of(op))
 
     def _of_call(self, op: Op, depth: int) -> object:
+        if op.called == ["builtins.len"] and _is_fixed(op.args[-1]):
+            return len(op.args[-1].args)
         given = [self._value(each, depth) for each in op.args[1:]]
         called = op.args[0]
         if len(given) == 1 and given[0] is None and word_of(op) in _EXIST:
@@ -234,6 +237,12 @@ class Paths:
             return _UNKNOWN
         values = [self._value(each, depth) for each in held.args]
         return _UNKNOWN if _UNKNOWN in values else value in values
+
+
+def _is_fixed(op: Op) -> bool:
+    """Whether a list is written out, and nothing may change how long it is."""
+    reads = (each.code in _READS or each.called == ["builtins.len"] for each in op.uses)
+    return op.code in ("list", "tuple") and all(x.code != "star" for x in op.args) and all(reads)
 
 
 def is_of_unit(op: Op) -> bool:
