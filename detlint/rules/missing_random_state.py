@@ -103,8 +103,7 @@ class MissingRandomState(Rule):
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`.
       It is reported if nothing calls the function that does, or the draw certainly comes first
-    - albumentations before 1.4.21, if the requirements ask for that
-    - `shuffle=False`
+    - `shuffle=False`, and albumentations before 1.4.21 if the requirements ask for that
     - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
       `RANSACRegressor` is given: they seed it anew, and are reported themselves
 
