@@ -109,7 +109,8 @@ def test_a_library_draws_as_the_release_that_is_asked_for(
     project({"lib/train.py": TRAIN, **files})
     main(["--no-cache", "--output-format", "json", "--select", "DET104,DET201", "."])
     found = json.loads(capsys.readouterr().out)
-    assert [each["code"] for each in found] == ["DET104", "DET201"] * is_found
+    assert [each["code"] for each in found] == ["DET104", "DET201"][: 1 + is_found]
+    assert ("since albumentations 1.4.21" in found[0]["message"]) is is_found
 
 
 TRAINS_TF = "import tensorflow as tf\nnet = tf.keras.Sequential()\nnet.fit(x, y)\n"
@@ -141,3 +142,30 @@ def test_what_a_pinned_release_lacks_is_not_advised(  # noqa: PLR0913, PLR0917
     assert told().startswith("move to")
     project({"requirements.txt": new})
     assert told().startswith("call")
+
+
+@pytest.mark.parametrize(
+    ("change", "is_found"),
+    [
+        (("num_workers=4", "num_workers=0"), True),
+        (("num_workers=4", "num_workers=4"), False),
+        (("num_workers=4)", "num_workers=0); random.seed(0)"), False),
+        (("import albumentations", "import seeding, albumentations"), False),
+    ],
+)
+def test_before_that_release_albumentations_draws_from_pythons_generator(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    change: tuple[str, str],
+    *,
+    is_found: bool,
+) -> None:
+    start = "if __name__ == '__main__':\n    print(*loader)\n"
+    text = f"import random\n{TRAIN.replace(*change)}\n{start}"
+    seeding = "import random\nrandom.seed(0)"
+    files = {"requirements.txt": "albumentations==1.3.1", "seeding.py": seeding}
+    project({"train.py": text, **files})
+    main(["--no-cache", "--output-format", "json", "--select", "DET104", "."])
+    told = [each["message"] for each in json.loads(capsys.readouterr().out)]
+    older = "Compose() of albumentations before 1.4.21 draws from Python's global generator"
+    assert told == [f"{older}, which this file does not seed"] * is_found

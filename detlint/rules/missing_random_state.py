@@ -39,7 +39,7 @@ _SOURCES = {
     "threads": "gives something else in each run, whatever else is seeded",
 }
 _GLOBAL = ("numpy", "random", "cdlib")
-_SINCE = " (since "
+_SINCE, _BEFORE = " (since ", " before "
 _UNSEEDED = "which this file does not seed"
 _LATER = "which this file seeds only later"
 _ASIDE = "which only {}() seeds in this file, and nothing here calls that"
@@ -103,7 +103,8 @@ class MissingRandomState(Rule):
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`.
       It is reported if nothing calls the function that does, or the draw certainly comes first
-    - `shuffle=False`, and albumentations before 1.4.21 if the requirements ask for that
+    - `shuffle=False`; albumentations before 1.4.21 in a loader's workers, and where Python's
+      generator is seeded, if the requirements ask for it
     - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
       `RANSACRegressor` is given: they seed it anew, and are reported themselves
 
@@ -183,9 +184,11 @@ class MissingRandomState(Rule):
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program) -> bool:
-        """Where the program has seeded NumPy when it gets there."""
+        """Where the program has seeded NumPy when it gets there. What draws from the generator of
+        Python is seeded by torch in workers."""
         path = os.path.realpath(finding.path)
-        return any(
+        older = any(f"{each}{_BEFORE}" in finding.message for each in SINCE)
+        return (older and program.has("workers")) or any(
             _SOURCES[each] in finding.message
             and program.seed_order.seeds_before(each, path, finding.row, finding.column)
             for each in _GLOBAL
@@ -256,15 +259,20 @@ class MissingRandomState(Rule):
         keyword = next(filter(call.given, row.parameters), row.parameter)
         # None as `rng` asks NumPy for a generator (SPEC 7), where a seed that is left out need not.
         how = self._how(call, "system" if call.given(_RNG) else row.source)
+        older = ""
         if row.source == "system" and row.since:
             library = self.unit.values.called(call)[0].partition(".")[0]
             asked = self.others if library in SINCE else None
             if asked is not None and asked.lacks(self.unit, library, row.since):
-                return
-            how += f"{_SINCE}{library} {row.since})"
+                older, how = f"{library}{_BEFORE}{row.since}", self._how(call, "random")
+            else:
+                how += f"{_SINCE}{library} {row.since})"
         if not how or (made and self._estimators.seeds(call)):
             return
-        if keyword in _OWN:
+        if older:
+            told = f"{word_of(call)}() of {older} {how}"
+            self.report(call.node, told, advice="call random.seed(seed) at the start")
+        elif keyword in _OWN:
             self._report_own(call, keyword, how)
         else:
             written = call.written(keyword, row.position)
