@@ -179,14 +179,23 @@ class StateOrigins:
             if is_still or not _draws_itself(node, at) or not self._may(node, at):
                 continue
             if differ(first.before[at], second.before[at]):  # 0: torch was not imported yet
-                found |= self._of_state(node, at)
+                found |= self._of_state(node, at, node.process)
             elif node.within.role and first.after[at] != second.after[at]:
                 found |= self._intruder(node, at)
         return frozenset(found)
 
-    def _of_state(self, node: Node, at: int) -> Origins:
-        """Why a generator's state differs before a statement that draws from it."""
-        key = (at, node.process)
+    def _of_parent(self, node: Node, at: int) -> Origins:
+        """Of what differs since a process began, what it began with: a loader seeds all generators
+        of its workers with what it draws from torch's, and a fork has the states themselves."""
+        if node.process == "main":
+            return NOTHING
+        states = (at, NAMES.index("torch.cpu"))
+        found = (self._of_state(node, each, "main") - {node} for each in states)
+        return next(filter(None, found), NOTHING)
+
+    def _of_state(self, node: Node, at: int, process: str) -> Origins:
+        """Why a generator's state of a process differs before a statement that draws from it."""
+        key = (at, process)
         drawn = [self._drawers[run].get(key, _Drawn()) for run in (0, 1)]
         ends = [each.until(node.ran_in(run)) for run, each in enumerate(drawn)]
         same = self._same(key, at, ends)
@@ -202,7 +211,8 @@ class StateOrigins:
             for each, start, end in zip(drawn, starts, ends, strict=True)
         )
         if not same and None in seeded and (one is None or _differs_before(one, other, at)):
-            return frozenset((node,))  # nobody has seeded it
+            begun = self._of_parent(node, at) if process == node.process else NOTHING
+            return begun or frozenset((node,))  # nobody has seeded it
         for each in (one, other, node):
             if each is not None and each.is_in_thread:
                 return frozenset((each,))

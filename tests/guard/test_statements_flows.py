@@ -1616,6 +1616,29 @@ del __main__.work
     assert any(found.traits(each).read & TURNS for each in drawn) == (seed == "7")
 
 
+@pytest.mark.parametrize("draw", ["torch.rand(3)", "random.random()"])
+def test_what_a_loaders_worker_draws_comes_from_what_moved_its_parents_state(
+    draw: str, tmp_path: Path
+) -> None:
+    text = f"""
+import random, torch
+class Rows:
+    def __len__(self):
+        return 4
+    def __getitem__(self, at):
+        row = at + {draw}
+        return row
+torch.manual_seed(0)
+torch.seed()
+for rows in torch.utils.data.DataLoader(Rows(), num_workers=1):
+    a = rows + 1
+"""
+    found = flows(tmp_path, text)
+    drawn = [each for each in found.tainted if each.statement.line == 7]
+    assert drawn
+    assert {each.statement.line for node in drawn for each in node.origins} == {10}
+
+
 @pytest.mark.parametrize("seed", ["[7, number]", "None"])
 @pytest.mark.parametrize("kept", ["Own.stream", "own['stream']"])
 def test_a_draw_of_a_task_from_a_generator_of_its_process(
