@@ -6,6 +6,9 @@ import argparse
 import sys
 from importlib import import_module
 
+from guard.commands.options import INTERRUPTED
+from guard.program import begun
+
 _COMMANDS = {
     "run": "guard.commands.run",
     "doctor": "guard.commands.doctor",
@@ -43,7 +46,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("command", choices=_COMMANDS, help=argparse.SUPPRESS)
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    status: int = import_module(_COMMANDS[options.command]).main(options.arguments)
+    try:
+        status: int = import_module(_COMMANDS[options.command]).main(options.arguments)
+    except KeyboardInterrupt:
+        if begun:  # it ends as Python would end it
+            raise
+        sys.stderr.write(f"guard {options.command}: interrupted\n")
+        return INTERRUPTED
     return status
 
 

@@ -6,6 +6,7 @@ import builtins
 import os
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from importlib.util import MAGIC_NUMBER
@@ -29,6 +30,7 @@ _LAUNCHERS = {
     "deepspeed": "deepspeed",
 }
 before_running: list[Callable[[], None]] = []  # right before a program begins
+begun: list[Program] = []  # the program that this process runs, once it has begun
 
 
 class Program:
@@ -45,7 +47,8 @@ class Program:
         return _LAUNCHERS.get(self.name if self.module else os.path.basename(self.name), "")
 
     def check(self) -> None:
-        """Raise GuardError for a file that is not there, or a launcher of other processes.
+        """Raise GuardError for a file that is not there, a notebook, or a launcher of other
+        processes.
 
         Modules are found when they are run.
         """
@@ -54,8 +57,17 @@ class Program:
                 f"{self.launcher} would start its ranks without guard: write it first, as in "
                 f"`{self.launcher} -m guard run train.py`"
             )
+        self.check_file()
+
+    def check_file(self) -> None:
+        """As ``check``, whether it starts others or not."""
         if self.module:
             return
+        if self.name.endswith(".ipynb"):
+            raise GuardError(
+                f"{self.name!r} is a notebook. Make a script of it: jupyter nbconvert --to script "
+                f"{self.name}. Or turn guard on in it: %load_ext guard, then %guard on"
+            )
         try:
             with open(self.name, "rb"):
                 pass
@@ -66,6 +78,22 @@ class Program:
                 raise self._unreadable(error) from None
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from None
+
+    def check_text(self) -> None:
+        """Raise GuardError for a script that Python cannot compile, for those that would have to
+        start a process to see it."""
+        if self.module or self._is_container:
+            return
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._code({})
+        except SyntaxError as error:
+            raise GuardError(
+                f"{self.name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+            ) from None
+        except (ImportError, ValueError) as error:  # compiled by another Python; zero bytes
+            raise GuardError(f"{self.name}: {error}") from None
 
     def _unreadable(self, error: Exception) -> GuardError:
         return GuardError(f"cannot open {self.name!r}: {getattr(error, 'strerror', error)}")
@@ -100,6 +128,7 @@ class Program:
         """Run it to its end. Whatever it raises is shown without guard's own frames."""
         for each in before_running:
             each()
+        begun.append(self)
         try:
             if self.module:
                 _as_module(self.name)

@@ -54,6 +54,11 @@ def step(**held: Any) -> None:
         _left.append(subject._end if leaves else lambda: None)
 
 
+def state_at_the_end() -> None:
+    """As a recording has it behind the last step."""
+    _writer.step("end", [], b"e" * 16)
+
+
 def fail() -> None:
     """As where recording has an error of its own: the program goes on."""
     _writer.end("failed", "no space left on device")

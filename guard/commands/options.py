@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from argparse import ArgumentParser
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from guard.errors import GuardError
 from guard.executors import NAMES
+from guard.program import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from guard.diff import Comparison
 
 # 0 says that nothing was found. 1 says that two runs differ, or that something was found by which
 # they would; nothing else ends with 1. 2 says that the question could not be answered.
 FOUND, FAILED, INTERRUPTED = 1, 2, 130
+_READING = ("argv",)  # what a program names that may read any option, and is content
+_OF_ARGUMENTS = 2  # what a program ends with whose arguments are wrong
 SEED = "seed of every generator, before the program begins"
 
 
@@ -37,17 +42,57 @@ def parser_of(command: str, description: str, epilog: str, takes: str = "") -> A
     )
 
 
-def joined(parser: ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """With an option and its value in one word: a value that begins with a dash, such as arguments
-    for the program, argparse takes for an option. What follows the program is left as it is."""
+def parsed(parser: ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """What stands before the program, and the program; what follows it is left as it is.
+
+    An option and its value are made one word: a value that begins with a dash, such as arguments
+    for the program, argparse takes for an option. Of what follows, it would take a ``--`` away.
+    """
+    known = parser._option_string_actions  # noqa: SLF001 - there is no other way
     found: list[str] = []
     rest = list(arguments)
-    while rest and rest[0].startswith("-"):
+    while rest and rest[0].startswith("-") and rest[0] != "--":
         each = rest.pop(0)
-        action = parser._option_string_actions.get(each)  # noqa: SLF001 - there is no other way
-        takes = action is not None and action.nargs is None and each.startswith("--")
+        takes = each.startswith("--") and each in known and known[each].nargs is None
         found.append(f"{each}={rest.pop(0)}" if takes and rest else each)
-    return [*found, *rest]
+    before = 1 + (rest[:1] == ["--"])
+    options = parser.parse_args([*found, *rest[:before]])
+    options.arguments = rest[before:]
+    names = (each.partition("=")[0] for each in options.arguments)
+    options.behind = [each for each in names if each in known and each.startswith("--")]
+    return options
+
+
+@contextmanager
+def with_hint(options: argparse.Namespace, command: str) -> Iterator[None]:
+    """Say so behind the run of a program that came to its end, or found fault with its arguments,
+    if an option of the command's stands among these and nothing in the program names it."""
+    try:
+        yield
+    except SystemExit as error:
+        if error.code in (None, 0, _OF_ARGUMENTS):
+            _hint(options, command, *() if error.code else _READING)
+        raise
+    _hint(options, command, *_READING)
+
+
+def _hint(options: argparse.Namespace, command: str, *reading: str) -> None:
+    from guard.verification.plan import VARIABLE
+
+    if not options.behind or VARIABLE in os.environ:  # for a run of verify's, verify says it
+        return
+    from guard.verification.program_files import program_files
+
+    files = program_files(options.program, module=options.module)
+    text = "".join(map(text_of, files)).lower()
+    for each in dict.fromkeys(options.behind):
+        names = (each[2:], each[2:].replace("-", "_"), *reading)
+        if not any(name in text for name in names):
+            sys.stderr.write(
+                f"guard {command}: {each} stands behind {options.program}, so that the program was "
+                f"given it. As an option of guard {command} it stands before: "
+                f"python -m guard {command} {each} ... {options.program}\n"
+            )
 
 
 def write_page(comparison: Comparison, path: str) -> None:

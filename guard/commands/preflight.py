@@ -5,24 +5,36 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from guard.commands.options import FAILED, FOUND, add_program, at_least, parser_of
+from guard.commands.options import (
+    FAILED,
+    FOUND,
+    INTERRUPTED,
+    add_program,
+    at_least,
+    parsed,
+    parser_of,
+    with_hint,
+)
 from guard.errors import GuardError
+from guard.executors import ended_by_signals
 from guard.program import Program, beside_guard, flags
-from guard.rehearsal.findings import UNKNOWN
-from guard.rehearsal.kernels import GPUS
+from guard.rehearsal.findings import GPUS, UNKNOWN
 from guard.terminal import write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from guard.rehearsal.findings import Report
 
 _GRACE = 120  # seconds on top of the program's own: to import torch, and to end by itself
+_LAST = 5  # seconds that a program has to write its report once it is interrupted
 _EPILOG = """\
 The script runs in a process of its own until its first optimizer steps are done: with its own
 arguments, its own data, and tensors on the GPU that have a shape and no memory. Files that it
@@ -30,25 +42,32 @@ writes go to a folder that is deleted, and Weights & Biases, MLflow, Comet, Nept
 are told to stay off.
 
 exit status: 0 if nothing was found; 1 if something was that raises, or by which runs differ; 2 for
-wrong usage, and where nothing was found and not all of it was seen or is known
+wrong usage, and where nothing was found and not all of it was seen or is known; 130 after Ctrl-C
+or SIGTERM, and then what was seen by then is told
 """
 
 
 def main(arguments: Sequence[str]) -> int:
     """Rehearse a program and print the report; the status to exit with."""
-    options = _parser().parse_args(arguments)
+    options = parsed(_parser(), arguments)
     if options.explain is not None:
         return _explain(options.explain)
     if options.program is None:
         _parser().error("a script is needed: python -m guard preflight train.py")
     try:
-        Program(options.program, options.arguments, module=options.module).check()
-        report = _judged(options)
+        program = Program(options.program, options.arguments, module=options.module)
+        program.check()
+        program.check_text()
+        with ended_by_signals():
+            report, interrupted = _judged(options)
     except GuardError as error:
         sys.stderr.write(f"guard preflight: {error}\n")
         return FAILED
-    write(_text(report, options))
-    return _status(report)
+    with with_hint(options, "preflight"):
+        write(_text(report, options))
+    if interrupted:
+        sys.stderr.write("guard preflight: interrupted; this is what was seen until then\n")
+    return INTERRUPTED if interrupted else _status(report)
 
 
 def _status(report: Report) -> int:
@@ -59,38 +78,59 @@ def _status(report: Report) -> int:
     return 0 if report.is_clean else FAILED
 
 
-def _judged(options: argparse.Namespace) -> Report:
-    """The report of the run, and what the linter says of the text meanwhile."""
+def _judged(options: argparse.Namespace) -> tuple[Report, bool]:
+    """The report of the run, with what the linter says of the text meanwhile; and whether it was
+    interrupted."""
     from concurrent.futures import ThreadPoolExecutor
 
     from guard.rehearsal import reports
 
     with ThreadPoolExecutor(1) as pool:
         reads = pool.submit(reports.read_sources, options.program, module=options.module)
-        report = _rehearsed(options)
+        report, interrupted = _rehearsed(options)
         error = reads.exception()
-        if isinstance(error, GuardError):
-            return reports.joined(report, error)
-        return reports.joined(report, reads.result())
+        read = error if isinstance(error, GuardError) else reads.result()
+        return reports.joined(report, read), interrupted
 
 
-def _rehearsed(options: argparse.Namespace) -> Report:
+def _rehearsed(options: argparse.Namespace) -> tuple[Report, bool]:
     from guard.rehearsal.findings import from_dict
 
     with tempfile.TemporaryDirectory(prefix="guard-preflight-") as folder:
         told = _told(options, folder)
         command = [sys.executable, *flags(), "-m", "guard.rehearsal.script", json.dumps(told)]
         environ = _environment(options, told["scratch"])
-        with subprocess.Popen(command, stdout=sys.stderr, env=environ) as child:  # noqa: S603 - this Python
+        with _uninterrupted():
+            child = subprocess.Popen(command, stdout=sys.stderr, env=environ)  # noqa: S603 - this Python
+        interrupted = False
+        with child:
             try:
-                status = child.wait(options.seconds + _GRACE)
+                child.wait(options.seconds + _GRACE)
+            except KeyboardInterrupt:
+                interrupted = True
+                child.send_signal(signal.SIGINT)  # which a terminal has sent to it as well
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(_LAST)
             except subprocess.TimeoutExpired:
+                pass
+            finally:
                 child.kill()
-                status = child.wait()
         if not os.path.exists(told["target"]):
-            raise GuardError(_died(status, options))
+            if interrupted:
+                raise KeyboardInterrupt
+            raise GuardError(_died(child.returncode, options))
         with open(told["target"], encoding="utf-8") as file:
-            return from_dict(json.load(file))
+            return from_dict(json.load(file)), interrupted
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let what is started inside ignore Ctrl-C until it has a report to give."""
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def _told(options: argparse.Namespace, folder: str) -> dict[str, Any]:

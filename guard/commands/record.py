@@ -8,7 +8,15 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, add_program, add_replicas, at_least, parser_of
+from guard.commands.options import (
+    FAILED,
+    add_program,
+    add_replicas,
+    at_least,
+    parsed,
+    parser_of,
+    with_hint,
+)
 from guard.errors import GuardError
 from guard.observe.patching import when_imported
 from guard.program import Program
@@ -34,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     What it raises passes through, SystemExit too, so that Python ends as it would without
     guard.
     """
-    options = _parser().parse_args(arguments)
+    options = parsed(_parser(), arguments)
     program = Program(options.program, options.arguments, module=options.module)
     stack = ExitStack()
     try:
@@ -54,13 +62,13 @@ def main(arguments: Sequence[str]) -> int:
         )
         if options.guard:  # which imports torch, for which the program is now prepared
             import_module("guard.setup.activation").enable()
-        stack.enter_context(running(options.out, told, command))
+        stack.enter_context(running(options.out, told, command, overwrites=options.overwrite))
         if options.replicas is not None:
             stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
     except GuardError as error:
         sys.stderr.write(f"guard record: {error}\n")
         return FAILED
-    with stack:
+    with with_hint(options, "record"), stack:
         program.run()
     return 0
 
@@ -81,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--out", required=True, metavar="FOLDER", help="where the traces go")
+    add("--overwrite", action="store_true", help="in place of those that are there")
     add("--values", action="store_true", help="keep summaries of the numbers as well")
     add("--until", type=at_least(0), metavar="STEP", help="the last step to record; the first is 0")
     add(

@@ -9,7 +9,15 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from guard.commands.options import FAILED, SEED, add_program, add_replicas, parser_of
+from guard.commands.options import (
+    FAILED,
+    SEED,
+    add_program,
+    add_replicas,
+    parsed,
+    parser_of,
+    with_hint,
+)
 from guard.errors import GuardError
 from guard.program import Program
 from guard.repairs.accounts import at_the_end
@@ -41,7 +49,7 @@ def main(arguments: list[str]) -> int:
     imported before the program begins: what it reads then, as OMP_NUM_THREADS, has to be in
     the environment, and cannot be set by the program.
     """
-    options = _parser().parse_args(arguments)
+    options = parsed(_parser(), arguments)
     given = _given(options)
     try:
         program = Program(options.program, options.arguments, module=options.module)
@@ -55,7 +63,7 @@ def main(arguments: list[str]) -> int:
     except GuardError as error:
         sys.stderr.write(f"guard run: {error}\n")
         return FAILED
-    with at_the_end(), _replicas_watched(options.replicas):
+    with with_hint(options, "run"), at_the_end(), _replicas_watched(options.replicas):
         program.run()
     return 0
 

@@ -19,9 +19,10 @@ from guard.commands.options import (
     add_program,
     at_least,
     check_executor,
-    joined,
     kept_folder,
+    parsed,
     parser_of,
+    with_hint,
 )
 from guard.errors import GuardError
 from guard.executors import ended_by_signals, executor
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["compare"]:
         return _compare(arguments[1:])
     parser = _parser()
-    options = parser.parse_args(joined(parser, arguments))
+    options = parsed(parser, arguments)
     try:
         check_executor(options)
         plans = _plans(options)
@@ -71,7 +72,8 @@ def main(arguments: Sequence[str]) -> int:
         left = "--continue makes the runs that are missing" if options.keep else "nothing is kept"
         sys.stderr.write(f"guard spread: interrupted; its runs have been ended, and {left}\n")
         return INTERRUPTED
-    return _report(arms, as_json=options.json)
+    with with_hint(options, "spread"):
+        return _report(arms, as_json=options.json)
 
 
 def _plans(options: argparse.Namespace) -> list[Plan]:

@@ -21,9 +21,10 @@ from guard.commands.options import (
     add_replicas,
     at_least,
     check_executor,
-    joined,
     kept_folder,
+    parsed,
     parser_of,
+    with_hint,
     write_page,
 )
 from guard.errors import GuardError
@@ -53,14 +54,17 @@ _INTERRUPTED = "guard verify: interrupted; all that it had started has been ende
 def main(arguments: Sequence[str]) -> int:
     """Verify a program and print the verdict; the status to exit with."""
     parser = _parser()
-    options = parser.parse_args(joined(parser, arguments))
+    options = parsed(parser, arguments)
     _check(parser, options)
     try:
-        Program(options.program, options.arguments, module=options.module).check()
+        program = Program(options.program, options.arguments, module=options.module)
+        program.check()
+        program.check_text()
         check_executor(options)
         with _scratch(options.keep, goes_on=options.goes_on) as folder, ended_by_signals():
             verdict = _verdict(options, folder)
-            _report(verdict, options)
+            with with_hint(options, "verify"):
+                _report(verdict, options)
             status = verdict.status
         if verdict.interrupted:
             sys.stderr.write(_INTERRUPTED)

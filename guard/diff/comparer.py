@@ -211,11 +211,11 @@ def _unfinished(trace: Trace, name: str) -> str:
         tail = f"; {trace.unread:,} bytes at its end could not be read" if trace.unread else ""
         return (
             f"{name} has no end: its process was killed, or still runs. What it had written by "
-            f"then was compared ({steps(len(trace))}){tail}."
+            f"then was compared ({steps(trace.done)}){tail}."
         )
     if trace.end.status in _CUT_OFF:
         message = f" ({trace.end.message})" if trace.end.message else ""
-        return f"The recording of {name} was stopped after {steps(len(trace))}{message}."
+        return f"The recording of {name} was stopped after {steps(trace.done)}{message}."
     return ""
 
 

@@ -191,8 +191,7 @@ class Pair:
         return trace.lane_ends.get(self.lane, cut_off)
 
     def _has_end(self, run: int) -> bool:
-        steps = self._steps(run)
-        return len(steps) > 0 and self.traces[run].raw(steps[-1])[KIND] == END
+        return self.traces[run].has_end(self.lane)
 
     @property
     def common(self) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from guard.dependencies import process_group
 from guard.errors import GuardError
 from guard.observe.patching import around, send_along, when_imported
-from guard.recording.session import Options, Session
+from guard.recording.session import Options, Session, check_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,11 +54,18 @@ def record(
 
 @contextmanager
 def running(
-    folder: str | os.PathLike[str], options: Options, command: Sequence[str]
+    folder: str | os.PathLike[str],
+    options: Options,
+    command: Sequence[str],
+    *,
+    overwrites: bool = True,
 ) -> Iterator[Session]:
-    """A recording from here to the end of the block, of which it notes how it ended."""
+    """A recording from here to the end of the block, of which it notes how it ended. Without
+    ``overwrites``, GuardError is raised where one lies there."""
     if current() is not None:
         raise GuardError("a recording runs already: end it before another one begins")
+    if not overwrites:
+        check_empty(folder)
     session = Session(folder, options, list(command))
     with following(session):
         session.follow_statements()

@@ -392,6 +392,15 @@ if TYPE_CHECKING:
     Sink = Session | _Lane  # what a recorder tells
 
 
+def check_empty(folder: str | os.PathLike[str]) -> None:
+    """Raise GuardError if this rank has recorded there, and torchrun has not started it again."""
+    path = os.path.join(folder, _NAME.format(_environ("RANK", 0)))
+    if os.path.exists(path) and not _environ("TORCHELASTIC_RESTART_COUNT", 0):
+        raise GuardError(
+            f"{path!r} has been recorded before; --overwrite puts this one in its place"
+        )
+
+
 def _environ(name: str, default: int) -> int:
     value = os.environ.get(name, "")
     return int(value) if value.isdecimal() else default

@@ -25,6 +25,21 @@ DETERMINISTIC: Verdict = "deterministic"
 VERDICTS = (RAISES, SILENT, UNKNOWN, REPAIRED, SWITCH, DETERMINISTIC)
 FOUND = (RAISES, SILENT, UNKNOWN)  # what a run has to be rid of before it repeats
 
+_CAPABILITIES = {
+    (6, 0): "p100",
+    (7, 0): "v100",
+    (7, 5): "t4 rtx2080",
+    (8, 0): "a100",
+    (8, 6): "a10 a40 a6000 rtx3090",
+    (8, 9): "l4 l40 l40s rtx4090",
+    (9, 0): "h100 h200 gh200",
+    (10, 0): "b200 gb200",
+    (10, 3): "b300",
+    (12, 0): "rtx5090",
+}
+# compute capabilities, by the name of the GPU
+GPUS = {name: found for found, names in _CAPABILITIES.items() for name in names.split()}
+
 FORMAT = 1  # of as_dict; another number when a key goes, or means something else
 
 

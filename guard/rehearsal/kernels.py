@@ -19,6 +19,7 @@ from guard.observe.patching import around, replace
 from guard.rehearsal import values
 from guard.rehearsal.findings import (
     DETERMINISTIC,
+    GPUS,
     SILENT,
     SWITCH,
     Attention,
@@ -275,19 +276,6 @@ def _without_cudnn() -> Iterator[None]:
 
 
 _AMPERE = (8, 0)
-_CAPABILITIES = {
-    (6, 0): "p100",
-    (7, 0): "v100",
-    (7, 5): "t4 rtx2080",
-    (8, 0): "a100",
-    (8, 6): "a10 a40 a6000 rtx3090",
-    (8, 9): "l4 l40 l40s rtx4090",
-    (9, 0): "h100 h200 gh200",
-    (10, 0): "b200 gb200",
-    (10, 3): "b300",
-    (12, 0): "rtx5090",
-}
-GPUS = {name: found for found, names in _CAPABILITIES.items() for name in names.split()}
 
 
 def sources(gpu: str) -> Iterator[OtherSource]:

@@ -285,7 +285,8 @@ def _sources(found: Iterable[dict[str, object]]) -> Iterator[OtherSource]:
             str(each["message"]),
             f"see `detlint explain {code}`{_HASHED if is_of_hashes else ''}",
             Place(str(each["filename"]), int(location["row"]), ""),
-            counts=not is_of_hashes or hash_seed() is None,
+            # Any other code says that a file could not be read.
+            counts=code in _CODES and (not is_of_hashes or hash_seed() is None),
         )
 
 

@@ -218,7 +218,8 @@ class Rehearsal:
         self._recorder: Recorder | None = None
         self._written: Written | None = None
         self._arguments: Arguments | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may come while it ends
+        self._process = os.getpid()
 
     def run(self) -> NoReturn:
         """Run the program, and end this process with it."""
@@ -226,6 +227,7 @@ class Rehearsal:
         program = Program(told["program"], told["arguments"], module=told["module"])
         with ExitStack() as stack:
             arguments = self._prepare(stack, program)
+            signal.signal(signal.SIGINT, self._interrupted)
             if hasattr(signal, "SIGALRM"):  # elsewhere the command ends it, without a report
                 signal.signal(signal.SIGALRM, lambda *_: self._out_of_time())
                 signal.alarm(told["seconds"])
@@ -263,6 +265,11 @@ class Rehearsal:
     def _enough(self, steps: int) -> bool:
         """Whether so many steps of an optimizer are what was asked for."""
         return steps >= int(self._told["steps"])
+
+    def _interrupted(self, *_: object) -> None:
+        if os.getpid() != self._process:  # a worker of a loader
+            raise KeyboardInterrupt
+        self._end(f"it was interrupted after {self._steps()}")
 
     def _out_of_time(self) -> NoReturn:
         self._end(

@@ -213,10 +213,11 @@ class Plan:
         words = self.program[1:] if module else self.program
         if not words or words[0].startswith("-"):
             raise GuardError(f"{str(self)!r} names no program: a script, or -m and a module")
+        program = Program(words[0], list(words[1:]), module=module)
         if self.seed_arg is None and not self.as_is:
-            _check_guarded(Program(words[0], list(words[1:]), module=module))
-        elif not module and not os.path.exists(words[0]):
-            raise GuardError(f"cannot open {words[0]!r}: there is no such file")
+            _check_guarded(program)
+        program.check_file()
+        program.check_text()
 
     def command(self, seed: int) -> list[str]:
         """The command line of a run."""

@@ -156,6 +156,11 @@ def step_schema(payload: bytes) -> int:
     return int(_STEP.unpack_from(payload)[1])
 
 
+def step_kind(payload: bytes) -> StepKind:
+    """What kind a step is of."""
+    return _KINDS[int(_STEP.unpack_from(payload)[2])]
+
+
 def comparable(payload: bytes, signature: bytes) -> bytes:
     """What two equal steps have in common, whatever their files and numbers."""
     return signature + payload[8:]

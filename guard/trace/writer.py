@@ -156,6 +156,19 @@ class Trace:
     def __len__(self) -> int:
         return len(self._steps)
 
+    def has_end(self, lane: str = "") -> bool:
+        """Whether the last step of a task is the state in which it left everything."""
+        steps = self.lanes.get(lane)
+        return steps is not None and len(steps) > 0 and self._kind(steps[-1]) == "end"
+
+    @property
+    def done(self) -> int:
+        """How many steps there are; the state at the end is none."""
+        return len(self) - sum(map(self.has_end, self.lanes))
+
+    def _kind(self, index: int) -> StepKind:
+        return encoding.step_kind(self._read(self._steps[index], self._sizes[index]))
+
     def step(self, index: int) -> Step:
         """A step by its place in the file, which is its number where ``first_step`` is 0."""
         index = range(len(self))[index]

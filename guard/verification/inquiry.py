@@ -75,6 +75,11 @@ _MEMORY = ("out of memory", "cannot allocate memory", "can't allocate memory", "
 _KILLED = -9
 _NO_MODULE = "ModuleNotFoundError"
 _SAFE_PATH = "; with -P or PYTHONSAFEPATH, Python does not look for modules beside the script"
+_NO_INPUT = "EOFError: EOF when reading a line"
+_GIVES_NONE = (
+    "; verify gives no run a standard input: let the program take what it reads there from a file "
+    "or an argument"
+)
 # What is said of recordings that we have ended ourselves.
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
 _ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
@@ -265,25 +270,27 @@ def failure_of(watched: Watched, comparison: Comparison | None) -> Failure | Non
     difference = None if comparison is None else comparison.difference
     parted = difference is not None and difference.cause not in (Cause.LENGTH, Cause.CONTROL_FLOW)
     for each in watched.hung:
-        done = counted(each.steps, "step")
+        done = counted(each.done, "step")
         why = f"did nothing for too long after {done}; --seconds gives it more time"
         return Failure(each.number + 1, why, each.tail(), decides=not parted)
     for each in watched.processes:
         if each.replaced:
-            why = _REPLACED.format(counted(each.steps, "step"), os.path.relpath(each.replaced))
+            why = _REPLACED.format(counted(each.done, "step"), os.path.relpath(each.replaced))
             return Failure(each.number + 1, why, each.tail(), decides=difference is None)
         if each.status and not each.was_stopped:
             output = each.tail()
             short = each.status == _KILLED or any(w in line for w in _MEMORY for line in output)
-            why = f"ended with status {each.status} after {counted(each.steps, 'step')}"
+            why = f"ended with status {each.status} after {counted(each.done, 'step')}"
             if getattr(sys.flags, "safe_path", False) and any(_NO_MODULE in e for e in output):
                 why += _SAFE_PATH
+            if any(_NO_INPUT in line for line in output):
+                why += _GIVES_NONE
             if short:
                 why += "; if memory does not suffice for runs side by side: --one-by-one"
             decides = difference is None or (short and not parted)
             return Failure(each.number + 1, why, output, decides=decides)
         if (error := each.failed_recording()) is not None:
-            why = f"was recorded up to {counted(each.steps, 'step')} only: {error}"
+            why = f"was recorded up to {counted(each.done, 'step')} only: {error}"
             return Failure(each.number + 1, why, each.tail(), decides=difference is None)
     if comparison is None:
         why = "did no step: no optimizer stepped and no model was evaluated"

@@ -144,11 +144,11 @@ class _Resumption:
         return Verdict(comparison, 2, "copies" if self._session.isolated else "in place", **told)
 
     def _unfit(self, whole: Process, before: Process) -> Failure | None:
-        if before.steps < self._at:
-            why = f"ended after {before.steps} steps, before it could be interrupted at {self._at}"
+        if before.done < self._at:
+            why = f"ended after {before.done} steps, before it could be interrupted at {self._at}"
             return Failure(before.number + 1, why, before.tail())
-        if whole.steps <= self._at:
-            why = f"has {whole.steps} steps: nothing is left after an interruption at {self._at}"
+        if whole.done <= self._at:
+            why = f"has {whole.done} steps: nothing is left after an interruption at {self._at}"
             return Failure(whole.number + 1, why, whole.tail())
         return None
 

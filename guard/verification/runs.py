@@ -93,6 +93,11 @@ class Process:
         return max((len(each) for each in self.traces), default=0)
 
     @property
+    def done(self) -> int:
+        """How many steps it has done, by what has been read: the state at its end is none."""
+        return max((each.done for each in self.traces), default=0)
+
+    @property
     def is_recorded(self) -> bool:
         """Whether nothing more will be recorded, though the program may run on."""
         if self.status is not None:

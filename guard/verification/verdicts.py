@@ -79,6 +79,8 @@ class Verdict:
             return told
         is_cut = self.interrupted or (failure is not None and failure.decides)
         if is_cut and comparison.difference is None:
+            if not comparison.steps:
+                return told
             steps = counted(comparison.steps, "step")
             return f"{told}As far as they went, the runs are identical: {steps}.\n"
         decides = failure is not None and failure.decides

@@ -92,11 +92,11 @@ def test_a_script_finds_what_plain_python_gives_it(tmp_path: Path, path: str) ->
     for name in ("train.py", "sub/train.py"):
         write(tmp_path / name, FACTS)
     (tmp_path / "sub/link.py").symlink_to(tmp_path / "train.py")
-    arguments = ("--seed", "3", "--", "-x", "")
+    arguments = ("--", "--seed", "3", "--", "-x", "")
     plain, guarded = both(path, *arguments, cwd=tmp_path)
     assert outcome(guarded) == outcome(plain)
     assert guarded.returncode == 0
-    assert guarded.stdout.startswith(f"['{path}', '--seed', '3', '--', '-x', '']")
+    assert guarded.stdout.startswith(f"['{path}', '--', '--seed', '3', '--', '-x', '']")
 
 
 @pytest.mark.parametrize("name", ["train", "package", "package.inner"])

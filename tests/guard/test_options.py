@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import pytest
 
-from guard.__main__ import _COMMANDS
-from guard.commands.options import SEED, at_least
+from guard.__main__ import _COMMANDS, main
+from guard.commands.options import SEED, at_least, parsed, with_hint
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -60,3 +65,101 @@ def test_a_number_is_refused_with_what_is_legal(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a whole number from 1 on"):
         at_least(1)(text)
     assert at_least(1)("7") == 7
+
+
+PROGRAMS = {
+    "run": [],
+    "verify": [],
+    "preflight": [],
+    "record": ["--out", "run"],
+    "spread": ["--metric", "loss"],
+}
+EACH = pytest.mark.parametrize("command", PROGRAMS)
+
+
+@EACH
+def test_all_that_follows_the_program_is_its_own(command: str) -> None:
+    rest = ["--", "--seed", "-m", "--", "--help"]
+    for dashes in ([], ["--"]):
+        given = [*PROGRAMS[command], *dashes, "train.py", *rest]
+        options = parsed(import_module(_COMMANDS[command])._parser(), given)
+        assert (options.program, options.arguments) == ("train.py", rest)
+
+
+@EACH
+def test_a_notebook_is_refused_with_what_to_do(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = tmp_path / "x.ipynb"
+    book.write_text('{"cells": null}')
+    assert main([command, *PROGRAMS[command], str(book)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"guard {command}: {str(book)!r} is a notebook")
+    assert f"jupyter nbconvert --to script {book}" in told
+
+
+@pytest.mark.parametrize("command", ["verify", "preflight", "spread"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("x = 1\ndef f(:\n", ", line 2: SyntaxError: invalid syntax"), ("x\0", "null bytes")],
+)
+def test_a_program_that_does_not_compile_is_told_before_anything_runs(
+    text: str, said: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    assert main([command, *PROGRAMS[command], str(script)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"guard {command}: {script}")
+    assert said in err
+
+
+def hint(script: Path, end: int | None, *arguments: str) -> None:
+    options = parsed(import_module(_COMMANDS["verify"])._parser(), [str(script), *arguments])
+    with suppress(SystemExit), with_hint(options, "verify"):
+        if end is not None:
+            raise SystemExit(end)
+
+
+@pytest.mark.parametrize(("option", "end"), [("--until", None), ("--resume-at=3", 2)])
+def test_an_option_of_the_command_behind_the_program_is_told(
+    option: str, end: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import argparse")
+    hint(script, end, option, "3")
+    name = option.partition("=")[0]
+    told = f"guard verify: {name} stands behind {script}, so that the program was given it. As an "
+    told += f"option of guard verify it stands before: python -m guard verify {name} ... {script}\n"
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "end"),
+    [
+        ("--until", "it failed for another reason", 1),
+        ("--until", "print(sys.argv)", None),
+        ("--until", "add('--until')", None),
+        ("--resume-at", "args.resume_at", 2),
+        ("--epochs", "", 2),
+    ],
+)
+def test_what_may_be_the_programs_is_not_told(
+    option: str, text: str, end: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    hint(script, end, option, "3")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interruption_before_the_program_has_begun_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("guard.commands.run._given", interrupted)
+    assert main(["run", "train.py"]) == 130
+    assert capsys.readouterr().err == "guard run: interrupted\n"

@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
+import subprocess
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 from preflight_reports import found, names, preflight
-from programs import write
+from programs import clean_environment, write
 
 pytest.importorskip("torch")
 
-from guard.rehearsal import gate
+from guard.rehearsal import gate, reports
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +159,41 @@ def test_its_time_is_limited(tmp_path: Path, forks: Forks) -> None:
     report = found(forks, tmp_path, text, "--seconds", "12", status=1)
     assert names(report) == {"torch.median"}
     assert "12 seconds were over after 0 optimizer steps" in report["limits"][0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_tells_what_was_seen(tmp_path: Path, which: int) -> None:
+    text = """
+        import time
+        import torch
+
+        torch.zeros(3, 3, device="cuda").median(0)
+        print("ready", flush=True)
+        time.sleep(200)
+    """
+    script = write(tmp_path / "train.py", text)
+    command = [sys.executable, "-m", "guard", "preflight", script.name]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=clean_environment(), text=True, **pipes
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "ready\n"
+        process.send_signal(which)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "torch.median" in out
+    assert "it was interrupted after 0 optimizer steps" in out
+    assert err == "guard preflight: interrupted; this is what was seen until then\n"
+
+
+def test_what_the_linter_cannot_read_is_no_finding(tmp_path: Path) -> None:
+    write(tmp_path / "train.py", "import other")
+    broken = write(tmp_path / "other.py", "def f(:")
+    (source,) = reports.read_sources(str(tmp_path / "train.py"), module=False)
+    assert (source.name, source.where and source.where.filename) == ("DET000", str(broken))
+    assert not source.counts
 
 
 def test_arguments_go_to_the_program(tmp_path: Path) -> None:

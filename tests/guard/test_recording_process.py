@@ -11,6 +11,7 @@ from programs import python, write
 pytest.importorskip("torch")
 
 from guard.__main__ import main
+from guard.recording.session import check_empty
 from guard.trace import REPLACED, open_run
 
 if TYPE_CHECKING:
@@ -131,6 +132,29 @@ def test_wrong_usage_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit, match="2"):
         main(["record", "--out", str(tmp_path), "--operators", "x", "train.py"])
     assert "--operators" in capsys.readouterr().err
+
+
+def test_what_was_recorded_before_is_replaced_only_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "run" / "rank0.trace"
+    write(tmp_path / "train.py", "print('ran')")
+    given = ["-m", "guard", "record", "--out", "run"]
+    assert python(*given, "train.py", cwd=tmp_path).returncode == 0
+    before = trace.read_bytes()
+    again = python(*given, "train.py", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr == (
+        "guard record: 'run/rank0.trace' has been recorded before; --overwrite puts this one in "
+        "its place\n"
+    )
+    assert trace.read_bytes() == before
+    assert python(*given, "--overwrite", "train.py", cwd=tmp_path).stdout == "ran\n"
+    monkeypatch.setenv("RANK", "1")  # whose trace is not there
+    check_empty(tmp_path / "run")
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
+    check_empty(tmp_path / "run")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a new process is begun there")

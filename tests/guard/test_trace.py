@@ -76,6 +76,15 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         trace.step(3)
 
 
+def test_the_state_at_the_end_is_no_step_that_was_done(tmp_path: Path) -> None:
+    writer = EventWriter(tmp_path / "rank0.trace", Header())
+    for kind, done in (("training", 1), ("evaluation", 2), ("end", 2)):
+        writer.step(kind, EVENTS, STEP)  # type: ignore[arg-type]
+        trace = open_trace(writer.path)
+        assert (trace.done, trace.has_end()) == (done, kind == "end")
+    writer.end("raised")
+
+
 def test_digests_are_cut_to_the_size_of_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a.trace", events=(output("a", b"0123456789"),), digest_size=8)
     assert open_trace(path).step(0).events[0].digest == b"01234567"

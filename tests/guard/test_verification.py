@@ -295,6 +295,29 @@ def test_a_program_that_fails_is_told_with_its_output(verify: Verify) -> None:
     assert found["verify"]["identical"] is False
 
 
+def test_a_program_that_reads_its_input_is_told_that_there_is_none(verify: Verify) -> None:
+    status, found = verify("input()\n" + SAME)
+    assert status == 2
+    assert "verify gives no run a standard input" in found["verify"]["failure"]["why"]
+
+
+def test_steps_are_counted_in_one_way_where_a_run_fails(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+        from recording_stand_in import step, state_at_the_end
+        for n in range({}): step(batch=n)
+        state_at_the_end()
+        raise ValueError
+    """
+    for count, told in ((2, "As far as they went, the runs are identical: 2 steps.\n"), (0, "")):
+        write(folder / "train.py", text.format(count))
+        assert command.main(["train.py"]) == 2
+        out = capsys.readouterr().out
+        assert out.startswith(f"run 1 ended with status 1 after {count} steps\n")
+        assert out.partition("  | ValueError\n")[2] == told
+
+
 def test_steps_that_were_not_recorded_are_not_passed_as_identical(verify: Verify) -> None:
     text = "from recording_stand_in import fail\nstep(batch=1)\nfail()\nstep(batch=2)\n"
     status, found = verify(text)
