@@ -402,6 +402,25 @@ def test_keras_draws_the_order_of_what_it_is_fed_by_number_from_python_s_generat
     assert levels(capsys, "DET102") == expected
 
 
+LATENTS = """
+import torch
+
+net = torch.load("n.pt")
+torch.save(net(torch.randn({sizes})), "pictures.pt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [("64, 100, 1, 1", ["likely"]), ("1, 3, 64, 64", ["possible"]), ("1, 3, 64, 11", ["possible"])],
+)
+def test_latents_of_a_fixed_size_are_no_input_on_which_a_model_is_tried(
+    project: Project, capsys: Capture, sizes: str, expected: list[str]
+) -> None:
+    project({"run.py": LATENTS.format(sizes=sizes)})
+    assert levels(capsys, "DET102") == expected
+
+
 SAMPLING = """
 import torch
 from torchvision.utils import save_image

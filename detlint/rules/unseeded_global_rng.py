@@ -67,8 +67,8 @@ _NUMERIC = (
     *("fastai", "gym", "gymnasium", "stable_baselines3"),
 )
 # An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
-# model's inputs, `torch.rand(1, *input_shape)`.
-_SIZES = r"(?:\d+\s*,\s*){2,}\d+"
+# model's inputs, `torch.rand(1, *input_shape)`; no latents, `torch.randn(64, 100, 1, 1)`.
+_SIZES = r"(?:\d+\s*,\s*){2,}(?!1\b)\d+"
 _OF_INPUTS = r"""(?:\d+\s*,\s*)*\*?(?:\w+\.|\w+\[["'])*in(?:put)?_(?:shape|size|dims?)(?:["']\])?"""
 _EXAMPLE = re.compile(
     rf"torch\.\w+\([(\[]?(?:{_SIZES}|{_OF_INPUTS})[\d\s,)\]]*"
