@@ -270,8 +270,8 @@ class MissingRandomState(Rule):
         if not how or (made and self._estimators.seeds(call)):
             return
         if older:
-            told = f"{word_of(call)}() of {older} {how}"
-            self.report(call.node, told, advice="call random.seed(seed) at the start")
+            told = f"{word_of(call)}() of {older} {how}; call random.seed(seed)"
+            self.report(call.node, told, advice="call random.seed(seed)")
         elif keyword in _OWN:
             self._report_own(call, keyword, how)
         else:
