@@ -461,3 +461,15 @@ def test_what_does_not_parse_is_told_with_what_to_do() -> None:
     assert unreadable("lib/a.py", "invalid syntax", 3).advice == f"mend it there, or {kept}"
     assert unreadable("a.ipynb", "invalid syntax", 3).advice.startswith("mend the cell, or make")
     assert not unreadable("a.py", "cannot be read: Is a directory").advice
+
+
+@pytest.mark.parametrize("rest", ["b" * 60, "b,  # " + "c" * 60])
+def test_a_list_of_imports_that_is_cut_short_takes_no_time(tree: Path, rest: str) -> None:
+    (tree / "cut.py").write_text(f"loss.backward()\noptimizer.step()\nfrom a import ({rest}")
+    command = [sys.executable, "-m", "detlint", ".", "--no-cache"]
+    done = subprocess.run(
+        command, cwd=tree, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "cut.py:3:15: DET000 '(' was never closed" in done.stdout
+    assert "good.py:3:1: DET301" in done.stdout

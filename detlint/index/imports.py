@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _PATTERN = (
     r"(?P<indent>[ \t]*)(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
     # No line of a list begins as another import does: one that is not closed ends there.
-    r"(?:\((?P<several>(?:[^)#\n]+|#[^\n]*|\n(?![ \t]*(?:from|import)[ \t]))*)\)"
+    # Each step takes all that it can, so that there is one way to fail.
+    r"(?:\((?P<several>(?:[^)#\n]+(?![^)#\n])|#[^\n]*(?![^\n])"
+    r"|\n(?![ \t]*(?:from|import)[ \t]))*)\)"
     r"|(?P<names>(?:[^\n#;\\]|\\\r?\n)*))"
     r"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\r?\n)*))"
 )
