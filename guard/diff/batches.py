@@ -15,9 +15,12 @@ from guard.diff.situations import COMMAND, SEED, Verdict
 from guard.diff.walks import START, drawn_since, explaining_generators, named_generators
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from guard.diff.pairs import Pair
     from guard.diff.situations import Situation
     from guard.diff.walks import Draw
+    from guard.trace import Event
 
 _ORDER = (
     "Look at what the order comes from: a listing of files that is not sorted, a set, a dictionary "
@@ -75,7 +78,7 @@ def judge_batch(situation: Situation) -> Verdict:
     elif is_input and _is_left_out(situation):
         cause, advice = Cause.CONTROL_FLOW, _DECIDED
         why = "has None in one run where it has something in the other. "
-    elif is_input and any(each.kind == "batch" for each in situation.before):
+    elif is_input and _is_loaded(situation.before):
         advice = _BETWEEN
         why = "holds something else, and the batch that the loader gave agrees. "
     else:
@@ -134,10 +137,15 @@ def _agreeing(situation: Situation) -> str:
     if not any(each.kind == "generator" for each in events):
         return "No generator was recorded here. "
     if not situation.generators:
-        loads = any(each.kind == "batch" and not each.name.endswith(INPUT) for each in events)
-        more = "; those of a loader's workers, if it has any, are not recorded" if loads else ""
+        more = "; those of a loader's workers, if it has any, are not recorded"
+        more = more if _is_loaded(events) else ""
         return f"Every recorded generator agrees{more}. "
     return f"Not the same either: {named_generators(situation.generators)}. "
+
+
+def _is_loaded(events: Iterable[Event]) -> bool:
+    """Whether a loader has given a batch."""
+    return any(each.kind == "batch" and not each.name.endswith(INPUT) for each in events)
 
 
 def _is_left_out(situation: Situation) -> bool:

@@ -605,6 +605,21 @@ def test_same_input_is_said_only_where_it_was_recorded(tmp_path: Path) -> None:
     assert "the same input" not in loss.why
 
 
+@pytest.mark.parametrize("loaded", ["0", "head input"])
+def test_a_loader_is_said_to_agree_only_where_it_gave_a_batch(loaded: str, tmp_path: Path) -> None:
+    def entering(value: str) -> Edit:
+        def edit(events: list[Event], number: int) -> list[Event]:
+            others = (each for each in events if each.kind != "batch")
+            given = (event("batch", loaded, number), event("batch", "head input", value, call=1))
+            return [*given, *others]
+
+        return edit
+
+    found = parted(tmp_path, {"edit": entering("a")}, {"edit": entering("b")})
+    assert found.cause is Cause.BATCH_CONTENT
+    assert ("the loader gave" in found.why) == (loaded == "0")
+
+
 @pytest.mark.parametrize("since", [1, 3])
 def test_a_buffer_that_is_recorded_late_was_made_so(since: int, tmp_path: Path) -> None:
     def held(number: int, run: int) -> list[Event]:
