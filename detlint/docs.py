@@ -24,9 +24,9 @@ Each finding is *certain*, *likely* or *possible*, as sure as the weakest step t
 surrounds it or from how such code is usually written. *Possible*: one of them is guessed, or
 the code may not matter for training: tests, benchmarks, inference, serving, plots, packaging.
 By default findings that are at least *likely* are shown. `--min-confidence possible` shows
-all of them, with those of rules that are off by default, which are *possible* then;
-`--min-confidence certain` only those that leave no doubt. `[tool.detlint.confidence]` sets the same
-for single rules."""
+all of them. Rules that are off by default then run, too, and what they find is *possible*.
+`--min-confidence certain` shows only those that leave no doubt. `[tool.detlint.confidence]` sets
+the same for single rules."""
 _COLUMNS = ("code", "name", "finds", "default", "confidence", "fix", "shown")
 _SHOWN = """\
 *Shown* says how we know that what a rule reports makes runs differ. CPU, CUDA: a test runs the
