@@ -163,6 +163,13 @@ def _fixed(options: argparse.Namespace, part: Part, new: Novelty, outcome: Outco
         dry_run=options.diff,
     )
     say(*fixes.failures)
+    if fixes.importing and not options.quiet:
+        from detlint import addresses
+
+        say(
+            f"{', '.join(fixes.importing)}: {'would import' if options.diff else 'now imports'} "
+            f"guard. Add what brings it to the requirements: `{addresses.requirement()}`"
+        )
     outcome = outcome._replace(
         fixed=fixes.fixed, patches=fixes.patches, failed=outcome.failed or bool(fixes.failures)
     )

@@ -307,36 +307,45 @@ def _quoted(name: bytes) -> bytes:
 
 
 class FixedFiles(NamedTuple):
-    """How many findings were fixed; ``failures`` says which files stay as they were."""
+    """How many findings were fixed; ``failures`` says which files stay as they were, ``importing``
+    which import guard since."""
 
     fixed: int
     patches: list[bytes]
     failures: list[str]
+    importing: list[str]
 
 
 def fix_files(
     findings: Sequence[Finding], lint: Lint, *, unsafe: bool, dry_run: bool
 ) -> FixedFiles:
     """Fix every file that has a finding to fix; with ``dry_run`` only make the patches."""
-    fixed, patches, failures = 0, [], []
+    done = FixedFiles(0, [], [], [])
     offered = (each.path for each in findings if each.fixable and (each.safe or unsafe))
     for path in dict.fromkeys(offered):
         try:
-            result, patch = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
+            source, result = _fix_file(path, lint, unsafe=unsafe, dry_run=dry_run)
         except OSError as error:  # noqa: PERF203 - a file takes longer than the block
-            failures.append(f"{path}: not fixed, and left as it was: {error.strerror}")
+            done.failures.append(f"{path}: not fixed, and left as it was: {error.strerror}")
         else:
-            patches.append(patch)
-            fixed += len(result.fixed)
-    return FixedFiles(fixed, patches, failures)
+            done.patches.append(diff(path, source, result.source) if dry_run else b"")
+            done = done._replace(fixed=done.fixed + len(result.fixed))
+            if _imports_guard(result.source) and not _imports_guard(source):
+                done.importing.append(path)
+    return done
 
 
-def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Fixed, bytes]:
+def _fix_file(path: str, lint: Lint, *, unsafe: bool, dry_run: bool) -> tuple[Source, Fixed]:
+    """What a file holds, and its fixes, which are written unless it is a dry run."""
     with open(path, "rb") as file:
         source = decode(path, file.read())
     result = fix(source, lint, unsafe=unsafe)
-    if dry_run:
-        return result, diff(path, source, result.source)
-    if result.fixed:
+    if result.fixed and not dry_run:
         write(path, result.source.encode())
-    return result, b""
+    return source, result
+
+
+def _imports_guard(source: Source) -> bool:
+    from detlint.fixes.insertions import imports_of
+
+    return source.kind in (PYTHON, NOTEBOOK) and any(imports_of(source, "guard"))

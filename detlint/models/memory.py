@@ -141,7 +141,9 @@ TORCH = Library(
         sin_ sqrt_ square_ sub_ subtract_ tanh_ tril_ triu_ trunc_
         """
     ),
-    operand_readers=words("bmm div dot eq matmul mm mul sub add_ addmm_ div_ mul_ sub_"),
+    operand_readers=words(
+        "bmm div dot eq masked_fill masked_select matmul mm mul sub add_ addmm_ div_ mul_ sub_"
+    ),
     # They read, unless ``beta=0`` tells them to ignore their first tensor.
     scaled_by_beta=words("addbmm addmm addmv addr baddbmm"),
     views=words(
