@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from functools import cache as held
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -285,6 +286,7 @@ class Linker:
             self.index,
             self._context.root_of,
             files=lambda: self._context.files,
+            below=self._context.below,
             models=self._settings.models,
             alone=self._context.alone,
         )
@@ -426,7 +428,7 @@ class Linker:
             flat.setdefault(self._context.root_of(path), []).append(path)
         for root in (*map(self._context.root_of, self._context.packaging), *flat):
             by_root.setdefault(root, [])
-        files, alone = self._files, self._context.alone
+        files, alone = self._context.below, self._context.alone
         found = []
         for root, paths in by_root.items():
             project = Project(root, files(root), paths, self.index, follows=not alone)
@@ -489,14 +491,6 @@ class Linker:
     def _says_so(self, path: str) -> bool:
         return self.index.told(path, "says so", partial(says_so, path))
 
-    @cached_property
-    def _files(self) -> Callable[[str], Sequence[str]]:
-        """The files of the project below a folder."""
-        by_root: dict[str, list[str]] = {}
-        for path in self._context.files:
-            by_root.setdefault(self._context.root_of(path), []).append(path)
-        return lambda root: by_root.get(root, ())
-
     def _only_sets_up(self, path: str, project: Project) -> bool:
         """Whether a file that programs import takes the command line for them."""
         if self.index.source(path).kind != PYTHON or path in project.installed:
@@ -523,7 +517,9 @@ class Linker:
         first = next(left, None)
         if judges and first is None:
             return None
-        doubted = rule.doubted_by_all(finding, programs, self._python)
+        root = self._context.root_of(os.path.realpath(finding.path))
+        own = [each for each in programs if self._context.root_of(each.path) == root]
+        doubted = rule.doubted_by_all(finding, own, self._python(root))
         if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
             return None
         if first is not None and not doubted:
@@ -552,8 +548,8 @@ class Linker:
         return main or within
 
     @cached_property
-    def _python(self) -> PythonFiles:
-        return PythonFiles(self._context.files, self.index)
+    def _python(self) -> Callable[[str], PythonFiles]:
+        return held(lambda root: PythonFiles(self._context.below(root), self.index))
 
 
 def _judgement_by(judge: type[Rule]) -> str:

@@ -314,3 +314,22 @@ def test_a_project_may_lie_deep(lint: Lint, tmp_path: Path) -> None:
             os.rmdir("d")
     finally:
         os.chdir(here)
+
+
+def test_packages_beside_each_other_are_judged_as_they_are_alone(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    listed = "def lonely(names: set[str]):\n    return list(names)\n"
+    package = {"pyproject.toml": "[project]\nname = 'names'\n", "names/__init__.py": listed}
+    unpacked = {"names/__init__.py": listed, "names-1.0.dist-info/METADATA": ""}
+    train = "import torch\n\nloss(net(x)).backward()\noptimizer.step()\n"
+    for project, files in (("a", package), ("b", unpacked), ("c", {"train.py": train})):
+        for name, text in {".git/HEAD": "", **files}.items():
+            path = tmp_path / project / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    alone = [lint(each) for each in "abc"]
+    assert "DET204" in {each[3] for each in alone[0]}
+    assert "DET204" in {each[3] for each in alone[1]}
+    assert lint(".") == set().union(*alone)

@@ -35,14 +35,16 @@ _WAYS = 200  # names by which files have one, those that only hand it on include
 
 class OtherFiles:
     """Answers for all files of a context; ``root_of`` says below which folder a file's imports
-    are looked up, ``files`` which there are; ``alone``: in none."""
+    are looked up, ``files`` which there are, ``below`` which have such a folder; ``alone``: in
+    none."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a run knows of its projects
         self,
         index: Index,
         root_of: Callable[[str], str],
         *,
         files: Callable[[], Sequence[str]] = tuple,
+        below: Callable[[str], Sequence[str]] = lambda _root: (),
         models: Sequence[tuple[str, str]] = (),
         alone: bool = False,
     ) -> None:
@@ -70,6 +72,9 @@ class OtherFiles:
             lambda root: Modules(root, index.folders, self._misplaced(root))
         )
         self._definitions: Callable[[str], Definitions] = cache(self._below)
+        self._python_files: Callable[[str], PythonFiles] = cache(
+            lambda root: PythonFiles(below(root), index)
+        )
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
     def has_own_guard(self, unit: Unit) -> bool:
@@ -289,18 +294,14 @@ class OtherFiles:
         return self.alone or self._asked_for("installed", self._real(unit.source.path))
 
     def _installed(self, home: str) -> bool:
-        return self._python_files.is_installed(home)
+        return self._python_files(self._root_of(home)).is_installed(home)
 
     def train(self, unit: Unit) -> bool:
         """Whether the project of a file trains something, whether or not others install it."""
         return not self.alone and self._asked_for("trains", self._real(unit.source.path))
 
-    def _trains(self, _home: str) -> bool:
-        return self._python_files.train
-
-    @cached_property
-    def _python_files(self) -> PythonFiles:
-        return PythonFiles(self._files(), self._index)
+    def _trains(self, home: str) -> bool:
+        return self._python_files(self._root_of(home)).train
 
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""

@@ -90,6 +90,17 @@ class Context:
             or any(f"{_module(x)}:".encode() in said(os.path.dirname(x)) for x in modules)
         )
 
+    def below(self, root: str) -> list[str]:
+        """The files of which the imports are looked up in a folder."""
+        return self._by_root.get(root, [])
+
+    @cached_property
+    def _by_root(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(self.root_of(path), []).append(path)
+        return found
+
     def is_outside_packages(self, path: str) -> bool:
         """Whether a file lies in no package, or at the root of a project."""
         folder = os.path.dirname(path)
