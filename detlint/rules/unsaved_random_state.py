@@ -69,8 +69,8 @@ class UnsavedRandomState(Rule):
     Not reported:
     - a program that somewhere reads the states of generators, or has `save_state` of Accelerate or
       a `StatefulDataLoader` do it
-    - weights that are put back once all is trained, and loops that seed in each epoch, as by
-      `torch.manual_seed(seed + epoch)`; nor trainers of other libraries, which save by themselves
+    - loops that seed in each epoch, as by `torch.manual_seed(seed + epoch)`. Nor weights that are
+      put back once all is trained, nor trainers of other libraries, which save by themselves
 
     What to do: Save `guard.rng_state()` with the rest. Call `guard.restore(state["rng"])` right
     before the loop goes on. It covers `random`, NumPy's global generator and torch's of all
