@@ -169,7 +169,7 @@ def checked(
             raise SettingsError(_without_strict(place))
         if key not in _CHECKS:
             hint = _suggestion(key, _CHECKS)
-            legal = ", ".join(_CHECKS)
+            legal = ", ".join((*_CHECKS, "extend"))
             raise SettingsError(f"{place(key)}: no such setting{hint}; the settings are {legal}")
     found = {key: _CHECKS[key](value, place(key)) for key, value in table.items()}
     _check_codes(found, place, codes)
@@ -187,9 +187,14 @@ def _check_codes(
     if not given:
         return
     known = sorted(set(codes()))
+
+    def names(code: str) -> bool:
+        return any(each.startswith(code) and code.startswith(_letters(each)) for each in known)
+
     for key, code in given:
-        if not any(each.startswith(code) and code.startswith(_letters(each)) for each in known):
-            hint = _suggestion(code.upper(), known)
+        if not names(code):
+            meant = code.upper()
+            hint = _suggestion(meant, [meant] if names(meant) else known)
             legal = ", ".join(known)
             letters = " or ".join(sorted(set(map(_letters, known))))
             raise SettingsError(

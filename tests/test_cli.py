@@ -323,6 +323,9 @@ def test_order_does_not_depend_on_the_parallelism(tmp_path: Path) -> None:
 def test_explain_and_rules_document_each_rule(tmp_path: Path) -> None:
     assert detlint("explain", "DET301", cwd=tmp_path).stdout.startswith("## DET301 cudnn-benchmark")
     assert "DET301  on   certain  cudnn-benchmark" in detlint("rules", cwd=tmp_path).stdout
+    group = detlint("explain", "det60", "DET603", cwd=tmp_path).stdout
+    heads = [line[3:9] for line in group.splitlines() if line.startswith("## ")]
+    assert heads == ["DET601", "DET602", "DET603", "DET604"]
     unknown = detlint("explain", "DET999", cwd=tmp_path)
     assert unknown.returncode == 2
     assert "no rule 'DET999'; there are DET000" in unknown.stderr
@@ -357,7 +360,7 @@ def test_help_of_a_command_says_what_it_does(
     ("arguments", "says"),
     [
         (["explain"], "give the code of a rule: `detlint explain DET301`"),
-        (["explain", "DET30"], "no rule 'DET30'; there are DET000"),
+        (["explain", "DET9"], "no rule 'DET9'; there are DET000"),
         (["explain", "cudnn-benchmrk"], "(did you mean cudnn-benchmark?)"),
         (["rules", "src"], "`detlint rules` takes no 'src' (to lint a folder of that name:"),
     ],

@@ -301,7 +301,7 @@ def test_rules_are_not_asked_for_when_there_is_no_code_to_check(project: Path) -
 
 KEYS = (
     "select, extend-select, ignore, per-file-ignores, exclude, extend-exclude, force-exclude, "
-    "respect-gitignore, target-torch, min-confidence, confidence, models"
+    "respect-gitignore, target-torch, min-confidence, confidence, models, extend"
 )
 
 
@@ -419,6 +419,12 @@ KEYS = (
             "extend-select: no such code: 'det301' (did you mean DET301?); the codes are DET000, "
             "DET001, DET201, DET203, DET301, DET302, and their beginnings from DET on",
             id="a code in small letters",
+        ),
+        pytest.param(
+            'select = ["det3"]',
+            "select: no such code: 'det3' (did you mean DET3?); the codes are DET000, "
+            "DET001, DET201, DET203, DET301, DET302, and their beginnings from DET on",
+            id="a prefix in small letters",
         ),
         pytest.param(
             'per-file-ignores = {"a.py" = ["X"]}',

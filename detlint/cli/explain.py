@@ -28,7 +28,9 @@ def parser() -> Parser:
         epilog="example: detlint explain DET203 cudnn-benchmark; `detlint rules` lists all",
         allow_abbrev=False,
     )
-    made.add_argument("rules", nargs="*", metavar="CODE", help="a rule's code, or its name")
+    made.add_argument(
+        "rules", nargs="*", metavar="CODE", help="a rule's code, its beginning, or its name"
+    )
     add_format(made)
     return made
 
@@ -40,7 +42,7 @@ def run(arguments: list[str]) -> int:
         raise UsageError(
             "give the code of a rule: `detlint explain DET301`; `detlint rules` lists them"
         )
-    rules = [_chosen(word) for word in options.rules]
+    rules = list(dict.fromkeys(rule for word in options.rules for rule in _chosen(word)))
     if options.output_format == "json":
         write_json(entry(rule) | {"examples": _examples(rule)} for rule in rules)
     else:
@@ -48,11 +50,13 @@ def run(arguments: list[str]) -> int:
     return CLEAN
 
 
-def _chosen(word: str) -> type[Rule]:
+def _chosen(word: str) -> list[type[Rule]]:
     rules = all_rules()
-    for rule in rules:
-        if word.upper() == rule.code or word.lower() == rule.name():
-            return rule
+    named = [rule for rule in rules if word.lower() == rule.name()]
+    if not named and any(each.isdigit() for each in word):
+        named = [rule for rule in rules if rule.code.startswith(word.upper())]
+    if named:
+        return named
     import difflib
 
     close = difflib.get_close_matches(word.lower(), [rule.name() for rule in rules], n=1)
