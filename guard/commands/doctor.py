@@ -37,6 +37,7 @@ _STYLES: dict[Level, str] = {
 _WIDEST = max(map(len, _STYLES))
 _REFUSING = ("guard", "environment")  # where what differs keeps guard from starting
 _HASHES = "PYTHONHASHSEED"  # guard starts all the same
+_TOLD_TWICE = "hash_seed"  # the variable's own row says it, with what to do
 _ENABLED = "guard.enable sets it to "
 _NOTHING = "none that guard knows of"
 
@@ -94,8 +95,7 @@ def _parts(report: Report, *, everything: bool) -> Iterator[RenderableType]:
 
 
 def _matters(entry: Entry) -> bool:
-    # What the hash seed is, the variable's own row says, with what to do.
-    return entry.verdict not in (OK, NOT_APPLICABLE) and entry.name != "hash_seed"
+    return entry.verdict not in (OK, NOT_APPLICABLE) and entry.name != _TOLD_TWICE
 
 
 def _next(report: Report) -> str:
@@ -149,7 +149,11 @@ def _shown(value: str | float) -> str:
 def _summary(report: Report, *, everything: bool) -> Text:
     from rich.text import Text
 
-    counted = [(level, count) for level, count in report.counts().items() if count]
+    counts = report.counts()
+    again = report.find("interpreter", _TOLD_TWICE)
+    if again is not None and again.verdict == DIFFERS and not everything:
+        counts[DIFFERS] -= 1
+    counted = [(level, count) for level, count in counts.items() if count]
     parts = [Text(f"{count} {level}", style=_STYLES[level]) for level, count in counted]
     summary = Text(", ").join(parts)
     return summary if everything else summary.append(" (--all shows each)")

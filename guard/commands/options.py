@@ -84,6 +84,8 @@ def _hint(options: argparse.Namespace, command: str, *reading: str) -> None:
     from guard.verification.program_files import program_files
 
     files = program_files(options.program, module=options.module)
+    if not files:  # it is installed, and takes what it takes
+        return
     text = "".join(map(text_of, files)).lower()
     for each in dict.fromkeys(options.behind):
         names = (each[2:], each[2:].replace("-", "_"), *reading)

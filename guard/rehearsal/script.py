@@ -123,7 +123,10 @@ class Arguments:
             if each.has(_DEVICES) and not each.name.startswith("--no")
         ]
         if not found:
-            return f'{why}: preflight sees what runs on "cuda", to which the program moves nothing'
+            return (
+                f'{why}: preflight sees what runs on "cuda", to which the program moves nothing. '
+                "python -m guard verify looks at what it does on the CPU"
+            )
         return f"{why}: it takes {' and '.join(found)}, which goes after its name"
 
     def of_exit(self, error: SystemExit) -> str:

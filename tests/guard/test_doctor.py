@@ -157,6 +157,8 @@ def test_what_matters_is_shown_first_and_one_next_step(tmp_path: Path) -> None:
         "the program with `python -m guard run`"
     )
     assert lines[-2].endswith(" not applicable (--all shows each)")
+    differing = [line for line in lines if line.startswith("differs ")]
+    assert f" {len(differing)} differs, " in lines[-2]
     assert len(lines) < 25
 
 

@@ -275,7 +275,8 @@ def test_each_setting_has_an_option_and_what_guard_set_before_the_start_is_guard
 ) -> None:
     script = write(tmp_path / "train.py", SETTINGS)
     done = python(*RUN, *OPTIONS, script, "--seed", "9", cwd=tmp_path)
-    assert done.stderr == ""
+    assert done.stderr.startswith(f"guard run: --seed stands behind {script}, so that the program")
+    assert len(done.stderr.splitlines()) == 1
     for name, value in GIVEN.items():
         assert f"{name}={value!r}" in done.stdout
     assert "seed=9" not in done.stdout

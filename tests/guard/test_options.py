@@ -154,6 +154,16 @@ def test_what_may_be_the_programs_is_not_told(
     assert capsys.readouterr().err == ""
 
 
+def test_nothing_is_told_of_a_program_whose_text_is_not_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = parsed(import_module(_COMMANDS["run"])._parser(), ["-m", "guard", "--strict"])
+    with with_hint(options, "run"):
+        pass
+    assert options.behind == ["--strict"]
+    assert capsys.readouterr().err == ""
+
+
 def test_an_interruption_before_the_program_has_begun_is_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -754,7 +754,7 @@ def test_sarif_fits_its_schema_and_names_lines(tmp_path: Path) -> None:
     ("options", "told"),
     [
         ('parser.add_argument("--accel"); parser.add_argument("--no-cuda")', "it takes --accel,"),
-        ('parser.add_argument("--epochs")', 'what runs on "cuda", to which'),
+        ('parser.add_argument("--epochs")', "nothing. python -m guard verify looks at"),
     ],
 )
 def test_a_program_on_the_cpu_is_told_what_to_pass(
