@@ -15,8 +15,10 @@ from families import EXAMPLES, FAMILIES
 from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
+from detlint.index.launched import starts
 from detlint.rules import every_rule
 from detlint.settings import Settings
+from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,3 +95,12 @@ def test_whether_others_name_a_function_asks_each_file_of_a_project_once(
     linted(2)
     few, many = linted(FILES), linted(TIMES * FILES)
     assert many <= MOST * few, f"{few} calls for {FILES} files, {many} for {TIMES * FILES}"
+
+
+def test_what_a_script_sets_for_each_program_is_looked_up_once() -> None:
+    def asked(lines: int) -> int:
+        text = "export PYTHONHASHSEED=0\npython t.py\n" * lines
+        return calls(lambda: starts(decode("t.sh", text.encode())))
+
+    asked(2)
+    assert asked(TIMES * LINES) <= MOST * asked(LINES)

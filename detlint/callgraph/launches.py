@@ -65,23 +65,22 @@ class Launches:
         return [Located(path, fact) for path in files for fact in self._index.exports(path)]
 
     def _find_started(self) -> dict[str, list[Located]]:
-        found: dict[str, list[Located]] = {}
+        found: dict[str, dict[Located, None]] = {}
         scripts = self._telling()
         known = set(scripts)
         self._index.read_all("starts", scripts)
         for _ in range(_DEEPEST if scripts else 0):
             before = {path: len(sets) for path, sets in found.items()}
             for script in scripts:
-                handed = found.get(script, [])
+                handed = list(found.get(script, ()))
                 for start in self._index.starts(script):
                     sets = [*self._sets(script, start, known), *handed]
                     target = self._target(script, start) if sets else None
                     if target is not None:
-                        held = found.setdefault(target, [])
-                        held += [each for each in sets if each not in held]
+                        found.setdefault(target, {}).update(dict.fromkeys(sets))
             if before == {path: len(sets) for path, sets in found.items()}:
                 break
-        return found
+        return {target: list(sets) for target, sets in found.items()}
 
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.index.facts import HASH_SEED, VARIABLES, Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from detlint.documents import Document
-    from detlint.documents.document import Command
+    from detlint.documents.document import Command, Variable
     from detlint.sources.source import Source
 
 _ASKED = (*VARIABLES, HASH_SEED)
@@ -44,16 +45,20 @@ class Start(NamedTuple):
 
 def starts(source: Source) -> list[Start]:
     """What a script starts."""
-    from detlint.documents.document import Command
+    from detlint.documents.document import Command, Variable
     from detlint.documents.launches import MARKS
 
     document = _document(source) if any(each in source.text for each in MARKS) else None
     if document is None:
         return []
+    variables: dict[str, list[Variable]] = {}
+    for node in document.nodes:
+        if isinstance(node, Variable):
+            variables.setdefault(node.name, []).append(node)
     found = []
     for node in document.nodes:
         if isinstance(node, Command) and (target := _target(node, source)) != ("", ""):
-            sets = tuple(_sets(node, document))
+            sets = tuple(_sets(node, variables, source))
             found.append(Start(*target, node.folder, node.sourced, sets))
     return found
 
@@ -96,18 +101,14 @@ def _target(command: Command, source: Source) -> tuple[str, str]:
     return ("" if launch.script is None else path_of(launch.script, source)), ""
 
 
-def _sets(command: Command, document: Document) -> Iterator[Fact]:
+def _sets(
+    command: Command, variables: Mapping[str, Sequence[Variable]], source: Source
+) -> Iterator[Fact]:
     """The variables that hold for a command, where they are set if that is before it."""
-    from detlint.documents.document import Variable
-
-    source = document.source
     for name in _ASKED:
         if name in command.environment:
-            node: Variable | Command = command
-            for each in document.nodes:
-                if each.start > command.end:
-                    break
-                if isinstance(each, Variable) and each.name == name:
-                    node = each
+            known = variables.get(name, ())
+            before = bisect_right(known, command.end, key=lambda each: each.start)
+            node = known[before - 1] if before else command
             place = (*source.location(node.start), *source.location(node.end))
             yield Fact(name, command.environment[name] or "", *place)
