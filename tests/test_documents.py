@@ -105,6 +105,16 @@ def test_the_atomic_additions_of_torch_are_found(call: str, shown: str) -> None:
     assert lint("k.cu", text.replace("float*", "int*").encode()) == []
 
 
+@pytest.mark.parametrize("first", ["int", "float"])
+def test_kernels_may_have_parameters_of_one_name_and_several_types(first: str) -> None:
+    def kernel(kind: str) -> str:
+        return f"__global__ void {kind}s({kind}* out, {kind} x) {{ atomicAdd(out, x); }}\n"
+
+    text = kernel(first) + kernel("float" if first == "int" else "int")
+    (found,) = lint("k.cu", text.encode())
+    assert found.row == (2 if first == "int" else 1)
+
+
 def test_an_overload_of_atomic_add_is_told_where_it_is_called() -> None:
     overload = """
 __device__ inline void atomicAdd(Half* place, Half value);
