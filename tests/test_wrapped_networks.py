@@ -62,3 +62,39 @@ def test_what_scikit_learn_fits_of_keras_trains(
     project({"tune.py": _TUNES.format(module=module, fits=fits)})
     main(["--no-cache", "--output-format=json", "--select=DET801", "."])
     assert [each["code"] for each in json.loads(capsys.readouterr().out)] == ["DET801"] * is_found
+
+
+@pytest.mark.parametrize(
+    ("util", "main_file", "is_found"),
+    [
+        ("from statsmodels.api import OLS", "from util import OLS\nnet = OLS(x)", False),
+        ("from statsmodels.api import OLS as Net", "from util import *\nnet = Net(x)", False),
+        ("import statsmodels.api as sm", "from util import *\nnet = sm.OLS(x)", False),
+        ("from deep import *", "import util\nnet = util.Fit(x)", False),
+        ("from sklearn.svm import SVR", "from util import SVR as Fit\nnet = Fit(x)", False),
+        ("from keras import Sequential", "from util import *\nnet = Sequential(x)", True),
+        ("class Net(keras.Model): ...", "from util import Net\nnet = Net(x)", True),
+        (
+            "from scikeras.wrappers import KerasRegressor\nfrom sklearn.pipeline import *",
+            "from util import *\nnet = make_pipeline(KerasRegressor(x))",
+            True,
+        ),
+    ],
+)
+def test_what_another_file_imports_is_fitted_by_its_library(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    util: str,
+    main_file: str,
+    *,
+    is_found: bool,
+) -> None:
+    root = project(
+        {
+            "util.py": f"import tensorflow as tf\nfrom tensorflow import keras\n{util}\n",
+            "deep.py": "from xgboost import XGBRegressor as Fit\n",
+            "main.py": f"import numpy as np\n\nx = np.ones(3)\n{main_file}\nnet.fit(x)\n",
+        }
+    )
+    main(["--no-cache", "--output-format", "json", "--select", "DET801", str(root)])
+    assert bool(json.loads(capsys.readouterr().out)) == is_found

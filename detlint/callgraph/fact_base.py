@@ -16,6 +16,7 @@ from detlint.index.facts import (
     VARYING,
     Fact,
 )
+from detlint.models.training import APART, FITS_BY_TEXT, WRAPPERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -124,7 +125,7 @@ class FactBase:
             for part, fact in self._running(kind, path, within, anywhere=anywhere):
                 if (
                     self._is_about(fact, what)
-                    and (kind != "trains" or self._learns_by(fact))
+                    and (kind != "trains" or self._learns_by(path, fact))
                     and value in ("", fact.text)
                 ):
                     yield path, part, fact
@@ -168,13 +169,26 @@ class FactBase:
         defining = filter(self._closure.members.__contains__, self._closure.reach.defining(helper))
         return all(self._index.hands_on(each, helper) for each in defining)
 
-    def _learns_by(self, fact: Fact) -> bool:
-        """Whether a gradient changes something: not in a check of kernels, nor in a profiler."""
+    def _learns_by(self, path: str, fact: Fact) -> bool:
+        """Whether a gradient changes something: not in a check of kernels, nor in a profiler; nor
+        in what no network of Keras fits, by the library that other files import it from."""
+        if fact.what == "keras":
+            return not self._fits_apart(path, fact)
         if "backward(" in fact.text:
             return self._closure.known("may take steps", partial(self._takes_steps, hidden=True))
         # What one works out by itself, as a force, no step by another way takes up.
         worked_out = fact.what == "torch" and "grad" in fact.text
         return not worked_out or self._closure.known("takes steps", self._takes_steps)
+
+    def _fits_apart(self, path: str, fact: Fact) -> bool:
+        """Whether what is fitted is of such a library; of an import of that, its file has told."""
+        if f".{FITS_BY_TEXT}(" not in fact.text or self._index.holds(path, WRAPPERS):
+            return False
+        told = self._index.receivers(path, FITS_BY_TEXT)
+        owners = [x for each in told if each.row == fact.row for x in each.owners]
+        found = [self._closure.project.libraries(path, each) for each in owners]
+        direct = any(each.partition(".")[0] in APART for each in owners)
+        return bool(found) and not direct and all(each and each <= APART for each in found)
 
     def _takes_steps(self, *, hidden: bool = False) -> bool:
         """Whether something that it runs takes a step, or may by a name that the text hides."""

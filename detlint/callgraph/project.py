@@ -121,6 +121,10 @@ class Project:
         """The functions and classes of the project that a file means by a qualified name."""
         return self._definitions.meant(path, name) or []
 
+    def libraries(self, path: str, name: str) -> set[str]:
+        """The libraries that may have what a file means by a qualified name."""
+        return self._definitions.libraries(path, name)
+
     def module(self, path: str, name: str) -> str | None:
         """The file of the project that a file imports by a name."""
         return self._definitions.module(path, name)

@@ -305,6 +305,29 @@ class Definitions:
             found = self.of(path, f"{above}:{inner}{dot}{last}") or found
         return found
 
+    def libraries(self, path: str, qualified: str) -> set[str]:
+        """The libraries that may have what a file means by a qualified name, also through files of
+        the project that import it from there."""
+        found, asked = set[str](), [(path, qualified)]
+        for at, name in asked:  # grows
+            bare = name.lstrip(".")
+            parts, level = bare.split("."), name[: len(name) - len(bare)]
+            cuts = range(len(parts) - 1, 0, -1)
+            ways = ((self.module(at, level + ".".join(parts[:cut])), cut) for cut in cuts)
+            home, cut = next((each for each in ways if each[0]), (None, 0))
+            if home is None:
+                found |= set() if level or self._modules.holds(at, bare) else {parts[0]}
+                continue
+            first, *others = parts[cut:]
+            outline = self._index.outline(home)
+            told = [_joined(each, others) for each in outline.bound.get(first, ())]
+            if not told and first not in outline.uses:
+                stars = outline.bound.get(_ALL, ())
+                told = [each.removesuffix(_ALL) + ".".join(parts[cut:]) for each in stars]
+            further = ((home, each.replace("." + _FROM, ".").replace(_FROM, ".")) for each in told)
+            asked += [each for each in dict.fromkeys(further) if each not in asked]
+        return found
+
     def lineage(self, symbol: Symbol) -> list[Symbol | None]:
         """A class and its bases; None stands for one that may call its methods, out of sight."""
         found: list[Symbol | None] = [symbol]
