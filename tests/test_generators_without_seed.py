@@ -224,3 +224,53 @@ def test_a_method_seeds_what_its_class_draws_from_if_something_calls_it(
 ) -> None:
     project({"env.py": SEEDED_IF_ASKED.format(base=base), "run.py": ASKS.format(asked=asked)})
     assert places(capsys, "DET101") == expected
+
+
+_LOOKED_UP = """\
+import json
+import numpy as np
+
+class Errors:
+    def __init__(self, parameters):
+        self.seed = parameters.{get}
+        self.rng = np.random.default_rng(self.seed)
+
+    def draw(self):
+        return self.rng.random(3)
+
+def main():
+    {call}
+
+if __name__ == "__main__":
+    main()
+"""
+_PLACED = "np.random.default_rng({}.get('seed')).random()"
+
+
+@pytest.mark.parametrize(
+    ("get", "call", "expected"),
+    [
+        ('get("seed", None)', 'Errors({"rate": 1}).draw()', ["likely"]),
+        ('get("seed")', 'Errors({"seed": None}).draw()', ["likely"]),
+        ('get("seed")', 'Errors({"seed": 3}).draw()', []),
+        ('get("seed")', 'Errors({"rate": 1, **more}).draw()', ["possible"]),
+        ('get("seed")', "Errors(json.load(open('errors.json'))).draw()", ["possible"]),
+        ('get("seed", 0)', 'Errors({"rate": 1}).draw()', []),
+        ('__getitem__("seed")', 'Errors({"rate": 1}).draw()', []),
+        ('get("seed")', "make(Errors)", []),
+        ("pop()", f"made = {{'rate': 1}}; print({_PLACED.format('made')})", ["likely"]),
+        ("pop()", f"made = {{'seed': 1}}; print({_PLACED.format('made')})", []),
+        ("pop()", f"made = json.load(open('a')); print({_PLACED.format('made')})", ["possible"]),
+    ],
+)
+def test_a_seed_that_no_dict_holds(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    get: str,
+    call: str,
+    expected: list[str],
+) -> None:
+    project({"run.py": _LOOKED_UP.format(get=get, call=call)})
+    told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
+    main(["--no-cache", *told, "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected

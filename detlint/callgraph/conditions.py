@@ -343,6 +343,12 @@ class Conditions:
         function that hands it on."""
         return any(map(self._passes_itself, closure([need], self._handed_on)))
 
+    def is_unseen(self, need: str) -> bool:
+        """Whether no call shows that a dict holds what something needs."""
+        needs = set(closure([need], self._handed_on))
+        told = (given for each in needs for given in self._given(each, surely=True))
+        return bool(Need.parse(need).key) and all(x in (False, UNKNOWN, *needs) for x in told)
+
     def _passes_itself(self, need: str) -> bool:
         reach = self._closure.reach
         calls = self._project.given(need, [self._path])

@@ -148,16 +148,18 @@ class Program:
         """What facts of a kind say that run, whatever they need."""
         return {fact.what for *_, fact in self._base.standing(kind)}
 
-    def ungiven(self, kind: str) -> Iterator[Located]:
-        """Facts of a kind that run, and of which no call passes the first thing that they need."""
+    def ungiven(self, kind: str) -> Iterator[tuple[Located, bool]]:
+        """Facts of a kind that run, and of which no call passes the first thing that they need;
+        each with whether that is sure, not where a dict is not seen that may hold it."""
         for path, part, fact in self._base.standing(kind):
             first, *others = fact.needs.splitlines() or [""]
             told = self._conditions
-            if not first or not told.doubt([first], surely=True):
+            sure = bool(first and told.doubt([first], surely=True))
+            if not (sure or (first and told.is_unseen(first))):
                 continue
             runs = not told.doubt(others, surely=True)
             if runs and not told.doubt_of_uses(path, part, default=False):
-                yield Located(path, fact)
+                yield Located(path, fact), sure
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""

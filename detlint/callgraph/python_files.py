@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
+from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
 from detlint.index.facts import HANDED_ON, HIDING, UNKNOWN, is_never_met, seed_needed
@@ -121,9 +122,11 @@ class PythonFiles:
         """What files say of their calls, and the needs of functions that hand it on."""
         known = isinstance(need, str) and need not in (UNKNOWN, HANDED_ON)
         function, parameter = seed_needed(str(need)) if known else ("", "")
+        keyed = known and Need.parse(str(need)).key  # a dict that is not seen may hold anything
         for each in self._paths if function else ():
             if self._index.holds(each, [function, f".{parameter}"]):
-                yield from (answer for _, answer, _ in self._index.gives(each, str(need)))
+                told = (answer for _, answer, _ in self._index.gives(each, str(need)))
+                yield from (True if keyed and x == UNKNOWN else x for x in told)
 
     def is_left_to_others(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether a line stands in what no program runs, nothing here but tests names, and no

@@ -7,7 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import keeps
+from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.arguments.options import is_none_by_default, option_of
+from detlint.dataflow.arguments.passed_arguments import entry
+from detlint.dataflow.arguments.required_arguments import looked_up, taken_by
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
@@ -19,7 +22,6 @@ from detlint.dataflow.randomness.generators import (
     seeding,
 )
 from detlint.finding import Edit
-from detlint.index.facts import seed_needed
 from detlint.models import randomness
 from detlint.models.model import words
 from detlint.rule import Confidence, Example, Rule
@@ -61,6 +63,8 @@ class UnseededGenerator(Rule):
     - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
       which is None by default: *likely*
+    - `default_rng(options.get("seed"))` where no dict that is seen has that key: *likely*. Where
+      the dict is not seen: *possible*
 
     Lowers the confidence:
     - code that no program runs which has its file, and functions that nothing names: *possible*
@@ -178,15 +182,18 @@ class UnseededGenerator(Rule):
         """Generators whose seed is a parameter that is None by default, and that nothing gives."""
         if program.purpose.only_checks():
             return
-        for made in program.ungiven("generators"):
-            function, parameter = seed_needed(made.fact.needs)
+        for made, sure in program.ungiven("generators"):
+            need = Need.parse(made.fact.needs.splitlines()[0])
+            seed = f"its `{need.parameter}`, which is None by default"
+            if need.key:
+                seed = f"a `{need.parameter}` {'' if sure else 'that is seen '}with {need.key!r}"
             yield program.finding(
                 cls,
                 made,
                 f"{program.shown(made)} takes its seed from the operating system: no call gives "
-                f"{function}() its `{parameter}`, which is None by default",
-                f"Pass {function}() the seed of the run.",
-                confidence=Confidence.LIKELY,
+                f"{need.function}() {seed}",
+                f"Pass {need.function}() the seed of the run.",
+                confidence=Confidence.LIKELY if sure else Confidence.POSSIBLE,
             )
 
     def examine(self, offsets: Sequence[int]) -> None:
@@ -217,17 +224,24 @@ class UnseededGenerator(Rule):
         """``default_rng(args.seed)``, where no option gives a seed by default."""
         seed = call.given(randomness.SEED_PARAMETER[name], 0)
         option = option_of(seed) if seed is not None and seed.node is not None else ""
+        lacks, sure = f"--{option} is not given, which has no default", True
+        advice = f"Give --{option} a default, such as `default=0`."
         if not option or not is_none_by_default(self.unit, option):
-            return
+            held, key = looked_up(seed) if seed is not None and not option else (None, "")
+            found = entry(held, key) if held is not None and taken_by(held) is None else []
+            if found == [] or not (found is None or any(x is None or x.is_none for x in found)):
+                return
+            lacks, sure = f"there is no {key!r} to look up", found is not None
+            advice = f"Give {key!r} a default, such as 0."
         fate = self._generators.fate(call)
-        if is_seeded(fate) or is_shared(fate) or only_names(call, fate):
+        if is_seeded(fate) or is_shared(fate) or only_names(call, fate) or self._is_idle(fate):
             return
         self.report(
             call.node,
             f"`{self._shown(call.call_node)}` takes its seed from the operating system where "
-            f"--{option} is not given, which has no default",
-            advice=f"Give --{option} a default, such as `default=0`.",
-            confidence=Confidence.LIKELY,
+            f"{lacks}",
+            advice=advice,
+            confidence=Confidence.LIKELY if sure else Confidence.POSSIBLE,
         )
 
     def _check_factory(self, call: Op) -> None:

@@ -272,7 +272,9 @@ def _of_entry(held: Op, key: str, need: Need) -> bool | None:
 def _may_allow(given: Op, need: Need) -> bool | str:
     """Whether something runs with a value that is not written out; ``UNKNOWN`` where that takes a
     value that is None or counts as false, and this one is not known to be."""
-    if need.key or need.allows_some(constants=False):
+    if need.key:
+        return UNKNOWN
+    if need.allows_some(constants=False):
         return True
     bound = given.values.bound(given) or [given]
     if all(_MAKING_GENERATORS.issuperset(each.called or [""]) for each in bound):

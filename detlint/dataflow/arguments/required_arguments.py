@@ -138,12 +138,16 @@ class Needs:
 
     def of_default(self, op: Op, given: Op) -> list[Need]:
         """What keeps a parameter from being the None that it is by default, of an operation that
-        takes it and runs then, too."""
-        taken = taken_by(given) if _name_of(given) else None
-        if taken is None or taken.name[0] or not _is_off(taken):
+        takes it and runs then, too; also what a dict that is the parameter may not hold."""
+        taken, key = source(given) if _name_of(given) else (None, "")
+        if taken is None or taken.name[0] or not (key or _is_off(taken)):
             return []
-        is_run = not self._may_not_run(op) or _Place(self._tests, given).runs(op, None)
-        return self.of_value(taken) if is_run else []
+        if self._may_not_run(op) and not _Place(self._tests, given).runs(op, None):
+            return []
+        if not key:
+            return self.of_value(taken)
+        needed = need_of(taken, (("None",), True, ()), unset=True, key=key)
+        return [needed] if needed is not None and looked_up(given)[1] else []
 
     def _asked_for(self, op: Op) -> list[tuple[_Place, Op, str]]:
         return self._asked if self._may_not_run(op) else []
@@ -265,12 +269,22 @@ def source(op: Op) -> tuple[Op | None, str]:
     return (None, "") if taken is None or _sets_entry(op.function.unit, key) else (taken, key)
 
 
+def looked_up(op: Op) -> tuple[Op | None, str]:
+    """What a value is looked up in that is None where that does not hold it, and by which text:
+    ``conf.get("mix")``, also what the constructor keeps of it."""
+    made = op.values.bound_to(_kept(op) or op)
+    return _entry_of(made) if made.code == "call" else (None, "")
+
+
 def _entry_of(op: Op) -> tuple[Op | None, str]:
-    """What a text is looked up in, and that text: ``conf["mix"]``, ``conf.get("mix")``."""
+    """What a text is looked up in, and that text: ``conf["mix"]``, ``conf.get("mix", None)``."""
     key, held = None, None
+    or_none = op.code == "call" and (
+        len(op.args) == 2 or [x.is_none for x in op.args[2:]] == [True]
+    )
     if op.code == "item":
         held, key = op.args
-    elif op.code == "call" and len(op.args) == 2 and op.args[0].code == "attr":
+    elif or_none and op.args[0].code == "attr":
         held, key = (op.args[0].args[0], op.args[1]) if word_of(op) == "get" else (None, None)
     return (held, key.text) if key is not None and key.text else (None, "")
 

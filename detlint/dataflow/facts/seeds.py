@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.required_arguments import looked_up
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.facts.found import Found, whole
@@ -125,7 +126,7 @@ class SeedFacts:
     def of_generators(self, call: Op) -> str | None:
         """Generators that are drawn from, whose seed is a parameter or kept from one."""
         seed = seed_of(call)
-        if seed is None or seed.code not in ("attr", "param"):
+        if seed is None or (seed.code not in ("attr", "param") and not looked_up(seed)[1]):
             return None
         fate = self._generators.fate(call)
         is_used = fate.methods or fate.given or fate.escapes
