@@ -708,6 +708,36 @@ def test_draws_that_are_only_timed_are_possible(project: Project, lint: Lint) ->
     assert lint("--select", "DET101") == [f"a.py:{row} DET101 certain" for row in (14, 15, 16)]
 
 
+DRAWN = """\
+import numpy as np
+import matplotlib.pyplot as plt
+import statsmodels.api as sm
+from statsmodels.graphics.gofplots import qqplot
+
+rng = np.random.default_rng()
+drawn = rng.standard_gamma(2, size=9)
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "left"),
+    [
+        ("qqplot(drawn, line='45')", []),
+        ("sm.qqplot(drawn)\nplt.hist(rng.normal(size=9))", []),
+        ("plt.hist(drawn)\nprint(rng.normal(size=9).sum())", ["a.py:6 DET101 certain"]),
+        ("plt.hist(drawn)\nnp.save('x', drawn)", ["a.py:6 DET101 certain"]),
+        ("plt.hist(drawn)\ntrain(rng)", ["a.py:6 DET101 certain"]),
+        ("plt.hist(drawn)\ntrain(rng.normal)", ["a.py:6 DET101 certain"]),
+    ],
+)
+def test_draws_that_only_a_figure_shows_are_possible(
+    project: Project, lint: Lint, ends: str, left: list[str]
+) -> None:
+    project({"a.py": DRAWN.format(ends)})
+    assert lint("--select", "DET101") == left
+
+
 SEEDING = """\
 import random
 import time

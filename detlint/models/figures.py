@@ -8,7 +8,11 @@ from detlint.models.roles import DRAWING
 # How what draws is called, where it is not seen what that is.
 OWNERS = words("ax axes axs fig plt pyplot vis visualizer viz")
 SHOWS = words("add_figure add_image add_images display imshow")
-_DRAWS = Names(f"{{{','.join(DRAWING)}}}.**.*", "wandb.{Image,Plotly}")
+_DRAWS = Names(
+    f"{{{','.join(DRAWING)}}}.**.*",
+    "wandb.{Image,Plotly}",
+    "statsmodels.{graphics.**.*plot*,api.qq*}",
+)
 # What of these gives data.
 _READS = Names(
     "**.{imread,load_dataset}", "plotly.**.data.**.*", "matplotlib.{cm,colors,image}.**.*"

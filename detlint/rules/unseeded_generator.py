@@ -69,7 +69,7 @@ class UnseededGenerator(Rule):
     Lowers the confidence:
     - code that no program runs which has its file, and functions that nothing names: *possible*
     - the same where all calls of a project, which is no package, pass what it stands in for. Draws
-      that are only timed are *possible*, too
+      that are only timed, or drawn in a figure, are *possible*, too
 
     Not reported:
     - a seed that cannot be seen, as in `default_rng(config.seed)` or `default_rng(**options)`
@@ -331,7 +331,7 @@ class UnseededGenerator(Rule):
             edits = ()
         fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
         timed = self._generators.is_only_timed(fate, clocks=clocks)
-        sure = Confidence.POSSIBLE if timed else None
+        sure = Confidence.POSSIBLE if timed or self._generators.is_only_drawn(fate) else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
 
     def _shown(self, call: ast.Call) -> str:

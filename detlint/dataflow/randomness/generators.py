@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.randomness.seeding import has_seed
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import ahead, closure
@@ -136,6 +137,14 @@ class Generators:
         draws += [call for call, _ in fate.given]
         told = {self._is_timed(each, timed, _DEEPEST) for each in draws}
         return not fate.escapes and True in told and False not in told
+
+    @staticmethod
+    def is_only_drawn(fate: Fate) -> bool:
+        """Whether all that it gives goes into figures that people look at."""
+        draws = [each.calls for name, each in fate.methods if name not in STATE]
+        ends = [ends_of(call, picks=False) for calls in draws for call in calls]
+        alone = bool(ends) and all(draws) and not (fate.given or fate.escapes)
+        return alone and all(End.FIGURE in each for each in ends)
 
     def _is_timed(self, draw: Op, timed: Callable[[Op], bool], deepest: int) -> bool | None:
         """None where nothing calls the function around it."""
