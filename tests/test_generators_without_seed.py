@@ -274,3 +274,23 @@ def test_a_seed_that_no_dict_holds(
     told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
     main(["--no-cache", *told, "."])
     assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("split(rows, seed=43 if len(rows) > 5 else None)", ["possible"]),
+        ("split(rows, seed=rows.get('seed', 43) if rows.get('seed') else None)", ["possible"]),
+        ("seed = None\n    if rows:\n        seed = 3\n    split(rows, seed=seed)", ["possible"]),
+        ("split(rows, seed=None if rows else None)", ["likely"]),
+        ("split(rows, seed=43 if rows else 44)", []),
+        ("split(rows, seed=43 if rows else None); split(rows, seed=3)", []),
+    ],
+)
+def test_a_seed_that_is_none_on_one_branch_is_possible(
+    project: Project, capsys: pytest.CaptureFixture[str], call: str, expected: list[str]
+) -> None:
+    project({"run.py": RUN.format(call), "data.py": DATA.format(*SPLIT)})
+    told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
+    main(["--no-cache", *told, "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected

@@ -344,10 +344,11 @@ class Conditions:
         return any(map(self._passes_itself, closure([need], self._handed_on)))
 
     def is_unseen(self, need: str) -> bool:
-        """Whether no call shows that a dict holds what something needs."""
+        """Whether no call is sure to pass something, and one may: a dict that is not seen, or what
+        is None on one branch."""
         needs = set(closure([need], self._handed_on))
-        told = (given for each in needs for given in self._given(each, surely=True))
-        return bool(Need.parse(need).key) and all(x in (False, UNKNOWN, *needs) for x in told)
+        told = {given for each in needs for given in self._given(each, surely=True)}
+        return UNKNOWN in told and told <= {False, UNKNOWN, *needs}
 
     def _passes_itself(self, need: str) -> bool:
         reach = self._closure.reach

@@ -150,7 +150,7 @@ class Program:
 
     def ungiven(self, kind: str) -> Iterator[tuple[Located, bool]]:
         """Facts of a kind that run, and of which no call passes the first thing that they need;
-        each with whether that is sure, not where a dict is not seen that may hold it."""
+        each with whether that is sure, not where one may."""
         for path, part, fact in self._base.standing(kind):
             first, *others = fact.needs.splitlines() or [""]
             told = self._conditions

@@ -63,6 +63,7 @@ class UnseededGenerator(Rule):
     - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
       which is None by default: *likely*
+    - the same where a call gives what is None on one branch, and no other a seed: *possible*
     - `default_rng(options.get("seed"))` where no dict that is seen has that key: *likely*. Where
       the dict is not seen: *possible*
 
@@ -185,7 +186,9 @@ class UnseededGenerator(Rule):
         for made, sure in program.ungiven("generators"):
             need = Need.parse(made.fact.needs.splitlines()[0])
             seed = f"its `{need.parameter}`, which is None by default"
-            if need.key:
+            if not (sure or need.key):
+                seed = f"a `{need.parameter}` that is never None"
+            elif need.key:
                 seed = f"a `{need.parameter}` {'' if sure else 'that is seen '}with {need.key!r}"
             yield program.finding(
                 cls,

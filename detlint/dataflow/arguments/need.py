@@ -36,6 +36,11 @@ class Need(NamedTuple):
         """Whether it runs with something that it is compared with."""
         return any(each not in _SWITCHED for each in self.runs)
 
+    @property
+    def is_of_seed(self) -> bool:
+        """Whether it is met by all but None, and nothing tests that, as a seed that is taken."""
+        return self.stops == ("None",) and self.others and not self.runs
+
     @classmethod
     def parse(cls, text: str) -> Need:
         """It itself, of ``dump``."""

@@ -249,6 +249,8 @@ def _answered(call: Op, need: Need) -> bool | str | None:
     if given is None:
         return _unpacked(call, need) if call.unpacks else not need.unset
     answered = _of_entry(given, need.key, need) if need.key else _of_value(given, need)
+    if need.is_of_seed and answered is not False and any(x.is_none for x in alternatives(given)):
+        return UNKNOWN  # it is None on one branch
     found = given_on(given, need) if answered is None else None
     if found is None:
         return _may_allow(given, need) if answered is None else answered
