@@ -16,7 +16,7 @@ from detlint.index.folders import Folders
 from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
 from detlint.index.loading import may_give
-from detlint.index.named import entry_points, named_classes, targets
+from detlint.index.named import attributes, entry_points, named_classes, targets
 from detlint.index.requirements import requirements
 from detlint.index.scan import Outline, outline
 from detlint.sources.cache import content_digest
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit, Units
     from detlint.sources.cache import Cache
 
+_ANY = frozenset(("*", "**"))  # of a module
 # Folders of programs, also where an empty file makes a package of one.
 _OF_PROGRAMS = frozenset({"scripts", "tools", "bin", "examples"})
 # Starting a process for it costs about as much as outlining this many bytes.
@@ -297,6 +298,18 @@ class Index:
     def required(self, folder: str) -> list[str]:
         """What the files of a folder ask for, as ``library==1.2``."""
         return [*requirements(folder, lambda path: self.source(path).text, self.folders.entries)]
+
+    def taken(self, path: str, module: str) -> list[str] | None:
+        """What a file takes of a module by its names; None where it does not import that."""
+        told: list[str] | None = self._answer(path, f"takes {module}", partial(self._taken, module))
+        return told
+
+    def _taken(self, module: str, path: str) -> list[str] | None:
+        wanted = self.imports(path, typed=True)
+        named = [each.names for each in wanted if (each.module, each.level) == (module, 0)]
+        bound = (x for x, told in self.outline(path).bound.items() if f"{module}:" in told)
+        found = {*chain.from_iterable(named), *attributes(self.source(path).text, bound)}
+        return sorted(found - _ANY) if named else None
 
     # What it does
 

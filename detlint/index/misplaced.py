@@ -4,7 +4,6 @@ were moved to. What a project has one of by its name is what a file means by tha
 from __future__ import annotations
 
 import os
-import re
 import sys
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from detlint.index.index import Index
 
 _PACKAGE = f"{os.sep}__init__.py"
-_ANY = frozenset(("*", "**"))
 
 
 class Misplaced:
@@ -51,9 +49,10 @@ class Misplaced:
         top = module.partition(".")[0]
         if top in sys.stdlib_module_names or is_known(top) or top not in self._parts:
             return frozenset()
-        names, homes = self._taken(importer, module), self._homes(module)
-        if names is None:
+        told, homes = self._index.taken(importer, module), self._homes(module)
+        if told is None:
             return frozenset()
+        names = set(told)
         if homes:
             roots = {root for home, root in homes.items() if self._has(importer, home, names)}
         else:  # a folder that is no package, of which modules are taken
@@ -61,19 +60,6 @@ class Misplaced:
             roots = {root for each in below for root in each.values()}
             roots = roots if all(map(bool, below)) else set()
         return frozenset(roots)
-
-    def _taken(self, importer: str, module: str) -> set[str] | None:
-        """What a file takes of a module by its names; None where it does not import that."""
-        wanted = self._index.imports(importer, typed=True)
-        named = [each.names for each in wanted if (each.module, each.level) == (module, 0)]
-        if not named:
-            return None
-        text, bound = self._index.source(importer).text, self._index.outline(importer).bound
-        taken = {name for names in named for name in names} - _ANY
-        for each, meanings in bound.items():
-            if f"{module}:" in meanings:  # `import a.b as c`, and `c.name`
-                taken.update(re.findall(rf"\b{each}\.(\w+)", text))
-        return taken
 
     def _has(self, importer: str, home: str, names: set[str]) -> bool:
         """Whether a module speaks of all of some names, or has modules that are called so."""

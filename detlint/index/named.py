@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # `name = "package.module:function"`, as in every table of scripts.
 _POINT = re.compile(r"[\w.]+:[\w.]+")
@@ -58,3 +58,9 @@ def named_classes(text: str) -> list[tuple[int, str]]:
     place."""
     found = ((each.start(1), re.split(r"[.:](?=\w+$)", each[1])) for each in _CLASS.finditer(text))
     return [(place, ":".join(names)) for place, names in found]
+
+
+def attributes(text: str, names: Iterable[str]) -> Iterator[str]:
+    """What a text takes of something by some names, ``name.attribute``."""
+    for name in names:
+        yield from re.findall(rf"\b{name}\.(\w+)", text)

@@ -74,6 +74,7 @@ class Cache:
         self._changed: dict[str, _Entry] = {}
         self._learned: dict[str, _Facts] = {}
         self._relinked = False
+        self._read_at = ""
         # What files hold now, as far as this run has seen.
         self._now: dict[str, str] = {}
 
@@ -167,7 +168,15 @@ class Cache:
 
     @cached_property
     def _facts(self) -> dict[str, _Facts]:
+        self._read_at = self._stamp_of_facts()
         return _read_facts(self._file, self._header) if self._file else {}
+
+    def _stamp_of_facts(self) -> str:
+        """What differs once another run has saved facts."""
+        try:
+            return _signature(os.stat(_file_of_facts(self._file or "")))
+        except OSError:
+            return ""
 
     def content(self, path: str) -> str:
         """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
@@ -265,7 +274,9 @@ class Cache:
                 _write(self._file, self._header, entries, linked)
                 self._changed, self._relinked = {}, False
             if self._learned:
-                facts = {**_read_facts(self._file, self._header), **self._learned}
+                if self._stamp_of_facts() != self._read_at:
+                    vars(self).pop("_facts", None)
+                facts = {**self._facts, **self._learned}
                 _write_facts(self._file, self._header, facts, entries)
                 vars(self).pop("_facts", None)
                 self._learned = {}
