@@ -294,3 +294,50 @@ def test_a_seed_that_is_none_on_one_branch_is_possible(
     told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
     main(["--no-cache", *told, "."])
     assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected
+
+
+_DERIVED = """\
+import numpy as np
+
+class Base:
+    def __init__(self, rows, seed=None):
+        self.rng = np.random.default_rng(seed)
+
+class Errors(Base):
+    {own}
+
+    def draw(self):
+        return self.rng.random(3)
+
+if __name__ == "__main__":
+    print({call}.draw())
+"""
+_HANDS_ON = "def __init__(self, rows, seed=None): super().__init__(rows, {})"
+
+
+@pytest.mark.parametrize(
+    ("own", "call", "expected"),
+    [
+        ("size = 3", "Errors(3)", ["likely"]),
+        ("size = 3", "Errors(3, 5)", []),
+        ("size = 3", "Errors(3, seed=5 if rows else None)", ["possible"]),
+        (_HANDS_ON.format("seed"), "Errors(3)", ["likely"]),
+        (_HANDS_ON.format("seed=seed"), "Errors(3, 5)", []),
+        (_HANDS_ON.format("5"), "Errors(3)", []),
+        (_HANDS_ON.format("None"), "Errors(3)", ["likely"]),
+        ("def __init__(self): Base.__init__(self, 3, 5)", "Errors()", []),
+        ("def __init__(self): super().__init__(3); self.seed = 5", "Errors()", []),
+        ("def __post_init__(self): super().__init__(3, 5)", "Errors()", []),
+    ],
+)
+def test_a_derived_class_gives_its_base_a_seed(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    own: str,
+    call: str,
+    expected: list[str],
+) -> None:
+    project({"run.py": _DERIVED.format(own=own, call=call)})
+    told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
+    main(["--no-cache", *told, "."])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected

@@ -122,7 +122,14 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
     needs_of = cache(Needs)
     return [
-        *((unit.source.location(unit.classes[each][0].start)[0], True, []) for each in derived),
+        *(
+            (
+                unit.source.location(unit.classes[each][0].start)[0],
+                _of_derived(unit, each, need),
+                [],
+            )
+            for each in derived
+        ),
     ] + [
         (
             getattr(use.node, "lineno", 0),
@@ -136,6 +143,22 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
         for use in op.uses
         if (answer := _passed(use, op, need)) is not None
     ]
+
+
+def _of_derived(unit: Unit, name: str, need: Need) -> bool | str:
+    """What a derived class gives: of a seed, what its constructor hands on, or who calls that of
+    its base by it."""
+    made = unit.defined("__init__", name)
+    if not need.is_of_seed or any(unit.stored_by(name, need.parameter)):
+        return True
+    if made is None:
+        later = any("__init__(" in unit.text[x.start : x.end] for x in unit.classes[name])
+        # Which `__post_init__` may call.
+        return True if later else need._replace(function=name).dump()
+    calls = [x for x in made.coded("call") if word_of(x) == "__init__"]
+    above = [x for x in calls if any("builtins.super" in each.called for each in x.args[0].args)]
+    told = _answered(above[0], need) if len(calls) == len(above) == 1 else None
+    return True if told is None else told
 
 
 def _bound(unit: Unit, need: Need) -> Iterator[bool]:
