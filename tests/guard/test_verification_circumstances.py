@@ -160,9 +160,15 @@ SCATTERED = """
 
 def test_objects_of_a_program_lie_scattered(tmp_path: Path) -> None:
     script = write(tmp_path / "items.py", SCATTERED)
-    command = ("-m", subject.__name__, "--out", tmp_path / "out", script)
+    command = ("-m", subject.__name__, "--out")
     found = [
-        python(*command, cwd=tmp_path, environ=plan.variables_of({"addresses": run}, {}))
+        python(
+            *command,
+            tmp_path / f"out-{run}",
+            script,
+            cwd=tmp_path,
+            environ=plan.variables_of({"addresses": run}, {}),
+        )
         for run in (0, 1)
     ]
     in_order, scattered = (int(each.stdout) for each in found)
