@@ -18,7 +18,10 @@ _HIDES = re.compile(
     r"|\bimport[ \t]*\(?[ \t]*\*"
 )
 # By which names may mean other modules; what is appended comes after the program's own folder.
-_REDIRECTS = re.compile(r"\bchdir\(|sys\.(?:path(?!\.append)|modules|meta_path|path_hooks)\b")
+# Each branch begins with a bare literal: what stands before it is looked up backwards.
+_REDIRECTS = re.compile(
+    r"chdir\((?<=\bchdir\()|sys\.(?:path(?!\.append)|modules|meta_path|path_hooks)\b"
+)
 # Statements that may work for long, or end it all, before those below them run.
 _WORKS = re.compile(r"(?:async|exit|for|os\._exit|quit|raise|sys\.exit|while|with)\b")
 

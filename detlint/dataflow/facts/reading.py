@@ -135,9 +135,10 @@ class FactReader:
 
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
-            needs, made = Needs(function), _needed_to_make(function, kind)
+            needs = Needs(function)
             for found in self._found(kind, function):
                 if needs.may_run(found.op):
+                    made = _needed_to_make(function, kind)
                     told = (_told(needs, kind, found.op), found.need, made)
                     yield self._fact(found, "\n".join(filter(None, told)))
 
