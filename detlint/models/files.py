@@ -53,8 +53,8 @@ TELLING = words("execute executemany sql")
 _INSERTS = re.compile(
     r"(?is)\s*INSERT\s+INTO\b(?!.*\bON\s+(?:CONFLICT|DUPLICATE)\b)",
 )
-# What opens a file, with the place of the mode.
-OPENERS = dict.fromkeys(words("builtins.open codecs.open gzip.open io.open"), 1)
+# What opens a file, whose mode is given second.
+OPENERS = words("builtins.open codecs.open gzip.open io.open")
 # Options by which rows are added to a file or a table.
 APPENDING = {"mode": "a", "if_exists": "append"}
 # What reads settings, of which several files hold the same.

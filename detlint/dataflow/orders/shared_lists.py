@@ -229,8 +229,7 @@ def _adds(op: Op) -> bool:
 
 def _is_opened_to_add(call: Op) -> bool:
     """``open(path, "a")``."""
-    place = next((files.OPENERS[x] for x in call.called if x in files.OPENERS), None)
-    mode = call.given("mode", place) if place is not None else None
+    mode = None if files.OPENERS.isdisjoint(call.called) else call.given("mode", 1)
     return mode is not None and str(mode.constant).startswith(files.APPENDING["mode"])
 
 
