@@ -110,7 +110,7 @@ def compared(make: Callable[[], nn.Module], size: str) -> tuple[float, float, fl
     for _ in range(ROUNDS):
         seconds(step, SETTLING[size])
         plain.append(seconds(step, steps))
-        with guard.record(folder):
+        with guard.record(folder, overwrite=True):
             seconds(step, SETTLING[size])
             recorded.append(seconds(step, steps))
     shutil.rmtree(folder)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from importlib import import_module
-
-from guard.commands.options import INTERRUPTED
-from guard.program import begun
 
 _COMMANDS = {
     "run": "guard.commands.run",
@@ -36,6 +32,25 @@ commands:
 
 def main(arguments: list[str]) -> int:
     """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
+    name = "guard"
+    try:  # Ctrl-C may come while we import what parses the command line
+        command, given = _parsed(arguments)
+        name = f"guard {command}"
+        status: int = import_module(_COMMANDS[command]).main(given)
+    except KeyboardInterrupt:
+        from guard.commands.options import INTERRUPTED
+        from guard.program import begun
+
+        if begun:  # it ends as Python would end it
+            raise
+        sys.stderr.write(f"{name}: interrupted\n")
+        return INTERRUPTED
+    return status
+
+
+def _parsed(arguments: list[str]) -> tuple[str, list[str]]:
+    import argparse
+
     parser = argparse.ArgumentParser(
         prog="python -m guard",
         usage="python -m guard [-h] {run,doctor,preflight,record,compare,verify,spread} ...",
@@ -46,14 +61,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("command", choices=_COMMANDS, help=argparse.SUPPRESS)
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    try:
-        status: int = import_module(_COMMANDS[options.command]).main(options.arguments)
-    except KeyboardInterrupt:
-        if begun:  # it ends as Python would end it
-            raise
-        sys.stderr.write(f"guard {options.command}: interrupted\n")
-        return INTERRUPTED
-    return status
+    return options.command, options.arguments
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         )
         if options.guard:  # which imports torch, for which the program is now prepared
             import_module("guard.setup.activation").enable()
-        stack.enter_context(running(options.out, told, command, overwrites=options.overwrite))
+        stack.enter_context(running(options.out, told, command, overwrite=options.overwrite))
         if options.replicas is not None:
             stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
     except GuardError as error:

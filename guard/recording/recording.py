@@ -30,6 +30,7 @@ def record(
     values: bool = False,
     state_every: int = 50,
     until: int | None = None,
+    overwrite: bool = False,
 ) -> Iterator[None]:
     """Record fingerprints of what is computed inside, for ``python -m guard compare``::
 
@@ -39,16 +40,17 @@ def record(
     The folder gets a file for each rank, ``rank0.trace``. Recording changes no result and no
     generator. ``values`` keeps summaries of the numbers as well, ``state_every`` is how many
     steps lie between full recordings of parameters, buffers and optimizers' states, and
-    ``until`` is the number of the last step to record; the first one is 0.
+    ``until`` is the number of the last step to record; the first one is 0. ``overwrite`` puts
+    the recording in the place of one that the folder holds.
 
-    Raises GuardError where the folder cannot be written or a recording runs already;
-    MissingDependencyError without torch.
+    Raises GuardError where the folder cannot be written or holds a recording, or where one runs
+    already; MissingDependencyError without torch.
     """
     from guard.dependencies import import_torch
 
     import_torch("guard.record")
     options = Options(values=values, state_every=state_every, until=until)
-    with running(folder, options, sys.argv):
+    with running(folder, options, sys.argv, overwrite=overwrite):
         yield
 
 
@@ -58,13 +60,13 @@ def running(
     options: Options,
     command: Sequence[str],
     *,
-    overwrites: bool = True,
+    overwrite: bool = False,
 ) -> Iterator[Session]:
     """A recording from here to the end of the block, of which it notes how it ended. Without
-    ``overwrites``, GuardError is raised where one lies there."""
+    ``overwrite``, GuardError is raised where one lies there."""
     if current() is not None:
         raise GuardError("a recording runs already: end it before another one begins")
-    if not overwrites:
+    if not overwrite:
         check_empty(folder)
     session = Session(folder, options, list(command))
     with following(session):

@@ -397,7 +397,8 @@ def check_empty(folder: str | os.PathLike[str]) -> None:
     path = os.path.join(folder, _NAME.format(_environ("RANK", 0)))
     if os.path.exists(path) and not _environ("TORCHELASTIC_RESTART_COUNT", 0):
         raise GuardError(
-            f"{path!r} has been recorded before; --overwrite puts this one in its place"
+            f"{path!r} has been recorded before; --overwrite, or overwrite=True, puts this one in "
+            "its place"
         )
 
 
@@ -421,6 +422,10 @@ def _folder() -> str:
 
 
 def _environment() -> dict[str, Any]:
+    """What decides numbers here; nothing where the program has not imported torch, which may have
+    been interrupted as it did: a second attempt ends in the midst of C++."""
+    if "torch" not in sys.modules:
+        return {"fingerprint": "", "digest": "", "items": {}}
     from guard.inventory import report
 
     found = report()

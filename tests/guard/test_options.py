@@ -173,3 +173,6 @@ def test_an_interruption_before_the_program_has_begun_is_a_line(
     monkeypatch.setattr("guard.commands.run._given", interrupted)
     assert main(["run", "train.py"]) == 130
     assert capsys.readouterr().err == "guard run: interrupted\n"
+    monkeypatch.setattr("guard.__main__._parsed", interrupted)  # imports what parses
+    assert main(["run", "train.py"]) == 130
+    assert capsys.readouterr().err == "guard: interrupted\n"

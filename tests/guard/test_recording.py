@@ -53,7 +53,7 @@ DATA = TensorDataset(torch.randn(24, 4), torch.randint(2, (24,)))
 
 
 def recorded(folder: Path, program: Callable[[], object], **options: Any) -> Trace:
-    with running(folder, Options(**options), ["program.py"]):
+    with running(folder, Options(**options), ["program.py"], overwrite=True):
         program()
     (trace,) = open_run(folder)
     return trace

@@ -47,7 +47,7 @@ def fit(number: int, steps: int = 3, turn: threading.Event | None = None) -> flo
 
 
 def recorded(folder: Path, program: Callable[[], object], **options: object) -> Trace:
-    with running(folder, Options(**options), ["program.py"]):  # type: ignore[arg-type]
+    with running(folder, Options(**options), ["program.py"], overwrite=True):  # type: ignore[arg-type]
         program()
     (trace,) = open_run(folder)
     return trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from programs import python, write
 
 pytest.importorskip("torch")
 
+import guard
 from guard.__main__ import main
 from guard.recording.session import check_empty
 from guard.trace import REPLACED, open_run
@@ -145,16 +147,29 @@ def test_what_was_recorded_before_is_replaced_only_if_asked(
     again = python(*given, "train.py", cwd=tmp_path)
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr == (
-        "guard record: 'run/rank0.trace' has been recorded before; --overwrite puts this one in "
-        "its place\n"
+        "guard record: 'run/rank0.trace' has been recorded before; --overwrite, or "
+        "overwrite=True, puts this one in its place\n"
     )
+    with pytest.raises(guard.GuardError, match="has been recorded before"):
+        guard.record(tmp_path / "run").__enter__()
     assert trace.read_bytes() == before
+    with guard.record(tmp_path / "run", overwrite=True):
+        pass
+    assert trace.read_bytes() != before
     assert python(*given, "--overwrite", "train.py", cwd=tmp_path).stdout == "ran\n"
     monkeypatch.setenv("RANK", "1")  # whose trace is not there
     check_empty(tmp_path / "run")
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
     check_empty(tmp_path / "run")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal ends a process by its number")
+def test_torch_is_not_imported_again_where_its_import_was_interrupted(tmp_path: Path) -> None:
+    write(tmp_path / "torch.py", "print('begins')\nraise KeyboardInterrupt")
+    seen = python(*RECORD, write(tmp_path / "train.py", "import torch"), cwd=tmp_path)
+    assert (seen.returncode, seen.stdout) == (-signal.SIGINT, "begins\n")
+    assert seen.stderr.endswith("KeyboardInterrupt\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a new process is begun there")

@@ -104,7 +104,7 @@ def epochs(
     data = torch.randn(12, 4)
     model = torch.nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    with guard.record(folder):
+    with guard.record(folder, overwrite=True):
         for order in orders:
             held = [data[each] + noise for each in order]
             plain = [torch.stack(held[at : at + 5]) for at in range(0, len(held), 5)]
