@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from detlint import __version__, configuration
 from detlint import settings as settings_module
-from detlint.cli.progress import Progress
 from detlint.cli.said import say
+from detlint.cli.screen import Progress
 from detlint.errors import UsageError
 from detlint.finding import Confidence
 from detlint.sources.paths import is_within, nearest

@@ -1,12 +1,13 @@
-"""What a stream can show: colour, links, and how wide it is."""
+"""What a stream can show: colour, links, how wide it is, and a progress bar."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import TextIO
 
 # Terminals that open links (OSC 8), by the variables that they set; others may print the address.
@@ -18,6 +19,8 @@ _OPENING_IF_SET = ("WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
 _OPENING_VTE = 5000  # GNOME's, as MMmm of 0.50: its first release with links
 _NARROWEST = 40
 _LOGGED = ("CI", "PRE_COMMIT")  # set by nearly all CI services, and by pre-commit for its hooks
+# It is worth its import, and a person's glance, from about this many files.
+_LONG = 200
 
 
 class Screen(NamedTuple):
@@ -74,3 +77,29 @@ def _width(stream: TextIO, environment: Mapping[str, str]) -> int:
         return max(os.get_terminal_size(stream.fileno()).columns, _NARROWEST)
     except (OSError, ValueError):
         return 0
+
+
+class Progress:
+    """A bar on standard error, if that is a terminal and the work is long."""
+
+    def __init__(self, files: int) -> None:
+        self._shown = files >= _LONG and sys.stderr.isatty()
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        if not self._shown:
+            return lambda _done, _total: None
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        # Its refresh thread would stand in the way of forking workers.
+        self._bar = Bar(console=Console(stderr=True), transient=True, auto_refresh=False)
+        self._task = self._bar.add_task("Linting", total=None)
+        self._bar.start()
+        return self._update
+
+    def _update(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total, refresh=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._bar.stop()

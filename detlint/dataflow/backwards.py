@@ -6,14 +6,17 @@ import math
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
     from detlint.dataflow.ir import Op
 
+    Question: TypeAlias = Op | tuple[str, str]  # a value, or an attribute of a class by their names
+
 T = TypeVar("T")
 
-_DEEPEST = 200  # operations behind a value; real code has a dozen
-_MOST = 2000  # the same, all together, of which some make themselves
+_DEEPEST = 400  # questions that a question leads to; real code has a dozen
+_MOST = 2000  # the same that are left open, all together, of which some lead to themselves
 
 
 class Backwards(Generic[T]):
@@ -26,10 +29,11 @@ class Backwards(Generic[T]):
     def __init__(self, nothing: T, anything: T) -> None:
         self.nothing = nothing
         self.anything = anything
-        self._known: dict[Op, T] = {}
-        self._busy: dict[Op, int] = {}  # with how many are around it
-        # What holds until a question is answered, since it rests on something further out.
-        self._unsure: dict[Op, tuple[T, float]] = {}
+        self._known: dict[Question, T] = {}
+        self._busy: dict[Question, int] = {}  # with how many are around it
+        # What holds until a question from outside is answered, since it was taken for nothing in
+        # it what something further out, at a place in ``_busy``, is.
+        self._unsure: dict[Question, tuple[T, float]] = {}
         self._outermost = math.inf
 
     def join(self, parts: Iterable[T]) -> T:
@@ -38,39 +42,46 @@ class Backwards(Generic[T]):
 
     def of(self, op: Op) -> T:
         """What may hold of a value."""
-        if op in self._known:
-            return self._known[op]
-        if op in self._unsure:
-            found, outermost = self._unsure[op]
+        found = self._known.get(op)
+        return found if found is not None else self.asked(op, lambda: self.judge(op))
+
+    def asked(self, what: Question, judge: Callable[[], T]) -> T:
+        """The answer to a question, which may rest on itself."""
+        if what in self._known:
+            return self._known[what]
+        if what in self._unsure:
+            found, outermost = self._unsure[what]
             self._outermost = min(self._outermost, outermost)
             return found
-        if op in self._busy:
-            self._outermost = min(self._outermost, self._busy[op])
+        if what in self._busy:
+            self._outermost = min(self._outermost, self._busy[what])
             return self.nothing
         if len(self._busy) > _DEEPEST or len(self._unsure) > _MOST:
+            self._outermost = -1
             return self.anything
-        return self._answered(op)
-
-    def _answered(self, op: Op) -> T:
         place, before = len(self._busy), self._outermost
-        self._busy[op], self._outermost = place, math.inf
+        self._busy[what], self._outermost = place, math.inf
         try:
-            found = self.judge(op)
+            found = judge()
         finally:
-            del self._busy[op]
-        if self._outermost >= place or not self._busy:
-            self._known[op] = found
+            del self._busy[what]
+        if self._outermost >= place:
+            self._known[what] = found
             self._outermost = before
         else:
-            self._unsure[op] = found, self._outermost
+            self._unsure[what] = found, self._outermost
             self._outermost = min(self._outermost, before)
         if not self._busy:
-            self._unsure.clear()
-            self._outermost = math.inf
+            self.settle()
         return found
 
+    def settle(self) -> None:
+        """Forget what held only in the question from outside that is answered."""
+        self._unsure.clear()
+        self._outermost = math.inf
+
     def judge(self, op: Op) -> T:
-        """The same, once for each operation."""
+        """What may hold of a value, by its operation."""
         judge = getattr(self, f"_of_{op.code}", None)
         found: T = judge(op) if judge is not None else self.anything
         return found

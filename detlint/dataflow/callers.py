@@ -123,7 +123,6 @@ class AllCallers:
 
     def __init__(self, importing: Callable[[Unit, str, str], list[tuple[Unit, str, str]]]) -> None:
         self._importing = importing
-        self._known: dict[Unit, Callers] = {}
 
     def of(self, function: Function) -> list[Op]:
         """The calls of a function; of a constructor, those of its class. None of a method that
@@ -132,15 +131,10 @@ class AllCallers:
         if function.outer is not None or (owner and name != "__init__"):
             return []
         unit, sought = function.unit, owner or name
-        found = list(self._in(unit).of(function).calls)
+        found = list(unit.callers.of(function).calls)
         for other, word, full in self._importing(unit, sought, sought):
-            found += self._in(other).of_imported(word, full)
+            found += other.callers.of_imported(word, full)
         return found
-
-    def _in(self, unit: Unit) -> Callers:
-        if unit not in self._known:
-            self._known[unit] = Callers(unit)
-        return self._known[unit]
 
 
 def is_own(function: Function) -> bool:

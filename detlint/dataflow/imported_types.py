@@ -134,6 +134,7 @@ class ImportedTypes:
         if values.is_busy:  # files that ask each other settle nothing
             self._values.doubt()
             return ANY
+        values.doubts = False
         found = judge(values)
         if values.doubts:
             self._values.doubt()

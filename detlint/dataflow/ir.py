@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -115,6 +116,11 @@ class Op:
     def values(self) -> Values:
         """What the values of its file may be, as far as the file shows it by itself."""
         return self.region.function.unit.values
+
+    @property
+    def origins(self) -> list[Made | None]:
+        """What made it, as far as the file shows by itself; None of what is not seen."""
+        return self.region.function.unit.origins.of(self)
 
     @property
     def constant(self) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import path_of
 from detlint.dataflow.origins import Origins
 from detlint.index.facts import Receiver
@@ -22,10 +21,9 @@ _BUILT_IN = "builtins."
 
 def receivers(unit: Unit, method: str) -> Iterator[Receiver]:
     """What a file looks a method up in."""
-    callers = Callers(unit)
 
     def calls(function: Function) -> list[Op]:
-        known = callers.of(function)
+        known = unit.callers.of(function)
         return list(known.calls) if known.all else []
 
     origins = Origins(calls=calls)

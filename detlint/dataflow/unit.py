@@ -26,11 +26,13 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.dataflow.callers import Callers
     from detlint.dataflow.facts.reading import FactReader
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.learning.answering import Answering
     from detlint.dataflow.learning.roles import Roles
-    from detlint.dataflow.origins import Find
+    from detlint.dataflow.origins import Find, Origins
+    from detlint.dataflow.randomness.rng_states import States
     from detlint.dataflow.randomness.seeding import Seeding
     from detlint.dataflow.values import Values
     from detlint.finding import Edit
@@ -150,6 +152,27 @@ class Unit(Editable[ast.AST]):
         from detlint.dataflow.values import Values
 
         return self.values if self.find is None else Values(self, self._models, self.find)
+
+    @cached_property
+    def callers(self) -> Callers:
+        """Who calls what of the file in it."""
+        from detlint.dataflow.callers import Callers
+
+        return Callers(self)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """What made the values of the file, as far as the file shows it by itself."""
+        from detlint.dataflow.origins import Origins
+
+        return Origins()
+
+    @cached_property
+    def rng_states(self) -> States:
+        """Which states of global generators the file keeps and puts back."""
+        from detlint.dataflow.randomness.rng_states import States
+
+        return States(self)
 
     @cached_property
     def roles(self) -> Roles:

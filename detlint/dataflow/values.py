@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import declared, lattice
+from detlint.dataflow.backwards import Backwards
 from detlint.dataflow.folding import folded
 from detlint.dataflow.imported_types import ImportedTypes, is_property
 from detlint.dataflow.instantiation import instantiated
@@ -36,17 +37,14 @@ from detlint.dataflow.slices import closure, states_after
 from detlint.models import containers, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeAlias
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.models.model import Model
 
-    Question: TypeAlias = Op | tuple[str, str]  # a value, or an attribute of a class by their names
 
-_DEEPEST = 400  # operations behind a value that are asked
 _BUILTINS = frozenset(dir(builtins))
 # What comes with `import *`, if nothing else binds it.
 _SPELLED = {"nn": "torch.nn", "np": "numpy", "numpy": "numpy", "random": "random", "torch": "torch"}
@@ -76,24 +74,19 @@ _HOLDING_FUNCTIONS = frozenset(("attr", "free", "item", "iter", "param"))
 _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
 
 
-class Values:
+class Values(Backwards[Types]):
     """Answers for the values of one file, by what others say where ``find`` opens them."""
 
     def __init__(
         self, unit: Unit, models: Sequence[tuple[str, str]] = (), find: Find | None = None
     ) -> None:
+        super().__init__(NOTHING, ANY)
         self.unit = unit
         self.elsewhere = ImportedTypes(self, find) if find is not None else None
-        self.doubts = False  # whether what another file says was not to be had in this question
+        self.doubts = False  # whether what another file says was not to be had in a question
         self._models = {name: tables.of_project(name, says) for name, says in models}
-        self._known: dict[Question, Types] = {}
         self._called: dict[Op, list[str]] = {}
         self._first: dict[Op, Op] = {}  # of what was changed, what it was before
-        self._busy: dict[Question, int] = {}  # with how many are around it
-        # What holds until a question from outside is answered, since it was taken for nothing in
-        # it what something further out, at a place in ``_busy``, is.
-        self._unsure: dict[Question, tuple[Types, float]] = {}
-        self._outermost = math.inf
         self._settling = False
         self._opened: set[str] = set()  # what was asked for as an alias of types
         self.class_named: Callable[[str], Types] = cache(self._class_named)
@@ -282,27 +275,14 @@ class Values:
     def types(self, op: Op) -> Types:
         """The types of a value."""
         found = self._known.get(op)
-        return found if found is not None else self._asked(op, lambda: self._of(op))
+        return found if found is not None else self.of(op)
 
-    def _of(self, op: Op) -> Types:
-        judge = getattr(self, f"_of_{op.code}", None)
-        found = judge(op) if judge is not None else ANY
+    def join(self, parts: Iterable[Types]) -> Types:
+        return joined(*parts)
+
+    def judge(self, op: Op) -> Types:
+        found = super().judge(op)
         return self._with_inner(found, op) if op.code in _MAKING else found
-
-    def _asked(self, what: Question, judge: Callable[[], Types]) -> Types:
-        if what in self._known:
-            return self._known[what]
-        if what in self._unsure:
-            found, outermost = self._unsure[what]
-            self._outermost = min(self._outermost, outermost)
-            return found
-        if what in self._busy:
-            self._outermost = min(self._outermost, self._busy[what])
-            return NOTHING
-        if len(self._busy) > _DEEPEST:
-            self._outermost = -1
-            return ANY
-        return self._answered(what, judge)
 
     @property
     def is_busy(self) -> bool:
@@ -313,29 +293,10 @@ class Values:
         """What is being answered is not kept: it may have another answer by itself."""
         self._outermost, self.doubts = -1, True
 
-    def _answered(self, what: Question, judge: Callable[[], Types]) -> Types:
-        place, before = len(self._busy), self._outermost
-        self.doubts &= self.is_busy
-        self._busy[what], self._outermost = place, math.inf
-        try:
-            found = judge()
-        finally:
-            del self._busy[what]
-        if self._outermost >= place:
-            self._known[what] = found
-            self._outermost = before
-        else:
-            self._unsure[what] = found, self._outermost
-            self._outermost = min(self._outermost, before)
-        if not self._busy:
-            self._settle()
-        return found
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """What a whole class tells of an attribute is asked by itself, once for all of it."""
         fields = [each for each in self._unsure if isinstance(each, tuple)]
-        self._unsure.clear()
-        self._outermost = math.inf
+        super().settle()
         if fields and not self._settling:
             self._settling = True
             for each in fields:
@@ -401,9 +362,6 @@ class Values:
         return lattice.absorbed(joined(*map(self.types, op.args)))
 
     _of_boolean = _of_free = _of_phi
-
-    def _of_choice(self, op: Op) -> Types:
-        return joined(*map(self.types, op.args[1:]))
 
     def _of_global(self, op: Op) -> Types:
         name, names = str(op.name), self.qualified(op)
@@ -498,7 +456,7 @@ class Values:
 
     def field(self, owner: str, name: str) -> Types:
         """The types of an attribute, by all that the class and its bases assign to it."""
-        return self._asked((owner, name), lambda: self._of_field(owner, name))
+        return self.asked((owner, name), lambda: self._of_field(owner, name))
 
     def _of_field(self, owner: str, name: str) -> Types:
         stored = list(self.unit.stored(owner, name))

@@ -409,11 +409,11 @@ class Index:
 
     def fields(self, path: str, need: str) -> list[tuple[str, str]]:
         """The classes of a file that have an option as a field, as ``fields`` tells it."""
-        from detlint.dataflow.arguments.fields import fields, may_have
+        from detlint.dataflow.arguments.defaults import fields_named, may_have_field
 
         def ask(path: str) -> list[tuple[str, str]]:
-            may = may_have(self.source(path).text, need)
-            return self._ask(path, lambda unit: list(fields(unit, need)), []) if may else []
+            may = may_have_field(self.source(path).text, need)
+            return self._ask(path, lambda unit: list(fields_named(unit, need)), []) if may else []
 
         return [(name, told) for name, told in self._answer(path, f"fields {need}", ask)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.idle_draws import tries_again
 from detlint.dataflow.randomness.workers import Workers
 from detlint.rule import Confidence, Example, Rule
@@ -103,7 +102,7 @@ class CopiedGenerator(Rule):
 
     def _draws(self, owner: str, near: set[str]) -> Iterator[Draw]:
         """Draws in a class of data sets, if it or a base of it makes a generator."""
-        origins = Origins()
+        origins = self.unit.origins
         made = origins.object_of(self.unit, owner)
         if near.isdisjoint(each.name for each in origins.lineage(made)):
             return

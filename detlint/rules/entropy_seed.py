@@ -14,7 +14,6 @@ from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness import entropy
 from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
-from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seed_places import (
     Place,
     SeedPlaces,
@@ -245,7 +244,7 @@ class EntropySeed(Rule):
 
     def examine(self, offsets: Sequence[int]) -> None:
         here = list(with_kept(self.unit.functions_at(offsets)))
-        outer = dict.fromkeys([*here, *self._where_read(_kept_by(here, self._origins))])
+        outer = dict.fromkeys([*here, *self._where_read(_kept_by(here))])
         functions = [function for each in outer for function in each.everything()]
         self._told = Told(self.unit)
         for place in sorted(self._places.named(functions), key=Place.start):
@@ -254,9 +253,9 @@ class EntropySeed(Rule):
         opened = Origins(self.others.find) if self.others is not None else None
         elsewhere: list[Place] = []
         for call in sorted(calls, key=lambda op: (op.node.lineno, op.node.col_offset)):  # type: ignore[attr-defined]
-            if entropy.reseeds_torch(call, self._origins) or entropy.reseeds(call, self._origins):
+            if entropy.reseeds_torch(call) or entropy.reseeds(call):
                 self._report_reseeding(call)
-            elif not self._states.is_undone(call):
+            elif not self.unit.rng_states.is_undone(call):
                 places = list(self._places.given(call, opened))
                 if any(map(self._entropies.of, call.args[1:])):  # else no need to find the callee
                     places += self._places.handed(call, opened)
@@ -280,7 +279,7 @@ class EntropySeed(Rule):
                     yield from [function] if function is not None else []
 
     def _report_reseeding(self, call: Op) -> None:
-        if self._told.holds(call.node, call) or self._states.is_undone(call):
+        if self._told.holds(call.node, call) or self.unit.rng_states.is_undone(call):
             return
         self.report(
             call.node,
@@ -311,7 +310,7 @@ class EntropySeed(Rule):
         if call.given_nodes:
             return (self.unit.replace(call.given_nodes[0], "0"),)
         seed = self.unit.add_argument(node, "0")
-        if not entropy.reseeds_torch(call, self._origins):
+        if not entropy.reseeds_torch(call):
             return (seed,)
         if not isinstance(node.func, ast.Attribute) or not call.is_dropped:
             return ()
@@ -356,7 +355,7 @@ class EntropySeed(Rule):
         """What other files seed with, of what functions of this one give them."""
         for function in (each for each in functions if each.outer is None and each.returns):
             for call in function.coded("call"):
-                found = entropy.source(call, self._origins)
+                found = entropy.source(call)
                 if found is None or found.library or self._told.holds(call.node, call):
                     continue
                 if not entropy.is_returned(call):
@@ -388,7 +387,7 @@ class EntropySeed(Rule):
         """What is a seed and made of what a call of a function gives, in the one around it."""
         function = use.function
         opened = Origins(self.others.find) if self.others is not None else None
-        entropies = entropy.Entropies(Origins(), {use: found})
+        entropies = entropy.Entropies({use: found})
         places = [*self._places.named([function])]
         for call in function.coded("call"):
             places += [*self._places.given(call, opened), *self._places.handed(call, opened)]
@@ -411,15 +410,7 @@ class EntropySeed(Rule):
 
     @cached_property
     def _entropies(self) -> entropy.Entropies:
-        return entropy.Entropies(self._origins)
-
-    @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
-
-    @cached_property
-    def _states(self) -> States:
-        return States(self.unit)
+        return entropy.Entropies()
 
     def _is_asked_for(self, call: Op) -> bool:
         """Whether a call only runs with an option about seeds that is off by default."""
@@ -448,13 +439,13 @@ def _speaks_of_seeds(text: str) -> bool:
     return any(map(text.__contains__, _SEEDS))
 
 
-def _kept_by(functions: Sequence[Function], origins: Origins) -> set[str]:
+def _kept_by(functions: Sequence[Function]) -> set[str]:
     """The names under which functions keep or return entropy, other than draws."""
     found: set[str] = set()
     for outer in functions:
         for function in outer.everything():
             for op in function.ops:
-                taken = entropy.source(op, origins) if op.code == "call" else None
+                taken = entropy.source(op) if op.code == "call" else None
                 if taken is not None and not taken.library:
                     found.update(entropy.kept_as(op))
     return found

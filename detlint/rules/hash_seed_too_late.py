@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.environment import Environment
 from detlint.dataflow.arguments.settings import options
-from detlint.dataflow.orders.hash_orders import depends_on_hashes
+from detlint.dataflow.orders.given_sets import leaving
+from detlint.dataflow.orders.sets import Sets
+from detlint.dataflow.unit import Unit, asked
 from detlint.documents.entropy import entropy
 from detlint.documents.launches import launches, program
 from detlint.documents.training import is_tester, runs_tests
@@ -26,12 +30,20 @@ if TYPE_CHECKING:
     from detlint.documents.document import Command, Text, Variable
     from detlint.documents.entropy import Entropy
     from detlint.finding import Edit, Finding
+    from detlint.sources.source import Source
 
 _VARIABLE = "PYTHONHASHSEED"
 _EXPORT = "export it before Python starts"
 _KEEPS = "this process keeps its hashes"
 _IN_SHELL = f"start it as {_VARIABLE}=0 python ..."
 _OF_KERNEL = "set it before Jupyter starts"
+_HASHES = re.compile(r"(?<![\w.])hash\(")
+# Sets, but for keywords that end a word: ``reset(x)``, ``x.set(y)``.
+_SETS = re.compile(
+    r"(?<![\w.])(?:frozen)?set[(),\]]|\.keys\(\)\s*[-&|^]"
+    r"|(?:[=(,]|\b(?:in|return))\s*\{\s*[\w.\"']+\s*(?:,|for\b)"
+)
+_FILES = 256  # whose answers are kept: the programs of a project share most of theirs
 
 
 class HashSeedTooLate(Rule):
@@ -232,3 +244,22 @@ def _is_of_one_line(document: Document, node: Variable) -> bool:
 
 def _entropy(document: Document, raw: str) -> Entropy | None:
     return entropy(raw, seeded="RANDOM" in document.assignments)
+
+
+@lru_cache(maxsize=_FILES)
+def depends_on_hashes(source: Source) -> bool:
+    """Whether a file calls ``hash``, shows the order of a set, or gives others one; so may one
+    that does not parse."""
+    if _HASHES.search(source.text):
+        return True
+    if not _SETS.search(source.text):
+        return False
+    with closing(Unit(source.code)) as unit:
+        return asked(unit, _shows_order, failed=True)
+
+
+def _shows_order(unit: Unit) -> bool:
+    sets = Sets(unit)
+    near = sets.near([each.start() for each in _SETS.finditer(sets.unit.text)])
+    shown = any(True for each in near for _ in sets.of_function(each))
+    return shown or bool(sets.left) or any(True for _ in leaving(sets, near))

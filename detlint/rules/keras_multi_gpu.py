@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.settings import is_left_open
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.numerics import pipelines
-from detlint.dataflow.origins import Origins
 from detlint.models import tf_data as rows
 from detlint.models.names import words_of
 from detlint.models.roles import MEASURED
@@ -90,10 +89,6 @@ class KerasMultiGpu(Rule):
     )
 
     @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
-
-    @cached_property
     def _has_strategy(self) -> bool:
         """Whether the file trains on several devices, whatever its settings say."""
         return any(
@@ -134,7 +129,7 @@ class KerasMultiGpu(Rule):
         confidence = Confidence.POSSIBLE if _is_measured(call) else self.confidence
         if not self.wants(confidence) or self._drops(call) or self._divides(call, dataset):
             return
-        if not pipelines.is_endless(dataset) and pipelines.holds(call, self._origins):
+        if not pipelines.is_endless(dataset) and pipelines.holds(call):
             self.report(
                 call.node,
                 f".{word_of(call)}() keeps the remainder, "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.orders.order import Orders
-from detlint.dataflow.origins import Origins, Place
+from detlint.dataflow.origins import Place
 from detlint.dataflow.randomness import data_sets
 from detlint.dataflow.randomness.estimators import Estimators, drawn_by, draws
 from detlint.dataflow.slices import behind
@@ -241,7 +241,7 @@ class MissingRandomState(Rule):
         owner = name[1:] if name.startswith(".") else ""
         if owner not in self.unit.classes:
             return estimators.drawing(name)
-        named = map(estimators.drawing, self._origins.bases(Place(self.unit, owner)))
+        named = map(estimators.drawing, self.unit.origins.bases(Place(self.unit, owner)))
         row = next(filter(None, named), None)
         pieces = self.unit.classes[owner]
         texts = [self.unit.text[each.start : each.end] for each in pieces]
@@ -349,7 +349,7 @@ class MissingRandomState(Rule):
         if row := data_sets.picks_rows(call):
             how, written = self._how(call, "system"), call.written(row.seed, row.place)
             self._report(call, f"{word_of(call)}()", row.seed, written, how)
-        elif keyword := data_sets.sampled(call, self._origins):
+        elif keyword := data_sets.sampled(call):
             how = self._how(call, "numpy")
             if _is_missing(call.given("random_state")) and how:
                 written = call.written("random_state")
@@ -359,7 +359,7 @@ class MissingRandomState(Rule):
             if all(map(_is_missing, given)):
                 written = call.written("seed")
                 self._report(call, "shuffle()", "seed", written, self._how(call, "system"))
-        elif data_sets.shuffled(call, self._origins):
+        elif data_sets.shuffled(call):
             self._check_data_set(call)
 
     def _check_data_set(self, call: Op) -> None:
@@ -403,10 +403,6 @@ class MissingRandomState(Rule):
     @cached_property
     def _estimators(self) -> Estimators:
         return Estimators(self.unit)
-
-    @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
 
 
 def _is_missing(value: Op | None) -> bool:

@@ -6,10 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.entropy import names_text, source
 from detlint.dataflow.randomness.hash_uses import HashUses
-from detlint.dataflow.randomness.rng_states import States
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -96,10 +94,10 @@ class SaltedHash(Rule):
 
     def _is_ours(self, call: Op) -> Callable[[HashUse], bool]:
         """Whether it is not DET103 that tells of a use."""
-        told = source(call, self._origins) is not None
+        told = source(call) is not None
 
         def is_ours(use: HashUse) -> bool:
-            undone = [by is not None and self._states.is_undone(by) for by in use.seeds]
+            undone = [by is not None and self.unit.rng_states.is_undone(by) for by in use.seeds]
             return not (told and undone) or all(undone)
 
         return is_ours
@@ -118,14 +116,6 @@ class SaltedHash(Rule):
     @cached_property
     def _uses(self) -> HashUses:
         return HashUses(self.unit)
-
-    @cached_property
-    def _states(self) -> States:
-        return States(self.unit)
-
-    @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
 
 
 def varies(call: Op) -> Confidence | None:

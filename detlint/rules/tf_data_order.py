@@ -10,7 +10,7 @@ from detlint.dataflow.arguments.settings import is_left_open, keeps_order, names
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import exclude
 from detlint.dataflow.numerics import pipelines
-from detlint.dataflow.origins import Origins, owner_of
+from detlint.dataflow.origins import owner_of
 from detlint.dataflow.randomness.workers import Workers
 from detlint.models import tf_data as rows
 from detlint.rule import Confidence, Example, Rule
@@ -134,10 +134,6 @@ class TfDataOrder(Rule):
         return not parallel or rows.CALLS_PYTHON in text
 
     @cached_property
-    def _origins(self) -> Origins:
-        return Origins()
-
-    @cached_property
     def _is_determined(self) -> bool:
         return keeps_order(self.unit)
 
@@ -179,7 +175,7 @@ class TfDataOrder(Rule):
         """``experimental_deterministic`` is tf.data's by its name."""
         made = {
             rows.plain_name(name)
-            for each in self._origins.of(store.args[0])
+            for each in store.args[0].origins
             for name in (each.names if each is not None else ())
         }
         own = store.name == "experimental_deterministic"
@@ -234,7 +230,7 @@ class TfDataOrder(Rule):
         if mapped is None or self._is_determined or not _runs_in_parallel(call):
             return
         draw = next(self._draws(mapped), None)
-        if draw is not None and pipelines.holds(call, self._origins):
+        if draw is not None and pipelines.holds(call):
             start, _ = draw.op.function.unit.span(draw.op.node)
             where = draw.op.function.unit.source.spoken_place(start)
             self.report(
@@ -247,11 +243,11 @@ class TfDataOrder(Rule):
 
     def _draws(self, mapped: Op) -> Iterator[Draw]:
         """What a mapped function draws in Python; what TensorFlow traces draws once."""
-        workers = Workers(self._origins, ("numpy", "random"))
-        for made in self._origins.of(mapped):
+        workers = Workers(self.unit.origins, ("numpy", "random"))
+        for made in mapped.origins:
             if made is None or made.function is None:
                 continue
-            frame = self._origins.frame(made.function, owner=owner_of(made))
+            frame = self.unit.origins.frame(made.function, owner=owner_of(made))
             for each in made.function.all_coded("call"):
                 run = each.given("func", 0)
                 if run is not None and not rows.CALLING_PYTHON.isdisjoint(pipelines.called(each)):
@@ -279,7 +275,7 @@ class TfDataOrder(Rule):
     def _check_shuffle(self, call: Op) -> None:
         if len(call.args) == 1 or any(each.code == "drop" for each in call.uses):
             return  # a dataset takes a size, and is not changed in place
-        if self._is_unseeded(call, 1) and pipelines.holds(call, self._origins):
+        if self._is_unseeded(call, 1) and pipelines.holds(call):
             dataset = said(call).removesuffix(".shuffle")
             self._check_seed(call, 1, f"{'' if '(' in dataset else dataset}.shuffle()")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.finding import Edit
 from detlint.index.facts import IDLE
@@ -136,12 +135,11 @@ class WorkerSeedsLeftOut(Rule):
             yield program.finding(cls, seeding, message, _RANKS_ADVICE, _passed(program, seeding))
 
     def examine(self, offsets: Sequence[int]) -> None:
-        origins = Origins()
         for op in self.unit.ops_at(offsets):
             if not _LOADERS.isdisjoint(self.unit.values.called(op)):
                 for name in ("sampler", "batch_sampler"):
                     given = op.given(name, loading.PLACES[name])
-                    sampler = _stateless(given, origins) if given is not None else ""
+                    sampler = _stateless(given) if given is not None else ""
                     if sampler:
                         self._tell(op, sampler)
 
@@ -154,24 +152,25 @@ class WorkerSeedsLeftOut(Rule):
         )
 
 
-def _stateless(given: Op, origins: Origins) -> str:
+def _stateless(given: Op) -> str:
     """The class of a sampler that draws and has no state to save; "" for any other."""
-    for made in origins.of(given):
+    for made in given.origins:
         if made is None or not made.called:
             continue
         if not _BATCHES.isdisjoint(made.names):
             inner = made.op.given("sampler", 0)
-            return _stateless(inner, origins) if inner is not None else ""
+            return _stateless(inner) if inner is not None else ""
         name = next(filter(_STATELESS.__contains__, made.names), "")
         if name:
             return name.rpartition(".")[2]
-        if made.place is not None and _draws_without_state(made, origins):
+        if made.place is not None and _draws_without_state(made):
             return made.place.name
     return ""
 
 
-def _draws_without_state(made: Made, origins: Origins) -> bool:
+def _draws_without_state(made: Made) -> bool:
     """The same of a class of the project, whose bases all are torch's."""
+    origins = made.op.function.unit.origins
     bases = origins.foreign(made)
     if not bases or not all(each.startswith("torch.utils.data.") for each in bases):
         return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.options import option_asked_for, option_of, values_by_default
 from detlint.dataflow.arguments.passed_arguments import entry
 from detlint.dataflow.arguments.settings import tested
-from detlint.dataflow.callers import Callers, given
+from detlint.dataflow.callers import given
 from detlint.dataflow.path_conditions import Paths, decided, inputs
 from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
@@ -31,7 +31,6 @@ class ByDefault:
     """
 
     def __init__(self, unit: Unit, everywhere: AllCallers | None) -> None:
-        self._callers = Callers(unit)
         self._unit = unit
         self._everywhere = everywhere
         self._values: dict[Op, object] = {}
@@ -121,7 +120,7 @@ class ByDefault:
         owner, _, name = function.name.rpartition(".")
         if self._everywhere is not None and (name == "__init__" or not owner):
             return self._everywhere.of(function)
-        return list(self._callers.of(function).calls) if function.unit is self._unit else []
+        return list(self._unit.callers.of(function).calls) if function.unit is self._unit else []
 
 
 def _only(values: Iterable[object]) -> object:

@@ -10,7 +10,6 @@ from detlint.dataflow.facts.found import Found
 from detlint.dataflow.learning.trained import MODEL, Trained
 from detlint.dataflow.randomness.idle_draws import is_unused
 from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
-from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from
 from detlint.dataflow.slices import closure
 from detlint.models import loading
@@ -37,7 +36,7 @@ class DrawFacts:
         self._unit = unit
         self._values = unit.values
         self._training = training
-        self._states = States(unit)
+        self._states = unit.rng_states
 
     def of_draws(self, call: Op) -> str | None:
         """Calls that draw from a global generator, where something depends on that."""

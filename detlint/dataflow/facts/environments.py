@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.facts.seeds import seeds_given
 from detlint.dataflow.slices import SAME, closure
@@ -33,7 +32,6 @@ class EnvironmentFacts:
         self._unit = unit
         self._values = unit.values
         self._training = training
-        self._callers = Callers(unit)
 
     def of_environments(self, call: Op) -> str | None:
         """Calls that make an environment of reinforcement learning, or, of a class of one, draw
@@ -85,7 +83,7 @@ class EnvironmentFacts:
             elif use.code in _MADE or use.code == "call":
                 yield use
             elif use.code == "return":
-                yield from self._callers.of(use.function).calls
+                yield from self._unit.callers.of(use.function).calls
 
     def of_environment_seeds(self, call: Op) -> str | None:
         """Calls that give such a one a seed, or a space, or what may be either."""

@@ -1,4 +1,4 @@
-"""What seeds, and what is given a seed."""
+"""What seeds, and what is given a seed: by a call, by an experiment that runs a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.facts.found import Found, whole
 from detlint.dataflow.facts.processes import starts_workers
-from detlint.dataflow.randomness import experiments
+from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.randomness.generators import (
     STATE,
     Generators,
@@ -18,10 +18,10 @@ from detlint.dataflow.randomness.generators import (
     is_shared,
     only_names,
 )
-from detlint.dataflow.randomness.rng_states import States
 from detlint.dataflow.randomness.seeding import has_seed, is_guard
-from detlint.index.facts import EVERY, OF_EXPERIMENT, RENEWED
-from detlint.models import names, randomness
+from detlint.dataflow.slices import behind
+from detlint.index.facts import EVERY, IN_FILE, OF_EXPERIMENT, RENEWED
+from detlint.models import experiments, names, randomness
 from detlint.models import training as trainers
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
 _WORKERS = 1  # the place of the argument
+_GIVEN = (experiments.GIVEN, experiments.GIVEN_SEED)
+_MOST = 50  # operations behind a seed
 
 
 class SeedFacts:
@@ -44,7 +46,7 @@ class SeedFacts:
     def __init__(self, unit: Unit, training: Training) -> None:
         self._values = unit.values
         self._training = training
-        self._states = States(unit)
+        self._states = unit.rng_states
         self._generators = Generators(unit)
 
     def seeds(self, function: Function) -> Iterator[Found]:
@@ -53,7 +55,7 @@ class SeedFacts:
             return
         for op in function.ops:
             if op.code in ("call", "import"):
-                need = OF_EXPERIMENT if experiments.takes_seed(op) else ""
+                need = OF_EXPERIMENT if _takes_seed(op) else ""
                 for what in self._seeded(op):
                     yield Found(op, what, need=need)
             elif op.code == "class" and any(map(self._is_trainer, op.args)):
@@ -61,14 +63,14 @@ class SeedFacts:
         bases = self._training.bases(function.name) if function.name else ()
         if any(map(trainers.seeds, bases)):
             yield Found(whole(function), EVERY)
-        if decorator := experiments.runner(function):
+        if decorator := _runner(function):
             for library in randomness.LIBRARIES:
                 yield Found(whole(function), library, decorator, need=OF_EXPERIMENT)
 
     @staticmethod
     def experiment_seeds(function: Function) -> Iterator[Found]:
         """Where the configuration of an experiment gets a seed."""
-        for op, how in experiments.seeds_given(function):
+        for op, how in _configured(function):
             yield Found(op, how)
 
     def _is_trainer(self, base: Op) -> bool:
@@ -206,3 +208,64 @@ def hands_on(unit: Unit, name: str) -> bool:
     function = unit.defined(name)
     taken = [op.name for op in function.params.values()] if function is not None else []
     return "**" in [stars for stars, _ in taken] and not any(each in _SEED for _, each in taken)
+
+
+def _runner(function: Function) -> str:
+    """The decorator by which an experiment runs a function, as it is written; "" of none."""
+    for each in decorators(function):
+        if each.code == "attr" and each.name in experiments.RUNS and _is_of_experiment(each):
+            return f"@{ast.unparse(each.node)}"
+    return ""
+
+
+def _takes_seed(seeding: Op) -> bool:
+    """Whether what an experiment runs seeds with the seed that its configuration has in any case:
+    ``np.random.seed(_config["seed"])``."""
+    if not any(each.word in _GIVEN for each in seeding.function.params.values()):
+        return False
+    made = list(behind(*seeding.args[1:2], most=_MOST))
+    taken = {each.word for each in made if each.code == "param"}
+    looked_up = any(each.code == "item" and each.args[1].text == experiments.SEED for each in made)
+    return experiments.GIVEN_SEED in taken or (looked_up and experiments.GIVEN in taken)
+
+
+def _is_of_experiment(decorator: Op) -> bool:
+    made = decorator.values.bound_to(decorator.args[0])
+    known = made.code == "call" and not experiments.CLASSES.isdisjoint(made.called)
+    return known or decorator.name == experiments.AUTOMAIN  # another file may make it
+
+
+def _configured(function: Function) -> Iterator[tuple[Op, str]]:
+    """Where an experiment's configuration gets a seed, or what one does not see, each with
+    ``IN_FILE`` where a file has to give it."""
+    for call in function.coded("call"):
+        if word_of(call) == experiments.ADDS:
+            yield from ((call, how) for how in map(_added, call.arguments()) if how is not None)
+        elif (updates := call.given(experiments.UPDATES)) is not None and _may_hold(updates):
+            yield call, ""
+    scope = any(
+        each.code == "attr" and each.name == experiments.SCOPE for each in decorators(function)
+    )
+    bound = function.bindings.get(experiments.SEED, []) if scope else []
+    yield from ((each, "") for each in bound if not each.is_none)
+
+
+def _added(argument: tuple[str | None, Op]) -> str | None:
+    """How an argument of what adds to the configuration may give a seed; None if it does not."""
+    name, value = argument
+    if name not in (None, "*", "**", experiments.ADDED):
+        return "" if name == experiments.SEED and not value.is_none else None
+    if isinstance(value.constant, str):
+        return IN_FILE
+    return "" if _may_hold(value) else None
+
+
+def _may_hold(settings: Op) -> bool:
+    """Whether settings may have a seed: all but those that are written out without one."""
+    if settings.code != "dict":
+        return True
+    entries = [each.args for each in settings.args if each.code == "entry"]
+    hidden = len(entries) < len(settings.args)
+    return hidden or any(
+        key.constant in (experiments.SEED, ...) and not value.is_none for key, value in entries
+    )

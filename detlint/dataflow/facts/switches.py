@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments import settings
 from detlint.dataflow.arguments.choices import Choices
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import Found
 from detlint.dataflow.numerics import tensors
@@ -35,7 +34,7 @@ class SwitchFacts:
     def __init__(self, unit: Unit, training: Training) -> None:
         self._values = unit.values
         self._training = training
-        self._choices = _Devices(Callers(unit))
+        self._choices = _Devices(unit.callers)
 
     def enables(self, function: Function) -> Iterator[Found]:
         """Calls that turn determinism on, also where a setting decides."""

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments import settings
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.facts.found import NAMING, Found
 from detlint.dataflow.learning import checkpoints
@@ -40,7 +39,6 @@ class TrainingFacts:
         self._unit = unit
         self._values = unit.values
         self._training = training
-        self._callers = Callers(unit)
 
     def of_trains(self, call: Op) -> str | None:
         """Calls that train."""
@@ -145,7 +143,7 @@ class TrainingFacts:
     def of_numbered(self, call: Op) -> str | None:
         """Where how far training was is read out of the name of a file, each with the names that
         it gets."""
-        return " ".join(sorted(checkpoints.numbered(call, self._callers))) or None
+        return " ".join(sorted(checkpoints.numbered(call, self._unit.callers))) or None
 
     def replaces(self, function: Function) -> Iterator[Found]:
         """Calls that make modules of which a checkpoint always replaces all weights, each with the

@@ -6,7 +6,6 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.facts.found import NAMING, Found, whole
 from detlint.dataflow.learning.made_models import fate_of
@@ -14,7 +13,6 @@ from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, giv
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
 from detlint.dataflow.numerics.layers import whole_of
-from detlint.dataflow.origins import Origins
 from detlint.index.facts import MAY_BE, THAWS, TRAINER, UNSEEN_NAMES
 from detlint.models import layers, varying
 from detlint.models import training as trainers
@@ -204,7 +202,7 @@ class VaryingFacts:
 
     @cached_property
     def _gradients(self) -> Gradients:
-        return Gradients(tensors.Fields(self._unit), Callers(self._unit), Origins())
+        return Gradients(tensors.Fields(self._unit))
 
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of

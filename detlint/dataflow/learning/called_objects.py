@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.passed_arguments import named
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import parameter_of
 from detlint.dataflow.slices import closure
 from detlint.index.scan import CALLED
@@ -39,7 +38,6 @@ class _Follower:
     def __init__(self, unit: Unit, methods: Collection[str]) -> None:
         self._unit = unit
         self._methods = methods
-        self._callers = Callers(unit)
         self._gets_away = False
 
     def calls(self, made: Op) -> bool:
@@ -78,7 +76,7 @@ class _Follower:
         return list(self._unit.reads("attr", name))
 
     def _returned(self, value: Op) -> Iterable[Op]:
-        known = self._callers.of(value.function)
+        known = self._unit.callers.of(value.function)
         self._gets_away |= not known.all
         return known.calls
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.callers import Callers, given
+from detlint.dataflow.callers import given
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import moved
@@ -57,7 +57,7 @@ class Trained:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._calls = Callers(unit)
+        self._calls = unit.callers
         self._follows: dict[Op, bool] = {}
 
     def made_of(self, op: Op | None, of: str, *, sure: bool = True) -> set[str]:

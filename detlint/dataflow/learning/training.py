@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import last_word, owner_written, word_of
-from detlint.dataflow.origins import Origins, Place
+from detlint.dataflow.origins import Place
 from detlint.index.facts import TRAINER, UNSEEN_NAMES
 from detlint.index.imports import imports
 from detlint.models import training as rows
@@ -35,7 +35,7 @@ class Training:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._origins = Origins()
+        self._origins = unit.origins
 
     # What trains
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.backwards import Backwards
-from detlint.dataflow.callers import Callers, given
+from detlint.dataflow.callers import given
 from detlint.dataflow.learning.inference import records_none
 from detlint.dataflow.numerics.layers import Layers, word_of
 from detlint.dataflow.numerics.tensors import (
@@ -17,7 +17,6 @@ from detlint.dataflow.numerics.tensors import (
     is_none,
     method_of,
 )
-from detlint.dataflow.origins import Origins
 from detlint.models import gradients as rows
 from detlint.models import layers, memory, tensors, training
 from detlint.models.names import is_network
@@ -75,23 +74,20 @@ class Files:
 
     def _of(self, unit: Unit) -> Gradients:
         if unit not in self._known:
-            self._known[unit] = Gradients(Fields(unit), Callers(unit), Origins(), self)
+            self._known[unit] = Gradients(Fields(unit), self)
         return self._known[unit]
 
 
 class Gradients(Backwards[Facts]):
     """Answers for the values of a file."""
 
-    def __init__(
-        self, fields: Fields, calls: Callers, origins: Origins, files: Files | None = None
-    ) -> None:
+    def __init__(self, fields: Fields, files: Files | None = None) -> None:
         super().__init__(_NOTHING, _UNKNOWN)
         self._files = files
         self._fields = fields
         self.unit = unit = fields.unit
-        self.calls = calls
-        self._origins = origins
-        self.layers = Layers(unit, calls, origins)
+        self.calls = unit.callers
+        self.layers = Layers(unit)
 
     def comes_to(self, op: Op) -> str:
         """Whether a gradient is asked for of a value: ``NEEDED`` as the file shows · ``UNKNOWN``
@@ -436,7 +432,7 @@ class Gradients(Backwards[Facts]):
 def kept(unit: Unit, owner: str, name: str) -> Iterator[tuple[int, int, list[str]]]:
     """Where a file makes what objects of a class hold as an attribute, if no gradient is seen to
     come through that: the first and the last line, and what the class names there alone."""
-    gradients = Gradients(Fields(unit), Callers(unit), Origins())
+    gradients = Gradients(Fields(unit))
     held = unit.held(owner, name)
     if any(gradients.fed(each) == NEEDED for each in held):
         return

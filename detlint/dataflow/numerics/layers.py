@@ -12,9 +12,8 @@ from detlint.models import layers as rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Made, Origins, Place
+    from detlint.dataflow.origins import Made, Place
     from detlint.dataflow.unit import Unit
 
 _SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
@@ -51,10 +50,10 @@ class Way:
 class Layers:
     """Answers for the layers of a file."""
 
-    def __init__(self, unit: Unit, calls: Callers, origins: Origins) -> None:
+    def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._calls = calls
-        self._origins = origins
+        self._calls = unit.callers
+        self._origins = unit.origins
         self._ways: dict[Op, Way] = {}
         self._weights: dict[Place, bool] = {}
         self._frozen: dict[str, bool] = {}

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.arguments.settings import keywords
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.numerics.gradients import Files, Gradients
 from detlint.dataflow.numerics.indices import Indices
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.operator_gradients import may_differ
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import alternatives, closure
 from detlint.models.operators import INDEXED
 from detlint.operations import ABSENT, OPERATIONS
@@ -163,11 +161,11 @@ class Operators:
         self, unit: Unit, table: Table, release: Release, others: OtherFiles | None = None
     ) -> None:
         self.unit = unit
-        self.calls = Callers(unit)
+        self.calls = unit.callers
         self.tensors = Tensors(unit)
-        self.origins = Origins()
+        self.origins = unit.origins
         files = Files(others) if others is not None else None
-        self.gradients = Gradients(self.tensors.fields, self.calls, self.origins, files)
+        self.gradients = Gradients(self.tensors.fields, files)
         self.sizes = Sizes(self.calls)
         self.indices = Indices(self.calls)
         self._choices = Choices(self.calls)

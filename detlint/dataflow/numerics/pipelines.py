@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.origins import Origins
 
 _MOST = 60  # values of one pipeline that are looked at
 _DEEPEST = 20  # methods in a chain
@@ -29,16 +28,16 @@ def called(call: Op) -> list[str]:
     return names(call.args[0])
 
 
-def holds(op: Op, origins: Origins) -> bool:
+def holds(op: Op) -> bool:
     """Whether a value certainly is a dataset: by what made it, by what an annotation says, or by
     what else is done with it that no other library's data sets know."""
     pipeline = list(_before([op]))
-    return any(_is_one(each, origins) for each in pipeline) or any(
+    return any(_is_one(each) for each in pipeline) or any(
         _only_with_one(each) for each in _beside(pipeline)
     )
 
 
-def _is_one(op: Op, origins: Origins) -> bool:
+def _is_one(op: Op) -> bool:
     if op.code == "call":
         if word_of(op) in rows.GIVING or any(map(rows.makes_dataset, called(op))):
             return True
@@ -47,7 +46,7 @@ def _is_one(op: Op, origins: Origins) -> bool:
     said = annotated(op) if op.code in ("param", "declared") else []
     return any(rows.is_dataset(rows.plain_name(each)) for each in said) or any(
         rows.makes_dataset(rows.plain_name(name))
-        for made in origins.of(op)
+        for made in op.origins
         if made is not None and made.called
         for name in made.names
     )

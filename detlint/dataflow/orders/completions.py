@@ -5,30 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import spoken, word_of
-from detlint.dataflow.learning.shared_models import SHARES, SharedModels
+from detlint.dataflow.calls import owner_written, spoken, word_of
 from detlint.dataflow.orders.messages import is_log_file
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.queues import Queues, same
 from detlint.dataflow.orders.shared_lists import SharedLists
 from detlint.dataflow.orders.use import Flow, Use, surest
 from detlint.dataflow.origins import Origins, Place
-from detlint.dataflow.slices import ahead, behind
+from detlint.dataflow.slices import ahead, behind, closure
 from detlint.models import completions as models
 from detlint.models import frames, names
 from detlint.models.loading import hands_on
+from detlint.models.training import is_optimizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion, Threaded
 
 _EQUALS = (("Eq",), ("NotEq",))
 _FEW = 50  # operations that the name of a file is made of
 _HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
+SHARES = "share_memory"
+_MOST = 40  # functions that workers call
 
 
 class Found(NamedTuple):
@@ -295,3 +298,44 @@ def _done_of(waited: Op) -> Iterator[Op]:
                 or (use.code == "item" and use.args[1].literal == 0)
             ):
                 yield use
+
+
+class SharedModels:
+    """Answers for the models of one file; ``find`` opens those that its workers come from."""
+
+    def __init__(self, queues: Queues, find: Find | None = None) -> None:
+        self._queues = queues
+        self._origins = Origins(find)
+
+    def is_trained(self, call: Op) -> bool:
+        """Whether several processes are given the model that a call shares, and take steps."""
+        method = call.args[0]
+        if method.code != "attr" or is_optimizer(owner_written(call)):
+            return False
+        held = [each for value in (call, method.args[0]) for each in same(value)]
+        started = (start for each in held for start in self._queues.workers_given(each))
+        return any(map(self._takes_steps, started))
+
+    def _takes_steps(self, start: Op) -> bool:
+        functions = closure(self._run(start), self._called, _MOST)
+        return any(_is_step(op) for each in functions for op in each.coded("call"))
+
+    def _run(self, start: Op) -> Iterator[Function]:
+        """What a worker runs: its target, or the method of its class."""
+        for _, value in start.arguments():
+            for made in self._origins.of(value):
+                if made is not None and made.function is not None:
+                    yield made.function
+        place = self._origins.class_called(start.called, start.function.unit)
+        if place is not None:
+            method = self._origins.method(self._origins.object_of(*place), "run")
+            yield from () if method is None else (method,)
+
+    def _called(self, function: Function) -> Iterator[Function]:
+        yield from function.nested
+        for call in function.coded("call"):
+            yield from self._origins.entered(call)
+
+
+def _is_step(call: Op) -> bool:
+    return word_of(call) == "step" and is_optimizer(owner_written(call))

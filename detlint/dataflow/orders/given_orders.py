@@ -10,7 +10,6 @@ from detlint.dataflow.loops.effects import is_aligned, made_of
 from detlint.dataflow.orders.imported_orders import may_be_of_project
 from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, takes_second, ties_by
 from detlint.dataflow.orders.use import SORTED, Flow, Use, surest
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import closure
 from detlint.models import containers, files, frames, names
 from detlint.models.libraries import BAGS, DISTANCES, READING_BAGS
@@ -36,7 +35,7 @@ class GivenOrders:
         self._values = orders.values
         self._effects = orders.effects
         self._unit = orders.unit
-        self._origins = Origins()
+        self._origins = orders.unit.origins
 
     def argument(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value that a call is given by position (None) or under a keyword."""

@@ -16,11 +16,10 @@ from detlint.dataflow.loops.effects import ROUNDING, Effects, is_column
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
+from detlint.dataflow.orders.handed_orders import KeptOrders, ReturnedOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
-from detlint.dataflow.orders.kept_orders import KeptOrders
 from detlint.dataflow.orders.keys import ties
 from detlint.dataflow.orders.messages import Messages
-from detlint.dataflow.orders.returned_orders import ReturnedOrders
 from detlint.dataflow.orders.tables import Tables
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of
 from detlint.dataflow.path_conditions import Paths, passed

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import bound, word_of
 from detlint.dataflow.ends import FOLDERS, End, ends_of, is_told, only_shows
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
 from detlint.dataflow.slices import ahead, behind, closure, states_before
 from detlint.dataflow.unit import Unit
@@ -101,7 +100,7 @@ def timed_conditions(texts: Mapping[str, str]) -> dict[str, list[Timed]]:
 
 def _timed(unit: Unit, hands: _Hands, caught: Collection[str]) -> tuple[list[Timed], _Hands]:
     functions, tests = _functions(unit), _tests(unit.text, caught)
-    entropies = Entropies(Origins(), dict(_handed(functions, hands)))
+    entropies = Entropies(dict(_handed(functions, hands)))
     compared = (told for each in functions for told in _compared(each, entropies, tests))
     found = {timed for timed, what in compared if what.what == _CLOCK}
     for each in functions:
@@ -192,7 +191,7 @@ def measured(
         parts = {use: op for op in given for use in op.uses if use.code == "attr" and not truths}
         sources = {**parts, **{op: op for op in given}}
         told_by = {part: Entropy(op, _MEASURED) for part, op in sources.items()}
-        entropies = Entropies(Origins(), told_by)
+        entropies = Entropies(told_by)
         compared = (e for some in functions for e in _compared(some, entropies, tests, truths))
         found = [what for timed, what in compared if timed.ends or timed.sets]
         sizes = (op for some in functions for op in _sizes(some))
@@ -334,9 +333,7 @@ def _numbers(function: Function, entropies: Entropies) -> Iterator[Timed]:
     for op in function.all_coded("call"):
         if word_of(op) in POSITIONS or (word_of(op) in _EXTREMES and _picks(op)):
             parts = behind(*op.args, most=_FEW)
-            found += (
-                [op] if any(_is_time(source(each, entropies.origins)) for each in parts) else []
-            )
+            found += [op] if any(_is_time(source(each)) for each in parts) else []
     told = [op for op in found if ends_of(op, picks=True) is End.ELSE]
     for op in (*told, *(op for op in _sizes(function) if _is_time(entropies.of(op)))):
         yield _told(op.node, ends=False, sets=True)

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.origins import Origins
 
 _MOST = 30  # calls and branches behind a data set
 
 
-def sampled(call: Op, origins: Origins) -> str:
+def sampled(call: Op) -> str:
     """``frac=…``, ``n=…`` or ``…`` for a call of pandas' ``sample``, else ""."""
     function, keywords = call.args[0], {name for name in call.name if name}
     unit = call.function.unit
@@ -37,7 +36,7 @@ def sampled(call: Op, origins: Origins) -> str:
         return "n=…" if "replace" in keywords or "pandas" in unit.text else ""
     plain = [value for name, value in call.arguments() if name is None]
     one = len(plain) <= 1 and all(each.code != "star" for each in plain)
-    return ("…" if plain else "") if one and is_frame(function.args[0], origins) else ""
+    return ("…" if plain else "") if one and is_frame(function.args[0]) else ""
 
 
 def picks_rows(call: Op) -> loading.RowMethod | None:
@@ -57,7 +56,7 @@ def picks_rows(call: Op) -> loading.RowMethod | None:
     return row if missing and not imported.isdisjoint(row.libraries) else None
 
 
-def is_frame(op: Op, origins: Origins) -> bool:
+def is_frame(op: Op) -> bool:
     """Whether a value is a table of pandas, or is made of one by its methods and by choosing, some
     of which nothing else has."""
     for each in closure([op], made_of):
@@ -67,7 +66,7 @@ def is_frame(op: Op, origins: Origins) -> bool:
         if looked_up.code == "attr" and looked_up.name in loading.OF_FRAMES:
             return True
         if each.code == "param" and any(
-            made is not None and loading.FRAME in made.names for made in origins.of(each)
+            made is not None and loading.FRAME in made.names for made in each.origins
         ):
             return True
     return False
@@ -101,7 +100,7 @@ def _is_alone(call: Op) -> bool:
     return any(each.code == "drop" for each in call.uses)
 
 
-def shuffled(call: Op, origins: Origins) -> bool:
+def shuffled(call: Op) -> bool:
     """Whether a call is ``shuffle`` or ``train_test_split`` of a data set, by a seed not given."""
     method = str(call.args[0].name)
     known = loading.SHUFFLES.get(method)
@@ -112,7 +111,7 @@ def shuffled(call: Op, origins: Origins) -> bool:
     most = 0 if method == "shuffle" else 2
     if not keywords <= known or len(places) > most or not all(map(_is_size, places)):
         return False
-    if _is_data_set(call.args[0].args[0], origins):
+    if _is_data_set(call.args[0].args[0]):
         return True
     return keywords.isdisjoint(loading.STREAMED) and _looks_like_one(call)
 
@@ -150,13 +149,13 @@ def draws_from_system(call: Op) -> bool:
     return False
 
 
-def _is_data_set(op: Op, origins: Origins) -> bool:
+def _is_data_set(op: Op) -> bool:
     """Whether a value certainly is, or once was, a data set of Hugging Face."""
     return any(
         made is not None and any(map(loading.makes_data_set, made.names))
         for each in _chain(op)
         if each.code not in ("attr", "item")
-        for made in origins.of(each)
+        for made in each.origins
     )
 
 

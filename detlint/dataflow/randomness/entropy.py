@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.origins import Origins
 
     # A value, the calls in which it is computed, inner ones first, and which member of it is asked
     # for, of that which, the last first; None where that is not known.
@@ -60,8 +59,7 @@ class Entropy(NamedTuple):
 class Entropies:
     """Answers for the values of one file; ``given``: calls that give entropy of another file."""
 
-    def __init__(self, origins: Origins, given: Mapping[Op, Entropy] | None = None) -> None:
-        self.origins = origins
+    def __init__(self, given: Mapping[Op, Entropy] | None = None) -> None:
         self._given = given or {}
         self._without: set[Step] = set()
         self._known: dict[Step, Entropy] = {}
@@ -77,7 +75,7 @@ class Entropies:
                 continue
             seen.add(step)
             found = self._known.get(step) or self._given.get(step[0])
-            found = found or source(step[0], self.origins)
+            found = found or source(step[0])
             if found is not None and found.is_at(step[2]):
                 self._known[value, (), ()] = found
                 return found
@@ -87,7 +85,7 @@ class Entropies:
         return None
 
 
-def source(op: Op, origins: Origins) -> Entropy | None:
+def source(op: Op) -> Entropy | None:
     """What a call draws from, if it makes something that differs in each run; also what a
     function draws from that is handed on to be called."""
     if op.code in ("attr", "global", "import"):
@@ -96,7 +94,7 @@ def source(op: Op, origins: Origins) -> Entropy | None:
         return Entropy(op, what) if what is not None else None
     if op.code != "call":
         return None
-    if reseeds_torch(op, origins):
+    if reseeds_torch(op):
         return Entropy(op, _SYSTEM)
     called = op.called
     what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
@@ -119,7 +117,7 @@ def _reads_clock(call: Op) -> bool:
     return bool(known) and len(list(call.arguments())) <= max(known)
 
 
-def reseeds_torch(call: Op, origins: Origins) -> bool:
+def reseeds_torch(call: Op) -> bool:
     """Whether a call is ``torch.seed()`` or its kin, or ``.seed()`` of a torch generator."""
     values, function = call.values, call.args[0]
     if len(call.args) > 1:
@@ -131,10 +129,10 @@ def reseeds_torch(call: Op, origins: Origins) -> bool:
     owner = function.args[0]
     if owner.code == "item":
         return "torch.cuda.default_generators" in values.qualified(owner.args[0])
-    return is_generator(owner, origins, "torch.Generator")
+    return is_generator(owner, "torch.Generator")
 
 
-def reseeds(call: Op, origins: Origins) -> bool:
+def reseeds(call: Op) -> bool:
     """Whether a call without a seed, or with None, seeds ``random``, NumPy or CuPy."""
     given = [value for _, value in call.arguments()]
     if len(given) > 1 or call.unpacks:
@@ -147,7 +145,7 @@ def reseeds(call: Op, origins: Origins) -> bool:
     return (
         function.code == "attr"
         and function.name == "seed"
-        and is_generator(function.args[0], origins, "random.Random", "numpy.random.RandomState")
+        and is_generator(function.args[0], "random.Random", "numpy.random.RandomState")
     )
 
 
@@ -163,11 +161,11 @@ def replaces_seeding(store: Op) -> bool:
     return isinstance(values.constant(given), int)
 
 
-def is_generator(op: Op, origins: Origins, *classes: str) -> bool:
+def is_generator(op: Op, *classes: str) -> bool:
     """Whether a value is seen to be an object of one of some classes."""
     return any(
         made is not None and made.called and not set(classes).isdisjoint(made.names)
-        for made in origins.of(op)
+        for made in op.origins
     )
 
 

@@ -10,7 +10,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.origins import Origins
 from detlint.dataflow.slices import closure
 from detlint.models import loading
 from detlint.models.model import Names
@@ -172,7 +171,7 @@ def is_inherited(unit: Unit, owner: str) -> bool:
     holds."""
     if owner not in unit.classes:
         return False
-    origins = Origins()
+    origins = unit.origins
     made = origins.object_of(unit, owner)
     known = origins.lineage(made)
     named = sum(len(unit.bases(each.name)) for each in known)

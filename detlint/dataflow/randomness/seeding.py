@@ -6,7 +6,6 @@ import ast
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.callers import Callers
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import exclude
 from detlint.dataflow.slices import before, closure
@@ -18,6 +17,7 @@ from detlint.syntax.mentions import holds, mentions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.models.randomness import DrawingMethod
@@ -167,7 +167,7 @@ class Seeding:
         """Whether a function of the file gets to a draw, and only later to all that seeds a
         library in it."""
         seeds = [op for op, libraries in self._calls if library in libraries]
-        ways, callers = [draw], Callers(self._unit)
+        ways, callers = [draw], self._unit.callers
         for way in ways:  # grows
             found = [self._ways(each, way.function, callers) for each in seeds]
             if all(x and all(_comes_later(each, way) for each in x) for x in found):
