@@ -8,6 +8,7 @@ FUNCTIONS = (
     *rows("builtins", "list", "list[E0]", Order.KEEPS),
     *rows("builtins", "tuple", "list[E0]", Order.KEEPS),
     *rows("builtins", "set frozenset", "set[E0]", Order.FREE),
+    *rows("weakref", "WeakSet", "set[object]", Order.FREE),
     *rows("builtins", "iter reversed", "iterator[E0]", Order.KEEPS),
     *rows("builtins", "sorted", "list[E0]", Order.SORTS),
     *rows("builtins", "enumerate", "iterator[tuple[int, E0]]", Order.KEEPS),

@@ -79,6 +79,7 @@ class SetOrder(Rule):
     triggers = (
         "set(",
         "defaultdict(set",
+        "WeakSet(",
         "frozenset(",
         "set[",
         "frozenset[",

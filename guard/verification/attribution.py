@@ -50,17 +50,21 @@ class Attribution:
     # its name; "none" where runs differ in the same circumstances; "" unknown
     circumstance: str = ""
     runs: int = 0  # that it took
+    tried: tuple[str, ...] = ()  # circumstances that alone did not make it
 
     @property
     def note(self) -> str:
         """For a person."""
+        if self.tried and not self.circumstance:
+            tried = ", ".join(self.tried)
+            return f"the difference did not come again where one of these alone was varied: {tried}"
         if not self.circumstance or not self.runs:
             return ""
         if self.circumstance == NONE:
             return (
                 "they differ in the same circumstances too: with the same hash seed, the same "
-                "content of unwritten memory and the same order of listings; addresses of objects "
-                "are others in each run anyway"
+                "content of unwritten memory and the same order of listings; addresses of objects, "
+                "the clock and which thread comes first are others in each run anyway"
             )
         found = circumstance_named(self.circumstance)
         return f"they differ where nothing else is varied than the {found.what}: {found.means}"
@@ -113,13 +117,15 @@ def attribute(reruns: Reruns, text: Text, expected: str = "") -> Attribution:
     free = [name for name in free if name in plan.vary and _is_possible(name, text)]
     if expected in free and reruns.budget and reruns.differs(expected):
         return Attribution(expected, reruns.made)
+    tried = [expected] * reruns.made
     for name in [NONE, *(each for each in free if each != expected)]:
         if reruns.made >= reruns.budget:
             break
         if not reruns.differs(name):
+            tried.append(name)
             continue
         return Attribution(name if name == NONE else _confirmed(reruns, name, text), reruns.made)
-    return Attribution(runs=reruns.made)
+    return Attribution(runs=reruns.made, tried=tuple(tried))
 
 
 def _is_possible(name: str, text: Text) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import os
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -512,6 +513,14 @@ def explanation(known: Known) -> Explanation:
     if found.confidence is Confidence.CERTAIN:
         return found
     return found._replace(excluded=tuple(_excluded(known, found.source)))
+
+
+def worded_by(cause: Explanation, line: Suspect) -> Suspect:
+    """A line; where nothing that it reads is known to differ, and the cause begins with it, why it
+    is told is the cause."""
+    begins = cause.slice and (line.file, line.line) == cause.slice[0][:2]
+    is_told = begins and line.fits == RAN and cause.source is not Source.NOT_SHOWN
+    return replace(line, fits=cause.source.value) if is_told else line
 
 
 def _of_state(known: Known) -> Explanation | None:

@@ -30,8 +30,9 @@ from guard.verification.explaining import (
     explanation,
     origin_of,
     seeded_by,
+    worded_by,
 )
-from guard.verification.left_files import found_later
+from guard.verification.left_files import blamed, found_later
 from guard.verification.operators import Bisection, bisect, bisect_line, is_of_an_operator
 from guard.verification.plan import CLOCK, recording
 from guard.verification.runs import Watch, Watched
@@ -453,15 +454,14 @@ def with_findings(
     others = with_possibilities(by_rules, replace(asked, difference=refined))
     others = proven_first(shown, others)
     lines = (
-        *(each.suspect for each in found.left if found.is_left),
+        *blamed(found.left if found.is_left else ()),
         *led_by(found, others, text, verdict.circumstance),
     )
     refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
     left = tuple(dict.fromkeys(each.name for each in found.left))
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
     is_one = len(comparison.ranks) < 2 and text.threads.is_one
-    known = Known(refined, shown, *told, is_one=is_one)
-    cause = explanation(known)
+    cause = explanation(Known(refined, shown, *told, is_one=is_one))
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
         fits = lines[0].fits if lines else ""
@@ -471,6 +471,7 @@ def with_findings(
         refined = replace(refined, advice=_SEEDED.format(seeded))
     if cause.source is Source.GENERATOR and found.unseeded:
         refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
+    lines = tuple(worded_by(cause, each) for each in lines)
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     changes["explanation"] = cause
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from guard.diff import Source, Suspect
+from guard.diff.names import listed
 from guard.observe import places
 from guard.program import text_of
 
@@ -177,12 +178,17 @@ class Left(NamedTuple):
             f"run {self.by + 1} had written {self.name}, and run {self.to + 1} {does}: {otherwise}"
         )
 
-    @property
-    def suspect(self) -> Suspect:
-        """The line, as one that is to blame."""
-        does = "found" if self.folder or self.asked else "read"
-        what = f"{self.name} is {does} here, which an earlier run had written"
-        return Suspect("", what, self.file, self.line, Source.LEFT.value)
+
+def blamed(left: Iterable[Left]) -> Iterator[Suspect]:
+    """The lines that read or find some files, each once, as lines that are to blame."""
+    lines: dict[tuple[str, int, str], list[str]] = {}
+    for each in left:
+        does = "found" if each.folder or each.asked else "read"
+        lines.setdefault((each.file, each.line, does), []).append(each.name)
+    for (file, line, does), names in lines.items():
+        what = f"{listed(names)} {'is' if len(names) == 1 else 'are'} {does} here"
+        what += ", which an earlier run had written"
+        yield Suspect("", what, file, line, Source.LEFT.value)
 
 
 def left_to(process: Process, others: Iterable[Process]) -> dict[str, Left]:

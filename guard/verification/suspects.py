@@ -80,13 +80,15 @@ REMEDIES = {
     "own, or keep what it gave in a file.",
     Source.LEFT: "Have each run begin with the same files: write it where no other run looks, or "
     "delete it first. What is kept for later runs has to come back as it was, bit for bit: a run "
-    "that reads it must get what the run that wrote it went on with. A number or a name of a run "
+    "that reads it must go on with the same values, and generators in the same state, as the run "
+    "that wrote it. A number or a name of a run "
     "is better given by an option than counted from the folders that are there.",
     Source.KERNEL: "Use another operator, as `operator` says, or have torch keep one order: "
     "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on.",
     Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), padding in "
-    "that of resize_, and out= beside where= of NumPy's functions. Under `python -m guard run` "
+    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), and out= "
+    "beside where= of NumPy's functions. Fill what resize_ adds, or read only as far as has been "
+    "written. Under `python -m guard run` "
     "torch fills memory, so that at least it is the same in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.

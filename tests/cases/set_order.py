@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import weakref
 from collections import Counter, defaultdict
 from enum import Enum, IntEnum
 from operator import itemgetter
@@ -24,6 +25,12 @@ from tqdm import tqdm
 def list_of_set(labels: List[str]):
     classes = list(set(labels))  # DET204
     return {name: index for index, name in enumerate(classes)}
+
+
+def in_order_of_addresses(layers: torch.nn.ModuleList, generator):
+    registry = weakref.WeakSet(layers)
+    for layer in registry:  # DET204
+        layer.weight.add_(torch.randn(layer.weight.shape, generator=generator))
 
 
 def tuple_of_set(labels: List[str]):

@@ -16,6 +16,8 @@ from guard.diff.differences import Cause
 from guard.verification.explaining import Known, explanation
 from guard.verification.left_files import (
     Journal,
+    Left,
+    blamed,
     found_by_one,
     found_later,
     journal_of,
@@ -125,6 +127,14 @@ def test_what_a_run_reads_as_another_has_left_it_is_told(tmp_path: Path) -> None
     assert list(found) == ["/data/kept"]
     assert (found["/data/kept"].by, found["/data/kept"].to) == (0, 1)
     assert left(first, runs) == {}
+
+
+def test_a_line_that_reads_several_files_is_told_once() -> None:
+    first, second = (Left(os.path.abspath(each), 0, 1, "train.py", 3) for each in ("a", "b"))
+    both, one = blamed([first, first._replace(line=5, folder="."), second])
+    assert both.message == "a and b are read here, which an earlier run had written"
+    assert one.message == "a is found here, which an earlier run had written"
+    assert (both.line, one.line) == (3, 5)
 
 
 @pytest.mark.parametrize("was_there", [True, False])

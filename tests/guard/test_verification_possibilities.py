@@ -14,7 +14,7 @@ from guard.diff.report import suspect
 from guard.observe.places import Place
 from guard.trace import Event
 from guard.verification.attribution import _what
-from guard.verification.explaining import RAN, Known, explanation
+from guard.verification.explaining import RAN, Known, explanation, worded_by
 from guard.verification.operators import Culprit
 from guard.verification.plan import HASHES, LISTINGS, TIMING
 from guard.verification.statements import Entry, led_by, proven_first
@@ -353,6 +353,16 @@ def test_what_the_linter_says_of_a_circumstance_comes_before_a_line_that_reads_n
     told = led_by(Entry((shown,)), (other, listing), Text(()), circumstance)
     first = (listing, shown, other) if is_first else (shown, other, listing)
     assert told == first
+
+
+def test_a_line_that_reads_nothing_known_to_differ_is_told_by_the_cause_of_it() -> None:
+    shown = Suspect("", "differs", "/a.py", 3, RAN)
+    memory, links = Source.UNWRITTEN_MEMORY, (Link("/a.py", 3, "rows.resize_(8)"),)
+    cause = Explanation(memory, Confidence.LIKELY, "", links)
+    assert worded_by(cause, shown).fits == memory.value
+    elsewhere, opaque = replace(shown, line=4), replace(shown, fits="`a` differs as well")
+    assert [worded_by(cause, each) for each in (elsewhere, opaque)] == [elsewhere, opaque]
+    assert worded_by(cause._replace(source=Source.NOT_SHOWN), shown) is shown
 
 
 @pytest.mark.parametrize("fits", [RAN, Source.CLOCK.value])

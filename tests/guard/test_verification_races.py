@@ -237,7 +237,7 @@ def test_a_circumstance_is_tried_again_before_it_is_named(
     found = attribute(reruns, text_of(tmp_path, text))
     assert (found.circumstance, reruns.tried) == (circumstance, tried)
     assert found.runs == len(tried)
-    assert bool(found.note) == bool(circumstance)
+    assert bool(found.note) == bool(circumstance or found.tried)
 
 
 def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
@@ -247,6 +247,15 @@ def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
     reruns = told({"listings": [True]}, Cause.BATCH_ORDER)
     attribute(reruns, text_of(tmp_path, "os.listdir()\nset(a)"), "hashes")
     assert reruns.tried == ["hashes", "none", "listings", "addresses", "none"]
+
+
+def test_what_was_tried_is_told_where_no_circumstance_makes_it(tmp_path: Path) -> None:
+    note = attribute(told({}, Cause.BATCH_ORDER), text_of(tmp_path, THREADS)).note
+    assert note == (
+        "the difference did not come again where one of these alone was varied: none, timing"
+    )
+    same = attribute(told({"none": [True]}, Cause.BATCH_ORDER), text_of(tmp_path, THREADS)).note
+    assert same.endswith("the clock and which thread comes first are others in each run anyway")
 
 
 def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Path) -> None:
