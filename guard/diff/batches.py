@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from guard.trace import Event
 
 _ORDER = (
-    "Look at what the order comes from: a listing of files that is not sorted, a set, a dictionary "
-    "filled by threads, workers that hand out what is ready first (in_order=False)."
+    "Look at what the order comes from: a listing of files that is not sorted, names that are "
+    "drawn anew, a set, a dictionary filled by threads, workers that hand out what is ready first "
+    "(in_order=False)."
 )
 _CONTENT = (
-    "Look at what the loader, its sampler and its transforms draw from: a generator object without "
-    "a seed (numpy.random.default_rng(), random.Random()), the time, hash(), memory from "
-    "torch.empty or numpy.empty; then at files that one run saw and the other did not."
+    "Look at what it is made from, by a loader, its sampler and its transforms or by other code: a "
+    "generator object without a seed (numpy.random.default_rng(), random.Random()), the time, "
+    "hash(), a thread or a limit in seconds, memory from torch.empty or numpy.empty; then at files "
+    "that one run saw and the other did not."
 )
 _BETWEEN = (
     "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "

@@ -114,11 +114,20 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
             found |= of_file(getattr(value, "name", ""))
         elif issubclass(kind, _WEAK):
             found |= WEAK | (SETS | OBJECTS) * issubclass(kind, _WEAK_SETS)
+        elif deep and (sets := _gone_through(value)):
+            found |= (_of_object(kind) & ~OBJECTS) | traits_of(sets, deep - 1)
         else:
             found |= _of_object(kind) | IN_MEMORY * _is_in_shared_memory(value)
             if deep and _hashes_by_itself(kind):
                 found |= traits_of(_parts(value), deep - 1) & STRINGS
     return found
+
+
+def _gone_through(value: Any) -> list[Any]:  # noqa: ANN401 - of any class
+    """The sets that an object holds whose class has an ``__iter__`` of the program's own: going
+    through it may go through these."""
+    is_own = isinstance(getattr(type(value), "__iter__", None), FunctionType)
+    return [each for each in _parts(value) if type(each) in _SETS and each] if is_own else []
 
 
 def _hashes_by_itself(kind: type) -> bool:

@@ -142,7 +142,8 @@ def suspect(node: Node, traits: Traits, circumstance: str = "") -> Suspect:
     if found.source is Source.THREAD_ORDER and draws(node, traits):
         fits = IN_A_TASK if traits.read & TURNS else FROM_A_THREAD
     what = found.what.replace(f"`{text}`", "it")
-    return Suspect("", f"{message}: {what}", node.file, found.line or statement.line, fits)
+    message += f": {what}" if what != "it" else ""
+    return Suspect("", message, node.file, found.line or statement.line, fits)
 
 
 def _of_reads(node: Node) -> str:

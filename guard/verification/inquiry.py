@@ -139,6 +139,11 @@ _UNRECORDED = (
     "processes that the program starts trained at {}, which was not compared: it shows only in "
     "what they give back"
 )
+_FAR = (
+    "not looked at are the line and the circumstances: the way to this step takes more than {:.0f} "
+    "s, and they take several runs. On a machine that does less beside, or with less to do before "
+    "that step, verify looks at them"
+)
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
     "left there: --isolate gives each a copy of the folder as it was"
@@ -321,6 +326,11 @@ class _Asked:
         return self.bisection.runs + self.attribution.runs + self.found.runs
 
     @property
+    def is_quick(self) -> bool:
+        """Whether the way to the step is short enough to be gone again and again."""
+        return self.watched.seconds < LONGEST
+
+    @property
     def _left(self) -> int:
         return self.opened.plan.budget - self.runs
 
@@ -330,7 +340,7 @@ class _Asked:
         if is_of_an_operator(difference):
             most = max(self._left - RUNS, min(self._left, 2))
             self.bisection = bisect(opened, difference, other, most)
-        is_quick = self.watched.seconds < LONGEST
+        is_quick = self.is_quick
         if is_quick and self._left >= RUNS and is_asked(difference, self.bisection):
             self.found = entry(opened, difference, other, self.bisection, self._left)
         begun = _shown(self.found, "")
@@ -399,6 +409,7 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
         _DATED if _is_of_a_date(opened, verdict) else "",
         "" if opened.isolated else _SHARED,
         _CUT_SHORT if verdict.interrupted else "",
+        "" if asked.is_quick or verdict.interrupted else _FAR.format(LONGEST),
     )
     notes = (*waits(watched), *bisection.notes, attribution.note, found.note, *left, *also)
     return with_notes(verdict, *notes)

@@ -175,7 +175,7 @@ def _is_kept_beside(other: Held, like: Held) -> bool:
     """Whether another value is lost with one, as the same object keeps it."""
     held = {each.path.rpartition(".")[0] for each in (other, like)}
     is_same = len(held) == 1 and (other.owner, other.file) == (like.owner, like.file)
-    return is_same and like.is_field and not (other.role or like.role)
+    return is_same and like.is_field and other.role == like.role
 
 
 def _handed_over(like: Held) -> str:

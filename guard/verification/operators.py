@@ -71,7 +71,10 @@ def culprit(first: Step, second: Step, device: str) -> Culprit | None:
             return _of_kernel(ones, others, device) or _parting(event, other)
         # zero_() and their like read what was there before, and give the same for all that.
         if event.digest != other.digest:
-            return _culprit(event, other, device, allocates=_allocates(first, event))
+            # What comes again with the same in the other run comes in another order.
+            is_moved = any(_key(e) == _key(event) and e.inputs == event.inputs for e in others)
+            allocates = not is_moved and _allocates(first, event)
+            return _culprit(event, other, device, allocates=allocates)
     return None
 
 

@@ -41,7 +41,7 @@ HASHES = Circumstance(
 MEMORY = Circumstance(
     "memory",
     "content of memory that nothing has written (MALLOC_PERTURB_)",
-    "something reads memory that nothing has written, as of torch.empty",
+    "something reads memory that nothing has written, as of torch.empty or numpy.empty",
 )
 TIMING = Circumstance(
     "timing",

@@ -183,7 +183,8 @@ class Watched(NamedTuple):
     difference: Difference | None  # of one of them from the first, or None
     other: int  # which it was, by its place in ``processes``
     hung: tuple[Process, ...]  # those that were stopped for want of progress
-    seconds: float  # that it took, up to where a batch was found to differ
+    # that it took, up to where a batch was found to differ, as of a machine that does nothing else
+    seconds: float
 
 
 @dataclass
@@ -234,6 +235,7 @@ class Watch:
             stop(self._processes)
         other, difference = found or (1, None)
         seconds = (self._parted or time.monotonic()) - self._begun
+        seconds *= _share(len(self._processes))
         return Watched(tuple(self._processes), difference, other, hung, seconds)
 
     def _is_decided(self, found: tuple[int, Difference] | None) -> bool:
@@ -305,6 +307,13 @@ def _is_aside(difference: Difference) -> bool:
     """Whether one run has an evaluation where the other trains, and no more is known of it."""
     is_other = difference.cause is Cause.CONTROL_FLOW and difference.first is None
     return is_other and any(each.endswith("a step of evaluation") for each in difference.parted)
+
+
+def _share(runs: int) -> float:
+    """Which part of the processors some runs get, about, beside what else the machine does. At
+    least a fifth, so that nobody waits for long."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return min(1.0, max(0.2, (1 + runs) * (os.cpu_count() or 1) / max(load, 1.0)))
 
 
 def rerun(session: Session, runs: Sequence[int], options: Sequence[str]) -> Watched:

@@ -48,9 +48,9 @@ _RESULTS = (
     "with it."
 )
 _PARTS = (
-    "Let each thread or process keep its own part, or a copy or a file of its own, and add or join "
-    "the parts afterwards in a fixed order, as with pool.map: sums of floats hang on the order of "
-    "their parts, and where two read, change and write back, one of the changes is lost."
+    "Let each thread or process keep its own part, or a copy or a file of its own; add or join "
+    "the parts, and give out numbers, afterwards in a fixed order. Sums of floats hang on the "
+    "order of their parts, and where two read, change and write back, one of the changes is lost."
 )
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
@@ -70,7 +70,8 @@ REMEDIES = {
     "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
     "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not. "
     "In the place of the sets that wait() gives, go through the list of tasks that it was given.",
-    Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()).",
+    Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()). "
+    "What os.scandir gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
     "a timeout, in the place of asking whether it is done by then.",
@@ -89,7 +90,7 @@ REMEDIES = {
     "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), and out= "
     "beside where= of NumPy's functions. Fill what resize_ adds, or read only as far as has been "
     "written. Under `python -m guard run` "
-    "torch fills memory, so that at least it is the same in each run.",
+    "torch fills its own memory, and NumPy does not, so that it is at least the same in each run.",
 }
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {

@@ -595,6 +595,15 @@ def test_runs_may_owe_it_to_a_measure_that_came_to_the_same(
     assert all("train.py:5, `resource.getrusage(resource.RUSAGE_SELF)`" in each for each in notes)
 
 
+def test_a_way_that_is_too_long_to_be_gone_again_is_told(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inquiry, "LONGEST", 0.0)
+    status, found = verify(SETS)
+    assert (status, found["verify"]["reruns"]) == (1, 0)
+    assert any(each.startswith("not looked at are the line") for each in found["verify"]["notes"])
+
+
 def test_a_run_that_the_clock_ends_earlier_has_the_clock_for_a_possible_cause(
     verify: Verify, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -878,6 +878,26 @@ def test_whether_anything_is_there_decides_before_who_put_it_there(
 
 
 @pytest.mark.parametrize(
+    ("item", "source"), [("object()", Source.OBJECT_ADDRESS), ("'some'", Source.STRING_HASH)]
+)
+def test_a_set_that_an_object_of_the_programs_goes_through(
+    item: str, source: Source, tmp_path: Path
+) -> None:
+    text = f"""\
+    class Members:
+        def __init__(self):
+            self.held = {{{item}}}
+        def __iter__(self):
+            return iter(self.held)
+    members = Members()
+    a = [OFFSET for each in members]
+    """
+    found = flows(tmp_path, textwrap.dedent(text), OFFSET=(2000, 3000))
+    node = found.nodes[-1]
+    assert origin_of(node, found.traits(node)).source is source
+
+
+@pytest.mark.parametrize(
     ("circumstance", "source"), [("hashes", Source.STRING_HASH), ("", Source.OBJECT_ADDRESS)]
 )
 def test_a_line_is_told_by_the_circumstance_that_makes_the_difference(

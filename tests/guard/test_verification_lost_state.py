@@ -286,8 +286,12 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
     assert '`checkpoint["norms"] = clip.norms`' in advised(refined, "", lines)
 
 
-def test_all_that_an_object_keeps_and_lost_is_saved_and_nothing_of_others(tmp_path: Path) -> None:
-    of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
+@pytest.mark.parametrize("role", ["", "module"])  # one that a module holds
+def test_all_that_an_object_keeps_and_lost_is_saved_and_nothing_of_others(
+    role: str, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "helper.py")
+    of_class = {"owner": "Clip", "file": file, "is_field": True, "role": role}
     begun, moved = (
         [
             held("norms", n, **of_class),

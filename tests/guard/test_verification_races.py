@@ -10,7 +10,7 @@ import pytest
 from programs import write
 
 from guard.diff import Cause, Change, Comparison, Difference
-from guard.verification import inquiry
+from guard.verification import inquiry, runs
 from guard.verification.attribution import Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
@@ -247,6 +247,15 @@ def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
     reruns = told({"listings": [True]}, Cause.BATCH_ORDER)
     attribute(reruns, text_of(tmp_path, "os.listdir()\nset(a)"), "hashes")
     assert reruns.tried == ["hashes", "none", "listings", "addresses", "none"]
+
+
+@pytest.mark.parametrize(("load", "share"), [(0.0, 1.0), (6.0, 1.0), (12.0, 0.5), (90.0, 0.2)])
+def test_seconds_are_those_of_a_machine_that_does_nothing_else(
+    load: float, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs.os, "getloadavg", lambda: (load, load, load), raising=False)
+    monkeypatch.setattr(runs.os, "cpu_count", lambda: 2)
+    assert runs._share(2) == share
 
 
 def test_what_was_tried_is_told_where_no_circumstance_makes_it(tmp_path: Path) -> None:

@@ -247,6 +247,15 @@ def test_unwritten_memory_is_told_where_something_speaks_for_it(
     assert (found.cause is Cause.UNWRITTEN_MEMORY) == (said[0] == "memory")
 
 
+def test_operators_in_another_order_read_no_unwritten_memory() -> None:
+    allocated, added = ("aten.empty.memory_format", b"", b""), ("aten.add.Tensor", b"b", b"d")
+    for orders, is_read in (((SUM, OTHER_SUM), False), ((SUM, SUM), True)):
+        ran = step(allocated, *orders), step(allocated, OTHER_SUM, SUM if not is_read else added)
+        found = culprit(*ran, "cpu")
+        assert found is not None
+        assert (found.cause, found.allocates) == (Cause.OUTSIDE, is_read)
+
+
 def test_a_loader_that_shuffles_is_no_suspect_where_torch_is_seeded(tmp_path: Path) -> None:
     loader = "import torch\ntorch.utils.data.DataLoader(data, shuffle=True)\n"
     difference = Difference(0, 0, "training", None, None, Cause.BATCH_ORDER, "")
