@@ -91,6 +91,10 @@ def test_guard_does_not_import_the_linter_or_torch() -> None:
     assert loaded_after("import guard") & {"libcst", "torch", "numpy"} == set()
 
 
+def test_what_has_programs_run_and_compares_them_does_not_import_torch() -> None:
+    assert "torch" not in loaded_after("import guard.verification.inquiry")
+
+
 # Which part of the linter may import which, but for types: these before those.
 _LAYERS = (
     "detlint.rules",

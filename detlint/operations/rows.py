@@ -127,6 +127,12 @@ class Operation(NamedTuple):
         yield from self.nodes
 
 
+def plain_name(overload: str) -> str:
+    """An overload as rows name it: without what tells where the result goes."""
+    packet, _, suffix = overload.partition(".")
+    return packet if suffix in ("out", "grad_input", "X", "values") else overload
+
+
 def spelled(text: str) -> tuple[str, ...]:
     """Names that are written one after the other; ``torch.{cumsum,cumprod}`` stands for two."""
     found: list[str] = []

@@ -11,6 +11,7 @@ import torch
 
 from detlint.operations import OPERATIONS, Operation
 from detlint.operations.extensions import VISION
+from detlint.operations.rows import plain_name
 from detlint.operations.switched import SWITCHED, Switched
 from guard.dependencies import in_force
 from guard.errors import SettingsError
@@ -108,12 +109,6 @@ def repairing(repair: bool | tuple[str, ...]) -> Iterator[None]:
         yield
     finally:
         _assumed = before
-
-
-def plain_name(name: str) -> str:
-    """An operator's name as the table writes it: without what tells where the result goes."""
-    packet, _, overload = name.partition(".")
-    return packet if overload in ("out", "grad_input", "X", "values") else name
 
 
 @cache

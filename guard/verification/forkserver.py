@@ -7,12 +7,12 @@ imports the program's libraries once, and forks a run each time it is asked.
 Nothing is imported ahead where that could be seen: a program that writes to ``os.environ`` may do
 so before it imports torch, and a library that has opened a GPU cannot be forked.
 
-
-Ranks of a run, forked from a process that has imported torch: what torchrun would start."""
+The ranks of a run are forked from it as well, in the place of those that torchrun would start."""
 
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import os
 import select
@@ -59,8 +59,8 @@ def imported_ahead(text: Text, *, ranks: int = 1) -> tuple[Imported, ...]:
         return ()
     wanted = _SAME_IN_RANKS if ranks > 1 else _LIBRARIES
     roots = [os.getcwd(), *(os.path.dirname(path) for path in text.files[:1])]
-    trees = text.trees.values()
-    found = [each for tree in trees for node in tree.body for each in _imported(node)]
+    nodes = (node for tree in text.trees.values() for node in tree.body)
+    found = [each for node in nodes for each in _imported(node)]
     kept = [
         each
         for each in dict.fromkeys(found)
@@ -140,9 +140,7 @@ class Forked:
         """The status that it has ended with, or None while it runs."""
         ended = self._server.status
         found = _number(os.path.join(self._folder, "status"))
-        if found is None and ended is not None:
-            return _GONE
-        return found
+        return _GONE if found is None and ended is not None else found
 
     @property
     def place(self) -> str:
@@ -163,8 +161,7 @@ class Forked:
 
 
 def _number(path: str) -> int | None:
-    text = text_of(path)
-    return int(text) if text else None
+    return int(text) if (text := text_of(path)) else None
 
 
 # In the process itself
@@ -177,7 +174,10 @@ def main() -> int:
     subject.end_with(told["parent"])
     if told["permutes"]:
         perturbations.permute(told["permutes"])
+    gc.disable()  # a fifth of the time that importing takes
     is_fit = _import([Imported(*each) for each in told["imports"]]) and not _opened_device()
+    gc.freeze()  # or each run's collections would copy all that was imported: half a second
+    gc.enable()
     write_whole(told["ready"], str(os.getpid()))
     return _serve(requests, is_fit=is_fit)
 
@@ -336,8 +336,7 @@ def _status(running: set[int]) -> int:
 
     They have time to end by themselves: what they meet without it is the same in each run.
     """
-    failed, since = 0, 0.0
-    signals = dict(_ENDING)
+    failed, since, signals = 0, 0.0, dict(_ENDING)
     while running:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid:

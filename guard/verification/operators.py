@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.operations import OPERATIONS, Operation
 from detlint.operations.extensions import PLATFORMS, VISION
+from detlint.operations.rows import plain_name
 from detlint.operations.switched import SWITCHED, Switched
 from guard.diff import Cause, Operator
 from guard.diff.names import is_random, packet
 from guard.program import text_of
-from guard.rehearsal.verdicts import plain_name
 from guard.verification.plan import recording
 from guard.verification.runs import rerun
 

@@ -100,6 +100,17 @@ def test_forks_share_what_is_varied_and_draw_their_own(opened: Session, tmp_path
     assert not set(found[0][1].split()) & set(found[1][1].split())
 
 
+def test_a_fork_collects_its_own_garbage_alone(opened: Session, tmp_path: Path) -> None:
+    code = """
+        import gc, torch
+        print(gc.isenabled(), gc.get_freeze_count() > 10 * len(gc.get_objects()))
+        """
+
+    (run,) = _runs(opened, tmp_path, code, 0)
+
+    assert run.tail() == ("True True",)
+
+
 def test_a_fork_ends_as_its_program_does(opened: Session, tmp_path: Path) -> None:
     code = """
         import atexit, threading, time, torch
