@@ -67,4 +67,4 @@ def trained(number: int, wrapper: str) -> str:
 
 
 if __name__ == "__main__":
-    mp.spawn(rank, (sys.argv[1], sys.argv[2]), nprocs=2)
+    mp.start_processes(rank, (sys.argv[1], sys.argv[2]), nprocs=2, start_method="fork")

@@ -29,6 +29,8 @@ from guard.settings import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from forks import Forks
+
 EVERY = (*OPERATIONS, *REPLACED)
 with_vision = pytest.mark.skipif(bool(NO_VISION), reason=NO_VISION)
 by_repair = pytest.mark.parametrize("repair", REPAIRS, ids=lambda each: each.operation)
@@ -510,6 +512,9 @@ def test_what_inductor_leaves_to_torch_reaches_it(monkeypatch: pytest.MonkeyPatc
     from torch._inductor import config
 
     monkeypatch.setattr(config, "compile_threads", 1)  # else old releases fork, and guard warns
+    # Or all vector units are tried and torch's headers compiled ahead: ten seconds.
+    monkeypatch.setattr(config.cpp, "vec_isa_ok", False, raising=False)
+    monkeypatch.setattr(config, "cpp_cache_precompile_headers", False, raising=False)
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(2, 3, 5, 6, generator=generator).requires_grad_()
     grid = torch.rand(2, 4, 3, 2, generator=generator).requires_grad_()
@@ -528,10 +533,9 @@ with_fsdp = pytest.mark.skipif(not HAS_FSDP, reason="this torch has no fully_sha
 
 
 @pytest.mark.parametrize("wrapper", ["ddp", pytest.param("fsdp", marks=with_fsdp)])
-def test_two_ranks_reach_it_and_agree(wrapper: str, tmp_path: Path) -> None:
+def test_two_ranks_reach_it_and_agree(wrapper: str, forks: Forks, tmp_path: Path) -> None:
     script = Path(__file__).parent.parent / "repairs_ranks.py"
-    command = [sys.executable, "-W", "ignore", str(script), str(tmp_path), wrapper]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = forks.python(script, tmp_path, wrapper, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     first, second = [(tmp_path / f"rank{each}").read_text().split() for each in range(2)]
     assert first == second
@@ -602,22 +606,21 @@ print(F.max_unpool2d(x, index, 2).sum())
 """
 
 
-def launched(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def test_a_program_is_repaired_and_told_so(forks: Forks, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(PROGRAM, encoding="utf-8")
-    command = [sys.executable, "-m", "guard", *options, str(script)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
+    def launched(*options: str) -> subprocess.CompletedProcess[str]:
+        return forks.python("-m", "guard", "run", *options, script, cwd=tmp_path)
 
-def test_a_program_is_repaired_and_told_so(tmp_path: Path) -> None:
-    assert launched(tmp_path, "run").returncode == 1
-    done = launched(tmp_path, "run", "--repair")
+    assert launched().returncode == 1
+    done = launched("--repair")
     assert done.returncode == 0, done.stderr
     assert "guard: 1 place runs a deterministic replacement of torch's operator" in done.stderr
     assert "torch.nn.functional.max_unpool2d, once, " in done.stderr
     assert "train.py, line 5" in done.stderr
-    assert launched(tmp_path, "run", "--repair-only", "max_unpool2d").returncode == 0
-    wrong = launched(tmp_path, "run", "--repair-only", "max_unpol2d")
+    assert launched("--repair-only", "max_unpool2d").returncode == 0
+    wrong = launched("--repair-only", "max_unpol2d")
     assert (wrong.returncode, "near ones: max_unpool2d" in wrong.stderr) == (2, True)
 
 
