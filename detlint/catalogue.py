@@ -132,7 +132,7 @@ def _read(
     file: str, key: str, _stamp: tuple[int, int]
 ) -> tuple[Catalogue | None, tuple[Plugin, ...]]:
     from detlint.plugins import Plugin
-    from detlint.sources.cache import read_sealed
+    from detlint.sources.sealed import read_sealed
 
     kept = read_sealed(file, _header(key))
     try:
@@ -157,7 +157,7 @@ def _frozen(value: object) -> object:
 def _write(file: str, key: str, found: Catalogue, plugins: Sequence[Plugin]) -> None:
     from json import dumps
 
-    from detlint.sources.cache import make_folder, write_sealed
+    from detlint.sources.sealed import make_folder, write_sealed
 
     make_folder(os.path.dirname(file))
     body = dumps({**found._asdict(), "plugins": plugins})

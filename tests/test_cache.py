@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from detlint.cli import main
+from detlint.cli.parts import _files
 from detlint.finding import Edit, Finding
 from detlint.sources import cache as module
 from detlint.sources.cache import Cache, content_digest
+from detlint.sources.sealed import write_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -241,7 +243,7 @@ def test_garbage_is_an_empty_cache_and_is_replaced(project: Project, entries: st
     project.run()
     header, _, _ = project.saved.read_bytes().partition(b"\n")
     text = entries.replace("FILE", str(project.file))
-    module.write_sealed(str(project.saved), header + b"\n", b'"files": %b}' % text.encode())
+    write_sealed(str(project.saved), header + b"\n", b'"files": %b}' % text.encode())
     cache = project.open()
     assert cache.lookup(str(project.file), project.file.stat()) is None
     assert cache.digest(str(project.file)) is None
@@ -269,6 +271,23 @@ def test_facts_of_a_content_are_kept_beside_those_of_other_files(project: Projec
     for file in (project.file, other):
         assert cache.facts(str(file), file.stat()) == {"imports": [file.name]}
         assert cache.facts_of(str(file), "another") is None
+
+
+def test_a_damaged_row_is_not_there_and_costs_no_other(project: Project) -> None:
+    other = project.folder / "b.py"
+    other.write_text("y\n")
+    cache = project.open()
+    for file in (project.file, other):
+        cache.store_facts(str(file), file.stat(), file.name, {"imports": [file.name]})
+    cache.save()
+    (facts,) = project.directory.glob("*.facts")
+    facts.write_bytes(facts.read_bytes().replace(b'["a.py"]', b'["c.py"]'))
+    for _ in range(2):  # as it was written, and copied beside a row that is new
+        cache = project.open()
+        assert cache.facts(str(project.file), project.file.stat()) is None
+        assert cache.facts(str(other), other.stat()) == {"imports": ["b.py"]}
+        cache.store_facts(str(project.folder / "d.py"), other.stat(), "d", {})
+        cache.save()
 
 
 def test_facts_are_dropped_once_a_file_holds_something_else(project: Project) -> None:
@@ -307,7 +326,7 @@ def test_a_run_in_which_nothing_changed_reads_no_facts(
     assert main([".", "--jobs", "1"]) == 1
     cold = capsys.readouterr().out
     read: list[str] = []
-    monkeypatch.setattr(module, "_read_facts", lambda file, _: read.append(file) or {})
+    monkeypatch.setattr(module, "read_rows", lambda file, _: read.append(file) or {})
     assert main([".", "--jobs", "1"]) == 1
     assert capsys.readouterr().out == cold
     assert not read
@@ -501,3 +520,18 @@ def test_a_file_of_data_is_known_by_its_stat_whether_it_was_read_or_not(
     read, unread = Cache(None, b""), Cache(None, b"")
     read.facts_of(str(data), content_digest(data.read_bytes()))
     assert read.content(str(data)) == unread.content(str(data))
+
+
+def test_a_change_of_any_module_is_another_version_and_compiling_one_is_none(
+    tmp_path: Path,
+) -> None:
+    inner = tmp_path / "dataflow" / "facts"
+    inner.mkdir(parents=True)
+    module = inner / "seeds.py"
+    module.write_text("x = 1\n")
+    before = sorted(_files(str(tmp_path)))
+    (inner / "__pycache__").mkdir()
+    (inner / "__pycache__" / "seeds.cpython-311.pyc").write_bytes(b"")
+    assert sorted(_files(str(tmp_path))) == before
+    os.utime(module, (1, 1))
+    assert sorted(_files(str(tmp_path))) != before

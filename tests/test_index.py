@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from detlint.index.index import Index
+from detlint.dataflow.arguments.need import Need
+from detlint.index.index import Index, _short
 from detlint.sources.cache import Cache
 
 if TYPE_CHECKING:
@@ -68,3 +69,30 @@ def test_facts_of_a_part_stand_by_themselves(file: str, tmp_path: Path) -> None:
         [parts[1:], parts[:2]],
     ):
         assert told(str(path), questions) == jointly, questions
+
+
+def test_what_a_file_does_not_tell_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("def train(seed=None):\n    return seed\n")
+    need = Need("train", "seed", 0, ("None",), others=True, unset=False).dump()
+    other = Need("fit", "seed", 0, ("None",), others=True, unset=False).dump()
+    for asked in ((need, other), (other,), (other, need)):
+        index = Index(Cache.open(str(tmp_path / "cache"), str(tmp_path), "key"))
+        assert [index.gives(str(file), each) for each in asked] == [[] for _ in asked]
+        index.save()
+        index._cache.save()
+        # From here on the file cannot be read.
+        monkeypatch.setattr(Index, "source", None)
+
+
+def test_what_processes_learn_of_one_file_is_joined(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    one, other = (Index(Cache.open(str(tmp_path / "cache"), str(tmp_path), "key")) for _ in "ab")
+    needs = [Need(name, "seed", 0, ("None",), others=True, unset=False).dump() for name in "fgh"]
+    for index, asked in ((one, needs[:2]), (other, needs[1:])):
+        assert [index.gives(str(file), each) for each in asked] == [[], []]
+    one.add(other.learned())
+    assert all(_short(f"gives {each}") in one._of(str(file))["nothing"] for each in needs)

@@ -424,8 +424,11 @@ class Conditions:
         """How the program writes an option that it gives its parser of the command line; "" if it
         gives that none."""
         names = dict.fromkeys((option, option.replace("_", "-")))
-        flags = [self._project.flags_in(each) for each in self._paths]
-        return next((each for each in names if any(each in x for x in flags)), "")
+        return next(filter(self._flags.__contains__, names), "")
+
+    @cached_property
+    def _flags(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(map(self._project.index.flags, self._paths)))
 
 
 def _called_for(part: str, place: str, often: Container[str]) -> str:

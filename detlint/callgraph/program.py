@@ -175,11 +175,11 @@ class Program:
     def shows(self, word: str, pattern: re.Pattern[str]) -> bool:
         """Whether the text of one of its files that hold a word has what a pattern says."""
 
-        def answer(path: str) -> bool:
-            text = self._index.source(path).text
-            return word in text and pattern.search(text) is not None
+        def is_found(text: str) -> bool:
+            return pattern.search(text) is not None
 
-        return bool(self._project.telling(self._closure.members, (word, pattern), answer))
+        question = f"shows {pattern.pattern}"
+        return any(self._index.told(each, question, is_found) for each in self.holding(word))
 
     def lacks(self, wanted: re.Pattern[str]) -> bool:
         """Whether one of its files imports something of the project that is not there, and of

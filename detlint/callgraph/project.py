@@ -7,12 +7,11 @@ import re
 from bisect import bisect_right
 from functools import cache, cached_property, partial
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from detlint.callgraph.reachability import Reachability
 from detlint.index.facts import runs_with
 from detlint.index.imports import Import
-from detlint.index.loading import may_give, sure_imports
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
 from detlint.index.requirements import asks_for_older
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 _Call = tuple[str, str, "bool | str", list[str]]
 _Fields = tuple[str, "list[tuple[str, str]]"]
+T = TypeVar("T")
 _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 _NAMING = (".json", ".yaml", ".yml")  # which name classes
@@ -46,9 +46,6 @@ _SCALARS: dict[str, object] = {
 _NO_LETTERS = bytes(each for each in range(128) if not chr(each).isalpha())
 # The key, before which there may be others.
 _DETERMINISTIC = re.compile(r"deterministic[\"']?\s*[:=]", re.IGNORECASE)
-# Both begin with plain text, which sre finds fast.
-_FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
-_DEFINED = re.compile(r"""DEFINE_(?<=\bDEFINE_)\w+\(\s*["'](\w+)""")  # of absl
 
 
 class Project:
@@ -78,13 +75,12 @@ class Project:
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
         self._settings: dict[str, list[tuple[bool, object]]] = {}
-        self._flags: dict[str, set[str]] = {}
-        self._told: dict[object, tuple[set[str], set[str]]] = {}  # files: asked, and which say yes
-        self._given: dict[str, dict[str, list[_Call]]] = {}
+        self._told: dict[object, tuple[set[str], dict[str, Any]]] = {}  # files: asked, and told
         self._lineages: dict[Symbol, list[Symbol]] = {}
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
-        self._fields: dict[str, dict[str, list[_Fields]]] = {}
         self._loaded = cache(self._load)
+        # Of a file, its classes that have an option as a field themselves, with what calls pass.
+        self._declared = cache(lambda path, need: dict(index.fields(path, need)))
         self._required: Callable[[str], list[str]] = cache(index.required)
 
     @property
@@ -159,11 +155,18 @@ class Project:
     ) -> set[str]:
         """Those of a program's files that answer yes: each is asked once for all programs, which
         share most of theirs."""
-        asked, found = self._told.setdefault(question, (set(), set()))
-        fresh = members - asked
-        asked |= fresh
-        found |= set(filter(answer, fresh))
-        return found & members
+        return self._by_file(question, members, answer).keys() & members
+
+    def _by_file(
+        self, question: object, paths: Iterable[str], answer: Callable[[str], T]
+    ) -> dict[str, T]:
+        """What the files say that say something, which have been asked by now."""
+        asked, known = self._told.setdefault(question, (set(), {}))
+        for path in paths:
+            if path not in asked and (told := answer(path)):
+                known[path] = told
+        asked.update(paths)
+        return known
 
     def configures(self, option: str, need: str) -> bool:
         """Whether a file of the project that is no Python may set an option to a value with which
@@ -231,44 +234,33 @@ class Project:
         except Unreadable:
             return False
 
-    def flags_in(self, path: str) -> set[str]:
-        """The options, without their dashes, that a file may give a parser of the command line."""
-        if path not in self._flags:
-            found = _FLAG.findall(self.index.source(path).text)
-            defined = _DEFINED.findall(self.index.source(path).text)
-            self._flags[path] = {*(one or other for one, other in found), *defined}
-        return self._flags[path]
-
     def given(self, need: str, paths: Sequence[str]) -> list[_Call]:
         """The calls in some files that may pass an argument, each with its file, the part that it
         stands in, what it passes, and what it needs itself."""
-        known, index = self._given.setdefault(need, {}), self.index
-        for path in paths:
-            if path not in known:
-                known[path] = [
-                    (path, index.part_at(path, row) if row else "", given, needs)
-                    for row, given, needs in index.gives(path, need)
-                ]
-        return [*chain.from_iterable(map(known.__getitem__, paths))]
+
+        def ask(path: str) -> list[_Call]:
+            return [
+                (path, self.index.part_at(path, row) if row else "", given, needs)
+                for row, given, needs in self.index.gives(path, need)
+            ]
+
+        known = self._by_file(("gives", need), paths, ask)
+        return [*chain.from_iterable(known[each] for each in paths if each in known)]
 
     def fields(self, need: str, paths: Sequence[str]) -> list[_Fields]:
         """The classes of some files that have an option as a field, or inherit it: each with the
         files of those that declare it, nearest first, and what calls have to pass for that."""
-        known = self._fields.setdefault(need, {})
-        for path in paths:
-            if path not in known:
-                known[path] = list(self._fields_in(path, need))
-        return [*chain.from_iterable(map(known.__getitem__, paths))]
+        known = self._by_file(("fields", need), paths, partial(self._fields_in, need))
+        return [*chain.from_iterable(known[each] for each in paths if each in known)]
 
-    def _fields_in(self, path: str, need: str) -> Iterator[_Fields]:
-        for name in self.index.outline(path).classes:
-            told = [
-                (each.path, asked)
-                for each in self.lineage(Symbol(path, name))
-                if (asked := dict(self.index.fields(each.path, need)).get(each.part))
-            ]
-            if told:
-                yield name, told
+    def _fields_in(self, need: str, path: str) -> list[_Fields]:
+        declared = self._declared
+        found = [
+            (name, [(x.path, told) for x in lines if (told := declared(x.path, need).get(x.part))])
+            for name in self.index.outline(path).classes
+            for lines in [self.lineage(Symbol(path, name))]
+        ]
+        return [each for each in found if each[1]]
 
     @cached_property
     def state_of_configurations(self) -> str:
@@ -388,20 +380,15 @@ class Project:
     def _load(self, start: str, path: str) -> dict[str, None] | None:
         """The files that one surely imports of a program in a folder; None where that fails."""
         found: dict[str, None] = {}
-        for wanted in sure_imports(self.index.source(path).text):
+        for wanted in self.index.sure_imports(path):
             files = partial(self._modules.sure_files, start, path)
             *_, home = ("", *files(wanted._replace(names=())))
             known = is_module(home, wanted.module)
-            left = [x for x in wanted.names if not (known and self._may_give(home, x))]
+            left = [x for x in wanted.names if not (known and self.index.may_give(home, x))]
             if known and not all(map(partial(self._lies_beside, home), left)):
                 return None
             found.update(dict.fromkeys(files(wanted._replace(names=(*left,)))))
         return found
-
-    def _may_give(self, path: str, name: str) -> bool:
-        outline = self.index.outline(path)
-        told = name in outline.uses or name in outline.bound  # most are
-        return told or may_give(self.index.source(path).text, name)
 
     def _lies_beside(self, package: str, name: str) -> bool:
         """Whether anything in a package may be a module of it that is called so."""

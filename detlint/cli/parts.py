@@ -308,9 +308,11 @@ def _version() -> str:
 
 
 def _files(package: str) -> Iterator[str]:
-    with os.scandir(package) as inside:
-        folders = [package, *(each.path for each in inside if each.is_dir())]
-    for folder in folders:
-        with os.scandir(folder) as files:
-            for file in files:
-                yield f"{file.name} {file.stat().st_mtime_ns}"
+    folders = [package]
+    for folder in folders:  # grows
+        with os.scandir(folder) as inside:
+            for each in inside:
+                if each.is_file():
+                    yield f"{each.name} {each.stat().st_mtime_ns}"
+                elif each.name != "__pycache__":  # which the first runs fill
+                    folders.append(each.path)

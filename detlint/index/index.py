@@ -6,7 +6,7 @@ import os
 import sys
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,8 +15,8 @@ from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
 from detlint.index.imports import Import, code_imports, imports
 from detlint.index.launched import Start, exports, starts
-from detlint.index.loading import may_give
-from detlint.index.named import attributes, entry_points, named_classes, targets
+from detlint.index.loading import may_give, sure_imports
+from detlint.index.named import attributes, entry_points, flags, named_classes, targets
 from detlint.index.requirements import requirements
 from detlint.index.scan import Outline, outline
 from detlint.sources.cache import content_digest
@@ -47,6 +47,8 @@ _ROOM = 64_000_000
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
 _Answers = dict[str, Any]
+# The questions to which a file has nothing to tell, each in 12 letters.
+_NOTHING = "nothing"
 
 F = TypeVar("F")
 T = TypeVar("T")
@@ -153,19 +155,11 @@ class Index:
         with suppress(OSError):
             if self._cache.lookup(path, os.stat(path)) is not None:
                 return self._cache.runs(path)
-        answers = self._of(path)
-        if "runs" not in answers:
-            self._learn(path, "runs", is_program(self.source(path)))
-        runs: bool = answers["runs"]
-        return runs
+        return self._answer(path, "runs", lambda path: is_program(self.source(path)))
 
     def told(self, path: str, question: str, answer: Callable[[str], bool]) -> bool:
         """What a look at a file's text answers to a question, which is its name."""
-        answers = self._of(path)
-        if question not in answers:
-            self._learn(path, question, answer(self.source(path).text))
-        known: bool = answers[question]
-        return known
+        return self._answer(path, question, lambda path: answer(self.source(path).text))
 
     def holds(self, path: str, words: Sequence[str]) -> bool:
         """Whether a file's text holds one of some words."""
@@ -177,17 +171,29 @@ class Index:
     def imports(self, path: str, *, typed: bool = False) -> list[Import]:
         """What a file imports when it runs; ``typed``: and what it does for type checkers alone."""
         if (path, typed) not in self._imports:
-            answers = self._of(path)
-            if "imports" not in answers:
-                found = imports(self.source(path).text)
-                told = [[each.module, each.level, [*each.names], each.typed] for each in found]
-                self._learn(path, "imports", told)
-            self._imports[path, typed] = [
-                Import(module, level, tuple(names), only)
-                for module, level, names, only in answers["imports"]
-                if typed or not only
-            ]
+            found = self._imported(path, "imports", imports)
+            self._imports[path, typed] = [each for each in found if typed or not each.typed]
         return self._imports[path, typed]
+
+    def sure_imports(self, path: str) -> list[Import]:
+        """What it imports under no test as soon as it is loaded."""
+        return self._imported(path, "sure imports", sure_imports)
+
+    def _imported(
+        self, path: str, question: str, find: Callable[[str], list[Import]]
+    ) -> list[Import]:
+        def dumped(path: str) -> list[Any]:
+            found = find(self.source(path).text)
+            return [[each.module, each.level, [*each.names], each.typed] for each in found]
+
+        told: list[Any] = self._answer(path, question, dumped)
+        return [Import(module, level, (*names,), only) for module, level, names, only in told]
+
+    def may_give(self, path: str, name: str) -> bool:
+        """Whether a module may have a name."""
+        outline = self.outline(path)
+        known = name in outline.uses or name in outline.bound  # most are
+        return known or self.told(path, f"may give {name}", partial(may_give, name=name))
 
     def libraries(self, path: str) -> frozenset[str]:
         """The top-level modules that a file imports by their names."""
@@ -224,8 +230,7 @@ class Index:
             return False
         if wanted.module in sys.stdlib_module_names or wanted.module in folder.split(os.sep):
             return False
-        text = self.source(os.path.join(folder, name)).text
-        return all(may_give(text, each) for each in wanted.names)
+        return all(self.may_give(os.path.join(folder, name), each) for each in wanted.names)
 
     # What its parts name
 
@@ -315,11 +320,7 @@ class Index:
 
     def kinds(self, path: str) -> list[str]:
         """The kinds of facts that a file may hold, as far as its tokens tell."""
-        answers = self._of(path)
-        if "kinds" not in answers:
-            self._learn(path, "kinds", list(self._hints_of(path)))
-        kinds: list[str] = answers["kinds"]
-        return kinds
+        return self._answer(path, "kinds", lambda path: list(self._hints_of(path)))
 
     def facts(
         self, path: str, kind: str, chosen: Callable[[str], bool] | None = None
@@ -404,8 +405,8 @@ class Index:
                 self._ask(path, lambda x: gives(x, need), [(0, True, [])]) if told is None else told
             )
 
-        told = self._answer(path, f"gives {need}", ask)
-        return [(row, given, needs) for row, given, needs in told]
+        told = self._told_by_few(path, f"gives {need}", ask)
+        return [(row, given, needs) for row, given, needs in told] if told else []
 
     def fields(self, path: str, need: str) -> list[tuple[str, str]]:
         """The classes of a file that have an option as a field, as ``fields`` tells it."""
@@ -415,7 +416,7 @@ class Index:
             may = may_have_field(self.source(path).text, need)
             return self._ask(path, lambda unit: list(fields_named(unit, need)), []) if may else []
 
-        return [(name, told) for name, told in self._answer(path, f"fields {need}", ask)]
+        return [(name, told) for name, told in self._told_by_few(path, f"fields {need}", ask)]
 
     def uses(self, path: str, name: str, *, default: bool) -> list[tuple[int, list[str]]]:
         """Where a file uses a function or class, and what that needs, as ``passed_arguments``
@@ -486,40 +487,39 @@ class Index:
         told = self._asked(path, f"held {owner}#{name}", lambda unit: list(ask(unit)), [])
         return [(first, last, names) for first, last, names in told]
 
+    def flags(self, path: str) -> list[str]:
+        """The options, without their dashes, that a file may give a parser of the command line."""
+        return self._answer(path, "flags", lambda path: flags(self.source(path).text))
+
     # What a configuration names
 
     def entry_points(self, path: str) -> list[tuple[str, str]]:
         """The modules and functions that the commands of a package start."""
-        answers = self._of(path)
-        if "entry_points" not in answers:
-            self._learn(path, "entry_points", [*map(list, entry_points(self.source(path).text))])
-        return [(module, function) for module, function in answers["entry_points"]]
+        told = self._answer(path, "entry_points", lambda path: entry_points(self.source(path).text))
+        return [(module, function) for module, function in told]
 
     def targets(self, path: str) -> list[str]:
         """The classes and functions that a configuration has made, or that strings of code name."""
-        answers = self._of(path)
-        if "targets" not in answers:
-            text, is_code = self.source(path).text, kind_of_name(path) in (PYTHON, NOTEBOOK)
-            named = [name.replace(":", ".") for _, name in named_classes(text)] if is_code else None
-            self._learn(path, "targets", targets(text) if named is None else named)
-        found: list[str] = answers["targets"]
-        return found
+
+        def ask(path: str) -> list[str]:
+            text = self.source(path).text
+            if kind_of_name(path) not in (PYTHON, NOTEBOOK):
+                return targets(text)
+            return [name.replace(":", ".") for _, name in named_classes(text)]
+
+        return self._answer(path, "targets", ask)
 
     # What a script does
 
     def starts(self, path: str) -> list[Start]:
         """What a script starts, and in which environment."""
-        answers = self._of(path)
-        if "starts" not in answers:
-            self._learn(path, "starts", [each.dumped() for each in starts(self.source(path))])
-        return [Start.loaded(each) for each in answers["starts"]]
+        told = self._answer(path, "starts", lambda path: _starts([self.source(path)])[0])
+        return [Start.loaded(each) for each in told]
 
     def exports(self, path: str) -> list[Fact]:
         """The variables that a script sets for what runs it by ``source``."""
-        answers = self._of(path)
-        if "exports" not in answers:
-            self._learn(path, "exports", [list(each) for each in exports(self.source(path))])
-        return [Fact(*each) for each in answers["exports"]]
+        told = self._answer(path, "exports", lambda path: [*exports(self.source(path))])
+        return [Fact(*each) for each in told]
 
     def save(self) -> None:
         """Hand what is new to the cache."""
@@ -549,7 +549,9 @@ class Index:
             answers = self._answers.setdefault(path, {})
             for question, answer in told.items():
                 known = answers.setdefault(question, answer)
-                if isinstance(known, dict):  # of parts, which are asked one by one
+                if question == _NOTHING:
+                    answers[question] = " ".join(["", *sorted({*f"{known}{answer}".split()})])
+                elif isinstance(known, dict):  # of parts, which are asked one by one
                     new = {part: each for part, each in answer.items() if each is not None}
                     known.update(new)
             self._changed.add(path)
@@ -572,6 +574,18 @@ class Index:
         if question not in answers:
             self._learn(path, question, answer(path))
         told: T = answers[question]
+        return told
+
+    def _told_by_few(self, path: str, question: str, answer: Callable[[str], list[T]]) -> list[T]:
+        """The same where most files tell nothing, of which there are as many as files times
+        questions: that is kept in short."""
+        answers, short = self._of(path), _short(question)
+        if short in answers.get(_NOTHING, ""):
+            return []
+        told = self._answer(path, question, answer)
+        if not told:
+            del answers[question]
+            answers[_NOTHING] = answers.get(_NOTHING, "") + short
         return told
 
     def _learn(self, path: str, question: str, answer: object) -> None:
@@ -600,7 +614,8 @@ class Index:
             digest = content_digest(data) if self._cache.keeps else ""
             if digest:
                 self._stored[path] = stat, digest
-            self._answers.setdefault(path, self._cache.facts_of(path, digest) or {})
+            if path not in self._answers:
+                self._answers[path] = self._cache.facts_of(path, digest) or {}
             source = decode(path, data)
         except (OSError, DecodeError):
             self._answers.setdefault(path, {})
@@ -616,11 +631,16 @@ def _outlines(sources: list[Source]) -> list[object]:
     return [outline(each.text).dump() for each in sources]
 
 
-def _starts(sources: list[Source]) -> list[object]:
+def _starts(sources: list[Source]) -> list[Any]:
     return [[found.dumped() for found in starts(each)] for each in sources]
 
 
 _ANSWERS = {"outline": _outlines, "starts": _starts}
+
+
+@lru_cache(maxsize=16)  # of all files, one question after the other
+def _short(question: str) -> str:
+    return f" {content_digest(question.encode())[:12]}"
 
 
 def _row(start: tuple[int, str]) -> int:

@@ -20,6 +20,9 @@ _TARGET = re.compile(r"[\"']?\b_target_[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w
 _DOTTED = r"[A-Za-z_]\w*(?:\.\w+)*[.:][A-Z]\w*"
 _CLASS = re.compile(rf"[\"']({_DOTTED})[\"']")
 _VALUE = re.compile(rf":[ \t]+({_DOTTED})[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+# Both begin with plain text, which sre finds fast.
+_FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
+_DEFINED = re.compile(r"""DEFINE_(?<=\bDEFINE_)\w+\(\s*["'](\w+)""")  # of absl
 # The tables of a pyproject.toml that name what commands start.
 _TABLES = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
 
@@ -58,6 +61,12 @@ def named_classes(text: str) -> list[tuple[int, str]]:
     place."""
     found = ((each.start(1), re.split(r"[.:](?=\w+$)", each[1])) for each in _CLASS.finditer(text))
     return [(place, ":".join(names)) for place, names in found]
+
+
+def flags(text: str) -> list[str]:
+    """The options, without their dashes, that a text may give a parser of the command line."""
+    given = (one or other for one, other in _FLAG.findall(text))
+    return sorted({*given, *_DEFINED.findall(text)})
 
 
 def attributes(text: str, names: Iterable[str]) -> Iterator[str]:

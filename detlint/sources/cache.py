@@ -1,4 +1,4 @@
-"""Results of earlier runs: a JSON file a project, keyed by content, and one for facts of its files.
+"""Results of earlier runs: a JSON file a project, keyed by content, and a row of facts a file.
 
 A run in which nothing changed asks for no facts, which are most of what is kept.
 
@@ -13,10 +13,20 @@ import sys
 import time
 from contextlib import suppress
 from functools import cached_property
+from json import dumps, loads
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.sources.kinds import is_data
+from detlint.sources.sealed import (
+    Row,
+    make_folder,
+    read_rows,
+    read_sealed,
+    write_rows,
+    write_sealed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,12 +34,9 @@ if TYPE_CHECKING:
 # "digest day signature" of a file, alone or with its findings as lists (None if it was not
 # linted), and whether a person runs it.
 _Entry = str | list[Any]
-# The digest of a file, and the answers that the index found in it, as JSON within JSON: most runs
-# ask for few of them.
-_Facts = list[str]
 
 # With the shape of the file: raised whenever that changes.
-_FORMAT = 9
+_FORMAT = 10
 _WHOLE = 3  # parts of such an entry
 # The coarsest clock of a file system in use: FAT counts in steps of two seconds.
 _RACY_NS = 2_000_000_000
@@ -38,10 +45,6 @@ _KEPT_DAYS = 30
 # Marking an entry as seen rewrites the file, so it is done now and then.
 _SEEN_DAYS = 7
 _NEVER = "-"
-_TAG = (
-    "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# This folder holds results of detlint, and may be deleted at any time.\n"
-)
 
 
 def content_digest(data: bytes) -> str:
@@ -72,9 +75,8 @@ class Cache:
         self._linked: Any
         self._entries, self._linked = _read(file, header) if file else ({}, None)
         self._changed: dict[str, _Entry] = {}
-        self._learned: dict[str, _Facts] = {}
+        self._learned: dict[str, Row] = {}
         self._relinked = False
-        self._read_at = ""
         # What files hold now, as far as this run has seen.
         self._now: dict[str, str] = {}
 
@@ -85,9 +87,6 @@ class Cache:
         ``key`` is text that differs whenever a finding could. ``directory`` is
         ``$DETLINT_CACHE_DIR`` or the user's cache folder if None.
         """
-        from json import dumps
-        from zlib import crc32
-
         folder = folder_of(directory)
         root = os.path.abspath(root)
         header = b'{"detlint": %b,\n' % dumps([_FORMAT, root, key]).encode()
@@ -102,29 +101,28 @@ class Cache:
 
     def lookup(self, path: str, stat: os.stat_result) -> list[Finding] | None:
         """The findings for a file that still has the stat it had; None if it must be read."""
-        key = self._key(path)
-        entry = self._entries.get(key, "")
-        try:
-            digest, day, signature = _line(entry).split(" ")
-            if signature != _signature(stat):
-                return None
-            found = _findings(path, entry)
-            self._now[key] = digest
-            if self._today - int(day) > _SEEN_DAYS:
-                self._keep(key, f"{digest} {self._today} {signature}", entry)
-        except (TypeError, ValueError, LookupError, AttributeError):
+        known, key = self._known(path), self._key(path)
+        if known is None or known[2] != _signature(stat):
             return None
+        digest, day, signature, found = known
+        self._now[key] = digest
+        if self._today - day > _SEEN_DAYS:
+            self._keep(key, f"{digest} {self._today} {signature}", self._entries[key])
         return found
 
     def digest(self, path: str) -> str | None:
         """The digest of the content that the stored findings belong to."""
+        known = self._known(path)
+        return known[0] if known is not None else None
+
+    def _known(self, path: str) -> tuple[str, int, str, list[Finding]] | None:
+        """The parts of an entry, if it is one."""
         entry = self._entries.get(self._key(path), "")
         try:
-            digest, _, _ = _line(entry).split(" ")
-            _findings(path, entry)
+            digest, day, signature = _line(entry).split(" ")
+            return digest, int(day), signature, _findings(path, entry)
         except (TypeError, ValueError, LookupError, AttributeError):
             return None
-        return digest
 
     def findings(self, path: str) -> list[Finding]:
         """The stored findings, for content that has the ``digest``."""
@@ -138,9 +136,7 @@ class Cache:
     def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
         """What was found out about a file that still has the stat it had."""
         key = self._key(path)
-        if not self._is_unchanged(key, stat):
-            return None
-        return self._told(key, _line(self._entries[key]).partition(" ")[0])
+        return self.facts_of(path, self._now[key]) if self._is_unchanged(key, stat) else None
 
     def _is_unchanged(self, key: str, stat: os.stat_result) -> bool:
         """Whether a file has the stat that it had, and so the content."""
@@ -154,29 +150,19 @@ class Cache:
         """What was found out about the content that a file has now."""
         key = self._key(path)
         self._now.setdefault(key, digest)
-        return self._told(key, digest)
-
-    def _told(self, key: str, digest: str) -> dict[str, Any] | None:
-        from json import loads
-
         try:
-            own, text = self._learned.get(key) or self._facts[key]
-            found = loads(text) if own == digest else None
+            found = loads((self._learned.get(key) or self._facts[key]).read(digest) or b"null")
         except (TypeError, ValueError, LookupError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     @cached_property
-    def _facts(self) -> dict[str, _Facts]:
-        self._read_at = self._stamp_of_facts()
-        return _read_facts(self._file, self._header) if self._file else {}
+    def _facts(self) -> dict[str, Row]:
+        return read_rows(self._file_of_facts, self._header) if self._file else {}
 
-    def _stamp_of_facts(self) -> str:
-        """What differs once another run has saved facts."""
-        try:
-            return _signature(os.stat(_file_of_facts(self._file or "")))
-        except OSError:
-            return ""
+    @property
+    def _file_of_facts(self) -> str:
+        return f"{(self._file or '').removesuffix('.json')}.facts"
 
     def content(self, path: str) -> str:
         """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
@@ -241,15 +227,13 @@ class Cache:
         """Remember what was found out about a file's content, beside its findings."""
         if self._file is None:
             return
-        from json import dumps
-
         key, same = self._key(path), self._holds(path, digest)
         entry: _Entry = self._entries[key] if same else [self._stamp(stat, digest), None]
         if facts.get("runs") or not same:
             findings = [] if isinstance(entry, str) else entry[1]
             runs = bool(facts.get("runs"))
             self._keep(key, _line(entry), [_line(entry), findings, runs])
-        told = [digest, dumps(facts, separators=(",", ":"))]
+        told = Row.of(digest, dumps(facts, separators=(",", ":")).encode())
         if (self._learned.get(key) or self._facts.get(key)) != told:
             self._learned[key] = told
 
@@ -265,8 +249,8 @@ class Cache:
             return
         # Another run may have saved since; the later of two that save at once wins.
         read, linked = _read(self._file, self._header)
-        entries = {**read, **self._changed}
-        entries = {path: each for path, each in entries.items() if self._recent(each)}
+        every = {**read, **self._changed}.items()
+        entries = {path: each for path, each in every if self._recent(each)}
         with suppress(OSError):
             make_folder(os.path.dirname(self._file))
             if self._changed or self._relinked:
@@ -274,10 +258,10 @@ class Cache:
                 _write(self._file, self._header, entries, linked)
                 self._changed, self._relinked = {}, False
             if self._learned:
-                if self._stamp_of_facts() != self._read_at:
-                    vars(self).pop("_facts", None)
-                facts = {**self._facts, **self._learned}
-                _write_facts(self._file, self._header, facts, entries)
+                facts = {**read_rows(self._file_of_facts, self._header), **self._learned}
+                digests = {path: _line(each).partition(" ")[0] for path, each in entries.items()}
+                known = {x: each for x, each in facts.items() if digests.get(x) == each.digest}
+                write_rows(self._file_of_facts, self._header, known)
                 vars(self).pop("_facts", None)
                 self._learned = {}
 
@@ -365,81 +349,5 @@ def _read(file: str, header: bytes) -> tuple[dict[str, _Entry], Any]:
 
 
 def _write(file: str, header: bytes, entries: dict[str, _Entry], linked: object) -> None:
-    from json import dumps
-
     parts = [dumps(each, separators=(",", ":")).encode() for each in (entries, linked)]
     write_sealed(file, header, b'"files": %b,\n"linked": %b}' % tuple(parts))
-
-
-def _file_of_facts(file: str) -> str:
-    return f"{file.removesuffix('.json')}.facts"
-
-
-def _read_facts(file: str, header: bytes) -> dict[str, _Facts]:
-    kept = read_sealed(_file_of_facts(file), header)
-    found = kept.get("facts") if isinstance(kept, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _write_facts(
-    file: str, header: bytes, facts: dict[str, _Facts], entries: dict[str, _Entry]
-) -> None:
-    """Keep the facts of contents that are known."""
-    from json import dumps
-
-    known = {
-        path: told
-        for path, told in facts.items()
-        if told and _line(entries.get(path, "")).partition(" ")[0] == told[0]
-    }
-    body = dumps(known, separators=(",", ":")).encode()
-    write_sealed(_file_of_facts(file), header, b'"facts": %b}' % body)
-
-
-def read_sealed(file: str, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unknown shape
-    """What ``write_sealed`` wrote below this header; None if the file is another or damaged."""
-    from json import loads
-
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read()
-        body = data[len(header) + len(_seal(b"")) :]
-        whole = data.startswith(header + _seal(body))
-        return loads(data) if whole else None
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def write_sealed(file: str, header: bytes, body: bytes) -> None:
-    """Replace a file by a header and a body, which make one JSON object, and a checksum."""
-    write_whole(file, header + _seal(body) + body)
-
-
-def _seal(body: bytes) -> bytes:
-    from zlib import crc32
-
-    return b'"crc32": "%08x",\n' % crc32(body)
-
-
-def write_whole(file: str, data: bytes) -> None:
-    """Replace a file at once, so that nobody reads a part of it."""
-    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(data)
-        os.replace(temporary, file)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
-
-
-def make_folder(folder: str) -> None:
-    """Create the folder with the marks that keep it out of backups and commits.
-
-    Only a new one is marked: ``--cache-dir .`` must not make git ignore the project.
-    """
-    with suppress(FileExistsError):
-        os.makedirs(folder)
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
