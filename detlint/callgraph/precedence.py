@@ -168,11 +168,11 @@ class Precedence:
             named = self._namings(unit, function)
             leading = [each for each in named if are_among(may_end, each.nodes)]
             own = [x for x in lines if x.path == unit.source.path and _holds(function, x)]
-            calls = [op for x in own for op in function.coded("call") if _row(op) == x.row]
+            calls = [op for x in own for op in function.coded("call") if op.row == x.row]
             if not self._is_plain(function, calls, leading):
                 before, outer = self._with(before, outer), []
                 leading, reached = self._leading(named, leading, before, lines)
-                hidden = len(set(map(_row, calls))) < len({each.row for each in own})
+                hidden = len({each.row for each in calls}) < len({each.row for each in own})
                 if hidden or self._are_met([x for x in lines if x not in own], reached):
                     return
                 besides = [each for each in named if each not in leading]
@@ -233,7 +233,7 @@ class Precedence:
         outer = [node for each in named if each.use not in apart for node in each.nodes]
         always = self._with(before, outer)
         others = (op for op in function.ops if op not in apart and op.code not in _NAMES)
-        rows = frozenset(map(_row, apart)).difference(map(_row, others))
+        rows = frozenset(each.row for each in apart).difference(each.row for each in others)
         path = function.unit.source.path
         yield Branch(path, rows, self._with(always, inner), always)
 
@@ -287,7 +287,7 @@ class Precedence:
         """Whether nothing takes what a line draws: once the generator is seeded, it is as if the
         line had not been there."""
         alone = around.unit.source.path == self._start
-        drawn = [op for op in around.ops if getattr(op.node, "lineno", 0) == row and drawn_from(op)]
+        drawn = [op for op in around.ops if op.row == row and drawn_from(op)]
         return bool(drawn) and all(is_unused(each, alone=alone) for each in drawn)
 
     def _loads_before(self, path: str, row: int, passage: Passage) -> bool:
@@ -325,7 +325,7 @@ class Precedence:
         rows[path, part] = last  # a function that calls itself is passed once
         left: dict[tuple[str, str], int] | None = None  # what is passed if it leaves early
         for op in function.ops:
-            row = getattr(op.node, "lineno", 0)
+            row = op.row
             if row >= last:
                 break
             if op.code in _LEAVING:
@@ -373,7 +373,7 @@ class Precedence:
             ends = (self._passes(*each, passage, depth + 1) for each in fresh)
             return next((each for each in ends if each is not None), None)
         met = are_among(passage.may_end, self._nodes(symbols, call.args[0]))
-        return (unit.source.path, getattr(call.node, "lineno", 0)) if met else None
+        return (unit.source.path, call.row) if met else None
 
     def _goes(
         self,
@@ -386,7 +386,7 @@ class Precedence:
         """Whether the first of two lines is met before the other; None where neither is."""
         within = [x.path == unit.source.path and _holds(function, x) for x in lines]
         for op in function.ops:
-            row = getattr(op.node, "lineno", 0)
+            row = op.row
             here = [own and each.row <= row for own, each in zip(within, lines, strict=True)]
             if any(here):
                 return here[0] and not (here[1] and lines[1].row < lines[0].row)
@@ -502,10 +502,6 @@ def _are_apart(one: Op, other: Op) -> bool:
     """Whether only one of two operations runs, in whatever round of a loop."""
     loops = (each for each in one.region.around() if each.loops)
     return exclude(one, other) and not any(map(other.within, loops))
-
-
-def _row(op: Op) -> int:
-    return getattr(op.node, "lineno", 0)
 
 
 def _waits(around: Function, row: int) -> bool:

@@ -26,9 +26,10 @@ class Backwards(Generic[T]):
     anything  of what is not seen
     """
 
-    def __init__(self, nothing: T, anything: T) -> None:
-        self.nothing = nothing
-        self.anything = anything
+    nothing: T
+    anything: T
+
+    def __init__(self) -> None:
         self._known: dict[Question, T] = {}
         self._busy: dict[Question, int] = {}  # with how many are around it
         # What holds until a question from outside is answered, since it was taken for nothing in

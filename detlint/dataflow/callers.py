@@ -52,6 +52,25 @@ class Callers:
         """The calls of a class."""
         return self._of("", name, None)
 
+    def callee(self, call: Op) -> Function | None:
+        """The function, method or ``__init__`` of the file that a call runs; a method also by its
+        name, if only one class has it."""
+        found = self._unit.values.callee(call)
+        if found is not None:
+            return found
+        for name in self._unit.values.called(call):
+            return self._unit.method(name[1:], "__init__") if name.startswith(".") else None
+        function = call.args[0]
+        return self._only_method(str(function.name)) if function.code == "attr" else None
+
+    def _only_method(self, name: str) -> Function | None:
+        owners = [each for each in self._unit.classes if self._unit.defined(name, each)]
+        return self._unit.defined(name, owners[0]) if len(owners) == 1 else None
+
+    def entering(self, function: Function) -> list[Op]:
+        """The calls that run a function, and no other one of its name."""
+        return [each for each in self.of(function).calls if self.callee(each) is function]
+
     def handing(self, function: Function) -> list[Op]:
         """The calls that a function is handed to."""
         _, _, name = function.name.rpartition(".")
@@ -131,7 +150,7 @@ class AllCallers:
         if function.outer is not None or (owner and name != "__init__"):
             return []
         unit, sought = function.unit, owner or name
-        found = list(unit.callers.of(function).calls)
+        found = list(function.known_calls.calls)
         for other, word, full in self._importing(unit, sought, sought):
             found += other.callers.of_imported(word, full)
         return found

@@ -20,7 +20,7 @@ class Named(NamedTuple):
     @property
     def place(self) -> tuple[str, int]:
         """Its file and line."""
-        return self.op.function.unit.source.path, getattr(self.op.node, "lineno", 0)
+        return self.op.function.unit.source.path, self.op.row
 
 
 def word_of(call: Op) -> str:
@@ -51,10 +51,15 @@ def is_empty(made: Op) -> bool:
     return made.code in ("dict", "list") and not made.args
 
 
+def last_of(node: ast.AST | None) -> str:
+    """The last word of a dotted name; "" of anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def written(call: Op) -> str:
     """The last word by which a call names what it calls."""
     function = call.node.func if isinstance(call.node, ast.Call) else call.node
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return last_of(function)
 
 
 def said(call: Op) -> str:
@@ -76,7 +81,7 @@ def owner_written(call: Op) -> str:
     owner = node.value if isinstance(node, ast.Attribute) else None
     while isinstance(owner, (ast.Call, ast.Subscript)):
         owner = owner.func if isinstance(owner, ast.Call) else owner.value
-    return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return last_of(owner)
 
 
 def described(call: Op) -> str:

@@ -114,7 +114,7 @@ class _Cells:
         return bisect_right(self._starts, offset)
 
     def _cell(self, op: Op) -> int:
-        row = getattr(op.node, "lineno", 0)
+        row = op.row
         return self._at(self._unit.source.line_starts[row - 1]) if row else self._of(op.function)
 
     def _of(self, function: Function) -> int:

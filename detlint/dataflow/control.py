@@ -64,7 +64,7 @@ def is_chosen(op: Op) -> bool:
 
 def contexts(op: Op) -> Iterator[Op]:
     """What the ``with`` statements around an operation enter."""
-    place = getattr(op.node, "lineno", 0), getattr(op.node, "col_offset", 0)
+    place = op.row, getattr(op.node, "col_offset", 0)
     for each in op.function.coded("enter"):
         first = each.name.body[0]
         if (first.lineno, first.col_offset) <= place < _end(each.name):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import last_of
 from detlint.dataflow.lattice import ANY, NONE, NOTHING, Type, Types, container, joined, plain
 from detlint.models.model import words
 
@@ -58,9 +59,9 @@ def of(node: ast.AST | None, resolve: Callable[[str], Types]) -> Types:
         return joined(of(node.left, resolve), of(node.right, resolve))
     if isinstance(node, ast.Subscript):
         inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return _of_generic(_word(node.value), list(inner), resolve)
+        return _of_generic(last_of(node.value), list(inner), resolve)
     if isinstance(node, (ast.Name, ast.Attribute)):
-        word = _word(node)
+        word = last_of(node)
         known = _NAMES.get(word)
         if known is not None:
             return plain(known)
@@ -115,15 +116,10 @@ def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
 
 
-def _word(node: ast.AST) -> str:
-    """The last word of a dotted name."""
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
 def dotted(node: ast.AST) -> str:
     """A name with all that stands before it: ``data.Images``."""
     above = f"{dotted(node.value)}." if isinstance(node, ast.Attribute) else ""
-    return f"{above}{_word(node)}"
+    return f"{above}{last_of(node)}"
 
 
 def is_vague(types: Types) -> bool:

@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import last_of, word_of
 from detlint.dataflow.changes import LOOPS
 from detlint.models.training import SETTING
 from detlint.syntax.mentions import holds
@@ -95,7 +95,7 @@ class DefUse:
         by = sorted({each.function.word for each in found} - {""})
         found += filter(_is_repeated, self._calls(by))
         at = next(filter(_is_repeated, found), found[-1] if found else None)
-        return None if at is None else (at.function.unit.source.path, _line(at))
+        return None if at is None else (at.function.unit.source.path, at.row)
 
     def _calls(self, words: Collection[str]) -> Iterator[Op]:
         calls = (x for unit in self._units for word in words for x in unit.ops_naming(word))
@@ -147,14 +147,14 @@ def _is_global(function: Function, name: str) -> bool:
 
 def _of_field(function: Function, name: str) -> Iterator[Definition]:
     rank = 0 if function.word == "__init__" else _LATER
-    stores = [each for each in function.stores.get(name, ()) if _is_self(each.args[0])]
+    stores = [each for each in function.stores.get(name, ()) if each.args[0].is_self]
     if isinstance(function.node, ast.ClassDef):
         rank, stores = 1, function.bindings.get(name, [])
     for each in (*stores, *_changes(function, f"self.{name}")):
-        yield Definition(rank, _line(each))
+        yield Definition(rank, each.row)
     for call in function.all_coded("call"):  # self.register_buffer("scale", ones)
         if any(each.code == "const" and each.name == name for each in call.args[1:2]):
-            yield Definition(2, _line(call))
+            yield Definition(2, call.row)
 
 
 def _of_variable(function: Function, name: str) -> Iterator[Definition]:
@@ -164,7 +164,7 @@ def _of_variable(function: Function, name: str) -> Iterator[Definition]:
         loops = [each for each in op.region.around() if isinstance(each.node, LOOPS)]
         is_anew = bool(loops) and not goes_on and node is not loops[0].node
         yield Definition(0, getattr(node, "lineno", 0), is_anew)
-    yield from (Definition(_LATER, _line(each)) for each in _changes(function, name))
+    yield from (Definition(_LATER, each.row) for each in _changes(function, name))
 
 
 def _changes(function: Function, path: str) -> Iterator[Op]:
@@ -174,18 +174,10 @@ def _changes(function: Function, path: str) -> Iterator[Op]:
         changed = op.args[0]
         while changed.code in ("item", *_CHANGES):
             changed = changed.args[0]
-        is_field = changed.code == "attr" and path != name and _is_self(changed.args[0])
+        is_field = changed.code == "attr" and path != name and changed.args[0].is_self
         is_named = changed.name == name and (is_field or (changed.code in _OUTER and path == name))
         if is_named or op in bound or changed in bound:
             yield op
-
-
-def _is_self(op: Op) -> bool:
-    return op.code == "param" and op.is_self
-
-
-def _line(op: Op) -> int:
-    return getattr(op.node, "lineno", 0)
 
 
 def _is_repeated(op: Op) -> bool:
@@ -204,14 +196,14 @@ def _read(text: str) -> Iterator[str]:
     while waiting:
         node, own = waiting.pop()
         if isinstance(node, ast.JoinedStr) or (
-            isinstance(node, ast.Call) and _last(node.func) in _TELLS
+            isinstance(node, ast.Call) and last_of(node.func) in _TELLS
         ):
             continue
-        if isinstance(getattr(node, "ctx", None), ast.Load) and _last(node) not in ("", own):
-            yield _last(node)
+        if isinstance(getattr(node, "ctx", None), ast.Load) and last_of(node) not in ("", own):
+            yield last_of(node)
         parts = list(ast.iter_child_nodes(node))
         if isinstance(node, _STORES):
-            own = _last(_stored(node))
+            own = last_of(_stored(node))
             if isinstance(node, ast.Assign):  # what an item is put into is not read by that
                 parts = [x for each in parts for x in (_indices(each) or [each])]
         waiting += [(each, own) for each in parts]
@@ -231,7 +223,3 @@ def _indices(node: ast.AST) -> list[ast.AST]:
         found.append(node.slice)
         node = node.value
     return found
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

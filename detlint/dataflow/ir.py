@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.dataflow.callers import Known
     from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
@@ -139,6 +140,11 @@ class Op:
         if self.code == "param":
             return str(self.name[1])
         return str(self.name) if self.code in _READING else ""
+
+    @property
+    def row(self) -> int:
+        """The row in which it stands; 0 of what no source says."""
+        return getattr(self.node, "lineno", 0)
 
     @property
     def literal(self) -> object:
@@ -291,6 +297,11 @@ class Function:
     def word(self) -> str:
         """Its name, without that of its class."""
         return self.name.rpartition(".")[2]
+
+    @property
+    def known_calls(self) -> Known:
+        """Its calls, as far as its file shows them."""
+        return self.unit.callers.of(self)
 
     @property
     def is_defined(self) -> bool:

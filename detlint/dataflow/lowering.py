@@ -6,6 +6,7 @@ import ast
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from detlint.dataflow.calls import last_of
 from detlint.dataflow.changes import change_by, changed_in, path_of
 from detlint.dataflow.ir import DECORATORS, Function, Op, Region
 from detlint.journal import ended
@@ -637,8 +638,7 @@ class _Lowering:
 
 
 def _is_for_types(test: ast.expr) -> bool:
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
-    return name == "TYPE_CHECKING"
+    return last_of(test) == "TYPE_CHECKING"
 
 
 def _settle(function: Function) -> None:

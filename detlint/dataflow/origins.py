@@ -45,6 +45,11 @@ class Place(NamedTuple):
     unit: Unit
     name: str
 
+    @property
+    def bases(self) -> list[str]:
+        """The qualified names of its bases."""
+        return self.unit.qualified_bases(self.name)
+
 
 # They hold each other, so each is made once, and they are told apart by identity.
 class Frame(NamedTuple):
@@ -313,7 +318,7 @@ class Origins:
         named = [
             name
             for each in classes(annotation)
-            for name in qualified(unit, each)
+            for name in unit.meant_by(each)
             if each not in ("None", "Optional", "typing.Optional", "Union")
         ]
         for name in named:
@@ -379,33 +384,15 @@ class Origins:
         return list(closure(filter(None, [owner.place]), self._known_bases))
 
     def _known_bases(self, place: Place) -> Iterator[Place]:
-        bases = (self._defined(place.unit, (name,))[0] for name in self.bases(place))
-        return filter(None, bases)
+        return filter(None, (self._defined(place.unit, (name,))[0] for name in place.bases))
 
     def class_called(self, names: Iterable[str], unit: Unit) -> Place | None:
         """The class of the project that one of some qualified names means in a file."""
         return self._defined(unit, tuple(names))[0]
 
-    @staticmethod
-    def bases(place: Place) -> list[str]:
-        """The qualified names of a class's bases."""
-        given = Origins.written_bases(place)
-        plain = (each.value if isinstance(each, ast.Subscript) else each for each in given)
-        return [name for each in plain for name in qualified(place.unit, ast.unparse(each))]
-
-    @staticmethod
-    def written_bases(place: Place) -> list[ast.expr]:
-        """A class's bases, as they are written."""
-        head = next((each.bases for each in place.unit.classes[place.name] if each.bases), "")
-        try:
-            tree = ast.parse(f"_({head})", mode="eval").body
-        except SyntaxError:
-            return []
-        return tree.args if isinstance(tree, ast.Call) else []
-
     def foreign(self, owner: Made) -> list[str]:
         """The names of the bases of its classes that are of libraries, or were not found."""
-        names = [(each.unit, name) for each in self.lineage(owner) for name in self.bases(each)]
+        names = [(each.unit, name) for each in self.lineage(owner) for name in each.bases]
         return [name for unit, name in names if self._defined(unit, (name,))[0] is None]
 
     def object_of(self, unit: Unit, name: str) -> Made:
@@ -575,11 +562,3 @@ def _super_call(function: Function) -> Op | None:
         if op.code == "call" and op.args[0].code == "attr" and op.args[0].name == "__init__":
             return op
     return None
-
-
-def qualified(unit: Unit, dotted: str) -> list[str]:
-    """What a dotted name means in a file."""
-    first, dot, rest = dotted.partition(".")
-    if first in unit.imported:
-        return [f"{each}{dot}{rest}" for each in unit.imported[first]]
-    return [f".{dotted}"] if first in unit.classes else []

@@ -23,12 +23,12 @@ def receivers(unit: Unit, method: str) -> Iterator[Receiver]:
     """What a file looks a method up in."""
 
     def calls(function: Function) -> list[Op]:
-        known = unit.callers.of(function)
+        known = function.known_calls
         return list(known.calls) if known.all else []
 
     origins = Origins(calls=calls)
     for read in unit.reads("attr", method):
-        yield Receiver(getattr(read.node, "lineno", 0), *_told(read.args[0], origins))
+        yield Receiver(read.row, *_told(read.args[0], origins))
 
 
 def _told(value: Op, origins: Origins) -> tuple[list[str], str]:

@@ -30,7 +30,6 @@ class References:
         self._global_reads: dict[str, list[Op]] = {}
         self._attributes_read: dict[Function, set[str]] = {}
         self._names_handed_on: dict[Function, set[str]] = {}
-        self._calls_by_callee: dict[Function, dict[Function, list[Op]]] = {}
 
     def reads_of_field(self, owner: str, name: str) -> Iterator[Op]:
         """Where the methods of a class, of its bases and of those that derive from it read an
@@ -121,8 +120,8 @@ class References:
 
     def calls_in_file(self, function: Function) -> list[Op]:
         """The calls of a function that stand in its file."""
-        naming = self.unit.functions_naming(function.word)
-        return [op for each in naming for op in self._calls_in(each).get(function, ())]
+        calls = function.known_calls.calls
+        return [each for each in calls if self.values.callee(each) is function]
 
     def _is_of_script(self, function: Function) -> bool:
         """Whether it is a plain function of a file that is run."""
@@ -137,17 +136,6 @@ class References:
     def _is_notebook(self) -> bool:
         """Whether the file is one that nobody imports."""
         return kind_of_name(self.unit.source.path) == NOTEBOOK
-
-    def _calls_in(self, function: Function) -> dict[Function, list[Op]]:
-        """The calls of a function, and of those in it, by what of the file they call."""
-        if function not in self._calls_by_callee:
-            found: dict[Function, list[Op]] = {}
-            for call in function.all_coded("call"):
-                callee = self.values.callee(call)
-                if callee is not None:
-                    found.setdefault(callee, []).append(call)
-            self._calls_by_callee[function] = found
-        return self._calls_by_callee[function]
 
     def _handed_on_in(self, function: Function) -> set[str]:
         """The names whose values a function hands on, from where they may be called."""

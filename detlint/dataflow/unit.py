@@ -513,6 +513,27 @@ class Unit(Editable[ast.AST]):
         text = self._heads.get(owner, "")
         return [each.split("=")[0].strip().rpartition(".")[2] for each in text.split(",") if each]
 
+    def written_bases(self, owner: str) -> list[ast.expr]:
+        """A class's bases, as they are written."""
+        try:
+            tree = ast.parse(f"_({self._heads.get(owner, '')})", mode="eval").body
+        except SyntaxError:
+            return []
+        return tree.args if isinstance(tree, ast.Call) else []
+
+    def qualified_bases(self, owner: str) -> list[str]:
+        """The qualified names of a class's bases."""
+        given = self.written_bases(owner)
+        plain = (each.value if isinstance(each, ast.Subscript) else each for each in given)
+        return [name for each in plain for name in self.meant_by(ast.unparse(each))]
+
+    def meant_by(self, dotted: str) -> list[str]:
+        """What a dotted name of the module means, if that is imported, or a class of the file."""
+        first, dot, rest = dotted.partition(".")
+        if first in self.imported:
+            return [f"{each}{dot}{rest}" for each in self.imported[first]]
+        return [f".{dotted}"] if first in self.classes else []
+
     @cached_property
     def _heads(self) -> dict[str, str]:
         """What stands between the brackets behind the name of each class that has such."""

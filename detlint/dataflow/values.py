@@ -77,10 +77,12 @@ _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "te
 class Values(Backwards[Types]):
     """Answers for the values of one file, by what others say where ``find`` opens them."""
 
+    nothing, anything = NOTHING, ANY
+
     def __init__(
         self, unit: Unit, models: Sequence[tuple[str, str]] = (), find: Find | None = None
     ) -> None:
-        super().__init__(NOTHING, ANY)
+        super().__init__()
         self.unit = unit
         self.elsewhere = ImportedTypes(self, find) if find is not None else None
         self.doubts = False  # whether what another file says was not to be had in a question
@@ -266,7 +268,7 @@ class Values(Backwards[Types]):
 
     @staticmethod
     def _self_class(op: Op) -> str:
-        if op.code in ("global", "free", "param") and _name_of(op) in ("self", "cls"):
+        if op.code in ("global", "free", "param") and op.word in ("self", "cls"):
             return op.function.class_name
         return ""
 
@@ -701,9 +703,8 @@ class Values(Backwards[Types]):
 
     def _of_library(self, word: str) -> Types:
         """An object of a class of a library that has a row: ``pl.DataFrame``."""
-        first, dot, rest = word.partition(".")
-        for each in self.unit.imported.get(first, ()):
-            row = tables.FUNCTIONS.get(f"{each}{dot}{rest}")
+        for each in self.unit.meant_by(word):
+            row = tables.FUNCTIONS.get(each)
             kind, _, made = row.returns.partition("[") if row is not None else ("", "", "")
             if kind == "instance":
                 return frozenset((Type(kind, (), made.rstrip("]")),))
@@ -726,10 +727,6 @@ def _is_path(op: Op) -> bool:
     while op.code == "attr":
         op = op.args[0]
     return op.code in ("import", "global")
-
-
-def _name_of(op: Op) -> str:
-    return op.name[1] if op.code == "param" else str(op.name)
 
 
 def _states(made: Op) -> Iterator[Op]:

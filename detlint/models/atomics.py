@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from detlint.models.model import words
-from detlint.models.names import words_of
+from detlint.models.names import holds, says, words_of
 
 # The positions of the place that is added to, and of what is added.
 ADDITIONS = {
@@ -30,17 +30,13 @@ WHOLE = words(
 )
 KEEPING = frozenset(("sum", "cast"))
 _INTEGERS = frozenset(f"{u}int{bits}" for u in ("u", "") for bits in (8, 16, 32, 64))
-_COUNTED = words(
+# ``n_tokens``, ``lock_ptr``: what holds whole numbers, by its name.
+counts = says(
     """n num count counts cnt cnts counter counters hist histogram lock locks sema semaphore
     semaphores ticket tickets flag flags barrier barriers arrived progress done sync signal signals
     length len lens nnz per cursor cursors size sizes offset offsets idx index indices int32
     int64"""
 )
-
-
-def counts(name: str) -> bool:
-    """``n_tokens``, ``lock_ptr``: what holds whole numbers, by its name."""
-    return not _COUNTED.isdisjoint(each.lower() for each in words_of(name))
 
 
 def is_integer_type(name: str) -> bool:
@@ -54,6 +50,4 @@ def is_whole(word: str) -> bool:
     return word in WHOLE or not WHOLE.isdisjoint(words_of(word))
 
 
-def is_choice(name: str) -> bool:
-    """``DETERMINISTIC``."""
-    return "determinis" in name.lower()
+is_choice = holds("determinis")  # ``DETERMINISTIC``

@@ -3,7 +3,7 @@ a model for answers."""
 
 from __future__ import annotations
 
-from detlint.models.names import says, words_of
+from detlint.models.names import holds, says
 from detlint.models.training import BACKWARDS as GOES_BACK
 from detlint.models.training import says_training
 
@@ -91,12 +91,13 @@ RECORDS = frozenset(("requires_grad", "is_grad_enabled"))
 
 # Words of the names of functions, classes and conditions under which a model only answers. Not a
 # decoder: that is half of what is trained.
-_FUNCTION = frozenset(
-    "decode decoding prefill generate generation generating infer inference predict prediction".split()  # noqa: SIM905, E501
-)
-_CLASS = frozenset(("decode", "decoding", "inference", "prefill", "prefilling"))
-_ANSWERS = _CLASS | {"generating", "infer", "inferring"}
-_EVALUATES = _FUNCTION | {"eval", "evaluate", "evaluation"}
+_FUNCTION = """decode decoding prefill generate generation generating infer inference predict
+    prediction"""
+_CLASS = "decode decoding inference prefill prefilling"
+function_answers = says(_FUNCTION)  # ``flash_decode``, ``load_for_inference``
+class_answers = says(_CLASS)  # ``DecodingBenchmark``
+evaluates = says(f"{_FUNCTION} eval evaluate evaluation")  # ``enable_attention_eval``
+_answers = says(f"{_CLASS} generating infer inferring")
 # How many tokens are asked about at once: one, where a model decodes.
 _LENGTHS = frozenset(
     f"{of}{seq}{length}"
@@ -105,7 +106,8 @@ _LENGTHS = frozenset(
     for length in ("len", "length")
 ) | {"seqlenq", "maxseqlenq"}
 _QUERIES = frozenset(("q", "query", "queries", "querystates", "hiddenstates", "x"))
-_CACHED = ("cache", "block_table", "page_table", "past_key")
+# Whether what has this name is of a cache of keys and values: ``k_cache``, ``block_table``.
+holds_cache = holds("cache block_table page_table past_key")
 # A cache of keys and values by its name; not `use_cache`, `cache_position` or `rope_cache`.
 _CACHES = frozenset(
     f"{of}cache{s}"
@@ -188,25 +190,6 @@ def _ends_in(plain: str, number: str) -> bool:
     return f"flashattn{number}" in plain or f"flashattention{number}" in plain
 
 
-def _says(name: str, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(words_of(name))
-
-
-def function_answers(name: str) -> bool:
-    """``flash_decode``, ``load_for_inference``."""
-    return _says(name, _FUNCTION)
-
-
-def class_answers(name: str) -> bool:
-    """``DecodingBenchmark``."""
-    return _says(name, _CLASS)
-
-
-def evaluates(name: str) -> bool:
-    """``enable_attention_eval``."""
-    return _says(name, _EVALUATES)
-
-
 # ``bench_attention``.
 measures = says(
     """bench benchmark benchmarks benchmarking speed speedup perf profile profiler profiling
@@ -224,7 +207,7 @@ is_reference = says("ref reference teacher")
 
 def condition_answers(name: str, *, holds: bool) -> bool:
     """Whether a condition of this name that holds, or does not, says that a model only answers."""
-    return _says(name, _ANSWERS) if holds else says_training(name)
+    return _answers(name) if holds else says_training(name)
 
 
 def is_length_of_queries(name: str) -> bool:
@@ -235,11 +218,6 @@ def is_length_of_queries(name: str) -> bool:
 def are_queries(name: str) -> bool:
     """``query_states``."""
     return name.replace("_", "").lower() in _QUERIES
-
-
-def holds_cache(name: str) -> bool:
-    """Whether what has this name is of a cache of keys and values: ``k_cache``, ``block_table``."""
-    return any(part in name.lower() for part in _CACHED)
 
 
 def is_cache(name: str) -> bool:

@@ -154,9 +154,8 @@ is_whole = says(
 is_choice = says("action actions label labels target targets")
 
 
-def is_permutation(word: str) -> bool:
-    """Whether an index of this name reaches no place twice."""
-    return not {"perm", "permutation"}.isdisjoint(words_of(word))
+# Whether it reaches no place twice.
+is_permutation = says("perm permutation")
 
 
 # Whether a function takes a step of training, or runs a model, by its name.

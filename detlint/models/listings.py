@@ -114,53 +114,23 @@ FINDING_CODE = words(
     sys.path.extend sys.path.insert"""
 )
 # What a variable is called that may hold a wildcard.
-_PATTERN = re.compile(
+may_be_pattern = re.compile(
     r"pattern|glob|wild|regex|expr|search|match|mask|template|query|(?:^|_)(?:names|files|paths)$",
     re.IGNORECASE,
-)
+).search
 # What is saved again and again while a model trains.
-_SAVED = re.compile(
+is_saved = re.compile(
     r"best|ckpt|checkpoint|epoch|iter|last|model|param|run|snapshot|step|weight"
     r"|(?:^|\.|_)(?:bin|gguf|h5|hdf5|index|keras|meta|msgpack|npz|onnx|pickle|pkl|pth?|safetensors"
     r"|tar|zip)$",
     re.IGNORECASE,
-)
-_LIBRARY = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$")
+).search
+is_library = re.compile(r"\.(?:so|pyd|dll|dylib)\*?$").search  # a pattern for those
 # `tmp_dir`, `temp_dir_path`, `tmpdir`: made by the code itself.
-_TEMPORARY = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE)
+is_temporary = re.compile(r"(?:^|_)te?mp(?:orary)?_?(?:dir|folder|path|root)", re.IGNORECASE).search
 # Where programs are installed, that is: what a machine has, and no data.
-_INSTALLED = re.compile(
+is_installed = re.compile(
     r"[\\/](?:dev|proc|sys)[\\/]"
     r"|(?:[A-Z]:)?[\\/](?:Program Files|usr[\\/](?:lib|local[\\/](?:cuda|lib)))"
-)
-_OPENING = re.compile(r"(?:^|_)(?:im)?(?:open|load|read)", re.IGNORECASE)
-
-
-def may_be_pattern(name: str) -> bool:
-    """Whether a variable of a name may hold a wildcard."""
-    return _PATTERN.search(name) is not None
-
-
-def is_saved(text: str) -> bool:
-    """Whether a text speaks of what is saved again and again while a model trains."""
-    return _SAVED.search(text) is not None
-
-
-def is_library(text: str) -> bool:
-    """Whether a pattern is for libraries that were built."""
-    return _LIBRARY.search(text) is not None
-
-
-def is_temporary(name: str) -> bool:
-    """Whether a folder of a name is made by the code itself."""
-    return _TEMPORARY.search(name) is not None
-
-
-def is_installed(text: str) -> bool:
-    """Whether a path is of what a machine has, or has installed."""
-    return _INSTALLED.match(text) is not None
-
-
-def opens(word: str) -> bool:
-    """Whether a function of a name opens a file."""
-    return _OPENING.search(word) is not None
+).match
+opens = re.compile(r"(?:^|_)(?:im)?(?:open|load|read)", re.IGNORECASE).search

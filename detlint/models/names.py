@@ -237,9 +237,7 @@ def applies(word: str) -> bool:
     return "parallel" in word or _says(word, _APPLYING)
 
 
-def takes_rows(word: str) -> bool:
-    """``starmap``."""
-    return "starmap" in word
+takes_rows = holds("starmap")
 
 
 def filters(word: str) -> bool:
@@ -278,9 +276,7 @@ def removes(word: str) -> bool:
     return _says(word, _REMOVING)
 
 
-def sorts(word: str) -> bool:
-    """``sort_by_number``."""
-    return "sort" in word.lower()
+sorts = holds("sort")  # ``sort_by_number``
 
 
 def is_bar(word: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from detlint.models.model import words
+from detlint.models.model import Names, words
+from detlint.models.names import holds
 
 LIBRARY = "tensorflow"
 # The modules by which TensorFlow gives the same names once more.
@@ -29,7 +30,8 @@ PARALLEL_CALLS = "num_parallel_calls"
 MAPPING = words("interleave map")
 
 # Parts of the names of settings that decide about the order.
-_ON_ORDER = ("determin", "sloppy", "order", "repro", "fast", "speed")
+# Whether a setting is of the order in which elements come, or of speed, by its name.
+names_order = holds("determin sloppy order repro fast speed")
 
 
 class Sloppy(NamedTuple):
@@ -102,19 +104,10 @@ def makes_dataset(name: str) -> bool:
     return is_dataset(name) or (made and name.startswith("tensorflow.data."))
 
 
-def is_dataset(name: str) -> bool:
-    """Whether it is a class of datasets: ``tensorflow.data.TFRecordDataset``."""
-    return name.startswith("tensorflow.data.") and name.endswith(("Dataset", "DatasetV2"))
-
-
-def lists_files(name: str) -> bool:
-    """Whether it is ``Dataset.list_files``, also where TensorFlow itself has it from."""
-    return name.startswith("tensorflow.") and name.endswith(".Dataset.list_files")
-
-
-def names_order(name: str) -> bool:
-    """Whether a setting is of the order in which elements come, or of speed, by its name."""
-    return any(part in name.lower() for part in _ON_ORDER)
+# Whether it is a class of datasets: ``tensorflow.data.TFRecordDataset``.
+is_dataset = Names("tensorflow.data.**.*Dataset{,V2}")
+# Whether it is ``Dataset.list_files``, also where TensorFlow itself has it from.
+lists_files = Names("tensorflow.**.Dataset.list_files")
 
 
 def is_multi_gpu(name: str) -> bool:

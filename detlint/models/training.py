@@ -284,7 +284,6 @@ WRAPPED = words("_orig_mod module")
 HIDING = words("build_from_cfg eval getattr import_module instantiate load locate")
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
-_OPTIMIZERS = words("opt optim optimiser optimizer optimizers")
 # Functions of TensorFlow that add up by atomics on a GPU: tensorflow#39751, #47772.
 SEGMENTS = Names(
     """
@@ -431,6 +430,5 @@ def is_no_network(name: str) -> bool:
 SETTING = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
 
 
-def is_optimizer(name: str) -> bool:
-    """Whether an optimizer is called so."""
-    return not _OPTIMIZERS.isdisjoint(words_of(name))
+# Whether an optimizer is called so.
+is_optimizer = says("opt optim optimiser optimizer optimizers")

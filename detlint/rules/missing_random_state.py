@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.orders.order import Orders
-from detlint.dataflow.origins import Place
 from detlint.dataflow.randomness import data_sets
 from detlint.dataflow.randomness.estimators import Estimators, drawn_by, draws
 from detlint.dataflow.slices import behind
@@ -241,7 +240,7 @@ class MissingRandomState(Rule):
         owner = name[1:] if name.startswith(".") else ""
         if owner not in self.unit.classes:
             return estimators.drawing(name)
-        named = map(estimators.drawing, self.unit.origins.bases(Place(self.unit, owner)))
+        named = map(estimators.drawing, self.unit.qualified_bases(owner))
         row = next(filter(None, named), None)
         pieces = self.unit.classes[owner]
         texts = [self.unit.text[each.start : each.end] for each in pieces]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.loops.epochs import Epochs, OwnCalls
+from detlint.dataflow.loops.epochs import Epochs
 from detlint.dataflow.randomness.samplers import SEED, Travel, is_inherited, shuffling
 from detlint.models.names import evaluates
 from detlint.rule import Confidence, Example, Rule
@@ -96,7 +96,7 @@ class SamplerEpoch(Rule):
 
     def _is_never_told(self, call: Op) -> bool:
         """Whether a sampler is seen to run in several epochs, and nothing else gets hold of it."""
-        travel = Travel(self.unit, self._own, [call], self._kept)
+        travel = Travel(self.unit, [call], self._kept)
         if travel.escapes or not travel.loops or any(map(evaluates, travel.names)):
             return False
         owners = {each.function.class_name for each in travel.loops}
@@ -119,12 +119,8 @@ class SamplerEpoch(Rule):
         return {}
 
     @cached_property
-    def _own(self) -> OwnCalls:
-        return OwnCalls(self.unit)
-
-    @cached_property
     def _epochs(self) -> Epochs:
-        return Epochs(self._own)
+        return Epochs(self.unit.callers)
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003

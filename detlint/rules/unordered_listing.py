@@ -335,7 +335,7 @@ def _shown_by(found: Found) -> tuple[object, ...]:
     """What tells listings apart: their lines, and where their orders show."""
     if found.listing.walk:
         return (found.op,)
-    return found.listing.name, getattr(found.op.node, "lineno", 0), *(x.op for x in found.uses)
+    return found.listing.name, found.op.row, *(x.op for x in found.uses)
 
 
 def _uses_of(found: Found) -> list[Use]:

@@ -740,7 +740,7 @@ def _moves_rows(program: Program, located: Located, *, makes_data: bool) -> bool
         return True
     word = fact.text.partition("(")[0].rpartition(".")[2]
     calls = program.unit(located.path).ops_naming(word)
-    here = (each for each in calls if getattr(each.node, "lineno", 0) == fact.row)
+    here = (each for each in calls if each.row == fact.row)
     drawn = [each for each in here if word_of(each) == word]
     moves = map(takes_rows, drawn)
     return any(moves) or (makes_data and any(map(decides, drawn)))

@@ -120,7 +120,7 @@ class ByDefault:
         owner, _, name = function.name.rpartition(".")
         if self._everywhere is not None and (name == "__init__" or not owner):
             return self._everywhere.of(function)
-        return list(self._unit.callers.of(function).calls) if function.unit is self._unit else []
+        return list(function.known_calls.calls) if function.unit is self._unit else []
 
 
 def _only(values: Iterable[object]) -> object:

@@ -13,7 +13,6 @@ from detlint.dataflow.callers import given
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op
 
 Constants = frozenset[object]
@@ -25,9 +24,7 @@ class Choices(Backwards[Constants]):
     """Answers for the values of a file: the constants one of which a value may be; ``...`` stands
     for what is not written out. There are runs with each of them."""
 
-    def __init__(self, calls: Callers) -> None:
-        super().__init__(_NOTHING, _UNKNOWN)
-        self._calls = calls
+    nothing, anything = _NOTHING, _UNKNOWN
 
     def join(self, parts: Iterable[Constants]) -> Constants:
         return _NOTHING.union(*parts)
@@ -38,7 +35,7 @@ class Choices(Backwards[Constants]):
 
     def _of_param(self, op: Op) -> Constants:
         """What the calls in the file give, and the default, if others may call it."""
-        known = self._calls.of(op.function)
+        known = op.function.known_calls
         values = [given(each, op) for each in known.calls]
         if not (known.all and values):
             values += op.args[:1]
@@ -52,7 +49,7 @@ class Choices(Backwards[Constants]):
             return _UNKNOWN
         held = [_held(each) for each in unit.held(owner, name)]
         if any(each.code == "declared" for each in unit.stored(owner, name)):  # of a dataclass
-            told = (each.given(name) for each in self._calls.of_class(owner).calls)
+            told = (each.given(name) for each in unit.callers.of_class(owner).calls)
             held += [each for each in told if each is not None]
         return self.joined(held) or _UNKNOWN
 

@@ -151,7 +151,7 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
     for function in _functions_about(unit, option):
         for op in _setting(function, option):
             for value in _set_by(op, option):
-                yield getattr(op.node, "lineno", 0), value
+                yield op.row, value
         if option in (function.word, *function.params, *_fields(function)):
             yield getattr(function.node, "lineno", 0), ...
 
@@ -209,7 +209,7 @@ def values_by_default(
             if read is not None and _comes_after(op, read):
                 continue
             for value in _set_by_default(op, option):
-                yield getattr(op.node, "lineno", 0), value
+                yield op.row, value
         if option in _fields(function):
             for each in defaults(function, (option,)):
                 yield getattr(each.node, "lineno", 0), each.constant

@@ -132,7 +132,7 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
         ),
     ] + [
         (
-            getattr(use.node, "lineno", 0),
+            use.row,
             answer,
             _needed(needs_of, use) if answer is not False else [],
         )
@@ -416,7 +416,7 @@ def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[st
         # A name is read once, at the start of the function; a text may only look like it.
         used = [op] if op.code in ("attr", "class") else op.uses
         for use in [x for x in used if op.code != "const" or not _is_aside(x)]:
-            yield getattr(use.node, "lineno", 0), [each.dump() for each in ask(use)]
+            yield use.row, [each.dump() for each in ask(use)]
 
 
 def _is_aside(use: Op) -> bool:
@@ -432,7 +432,7 @@ def calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
         for use in op.uses if op.code != "const" else ():
             calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)
             if calls and always_runs(use):
-                yield getattr(use.node, "lineno", 0), op.function.outermost.name
+                yield use.row, op.function.outermost.name
 
 
 def named(unit: Unit, name: str) -> Iterator[Op]:

@@ -172,7 +172,7 @@ def _enables_strictly(function: Function) -> bool:
     if any(each.constant in _STRICT.get(each.name, ()) for each in set_):
         return True
     called = (
-        (op, name) for op in function.coded("call") for name in (*values.called(op), _word(op))
+        (op, name) for op in function.coded("call") for name in (*values.called(op), word_of(op))
     )
     return any(op not in warns and rows.enables(name) for op, name in called)
 
@@ -183,18 +183,14 @@ def _enables(function: Function) -> bool:
         return True
     if any(each.known_text == "1" for each in options(function, (_ENABLING_VARIABLE,))):
         return True
-    called = (name for op in function.ops for name in (*values.called(op), _word(op)))
+    called = (name for op in function.ops for name in (*values.called(op), word_of(op)))
     return any(map(rows.enables, called))
-
-
-def _word(op: Op) -> str:
-    return str(op.args[0].name) if op.code == "call" else ""
 
 
 def keeps_order(unit: Unit) -> bool:
     """Whether a file has TensorFlow keep every order, and refuse to shuffle without a seed."""
     return any(
-        is_guard(op) or (op.code == "call" and _word(op) == tf_data.ORDERS)
+        is_guard(op) or (op.code == "call" and word_of(op) == tf_data.ORDERS)
         for outer in unit.functions_holding(tf_data.ORDERS, "guard")
         for function in outer.everything()
         for op in function.ops

@@ -52,7 +52,7 @@ class EnvironmentFacts:
         named = [x for x in (generator, *generator.uses) if x.name == randomness.OF_ENVIRONMENT]
         if not any(x.code in ("attr", "store_attr") and x.args[0].is_self for x in named):
             return False
-        bases = self._training.bases(generator.function.outermost.class_name)
+        bases = self._unit.qualified_bases(generator.function.outermost.class_name)
         stores = self._unit.stores(randomness.OF_ENVIRONMENT)
         kept = (each.args[1] for each in stores)
         made = (each.args[0] if each.code == "unpack" else each for each in kept)
@@ -83,7 +83,7 @@ class EnvironmentFacts:
             elif use.code in _MADE or use.code == "call":
                 yield use
             elif use.code == "return":
-                yield from self._unit.callers.of(use.function).calls
+                yield from use.function.known_calls.calls
 
     def of_environment_seeds(self, call: Op) -> str | None:
         """Calls that give such a one a seed, or a space, or what may be either."""

@@ -9,7 +9,6 @@ from detlint.dataflow.calls import whole_function
 from detlint.dataflow.facts.found import Found, whole
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.lowering import lower
-from detlint.dataflow.origins import Origins, Place
 from detlint.index.scan import RUN
 from detlint.models import randomness
 from detlint.models.completions import JOBLIB, is_context
@@ -50,7 +49,7 @@ class ProcessFacts:
         for op in function.coded("call"):
             if not randomness.PROCESSES.isdisjoint(self._training.called(op)):
                 yield from self._started(op, op.given("target", 1))
-        bases = self._training.bases(function.name) if self._written_bases(function) else ()
+        bases = self._unit.qualified_bases(function.name) if self._written_bases(function) else ()
         if not randomness.PROCESSES.isdisjoint(bases):
             yield self._run_by(function)
 
@@ -58,7 +57,7 @@ class ProcessFacts:
         """The bases of what is a class at the top of the file and has a `run` of its own."""
         name = function.name
         runs = name in self._unit.classes and self._unit.defines(RUN, name)
-        return Origins.written_bases(Place(self._unit, name)) if runs else []
+        return self._unit.written_bases(name) if runs else []
 
     def _run_by(self, process: Function) -> Found:
         """A class of processes, with the method that runs in each."""

@@ -60,7 +60,7 @@ class SeedFacts:
                     yield Found(op, what, need=need)
             elif op.code == "class" and any(map(self._is_trainer, op.args)):
                 yield Found(op, EVERY)
-        bases = self._training.bases(function.name) if function.name else ()
+        bases = function.unit.qualified_bases(function.name)
         if any(map(trainers.seeds, bases)):
             yield Found(whole(function), EVERY)
         if decorator := _runner(function):

@@ -34,7 +34,7 @@ class SwitchFacts:
     def __init__(self, unit: Unit, training: Training) -> None:
         self._values = unit.values
         self._training = training
-        self._choices = _Devices(unit.callers)
+        self._choices = _Devices()
 
     def enables(self, function: Function) -> Iterator[Found]:
         """Calls that turn determinism on, also where a setting decides."""

@@ -143,7 +143,7 @@ class TrainingFacts:
     def of_numbered(self, call: Op) -> str | None:
         """Where how far training was is read out of the name of a file, each with the names that
         it gets."""
-        return " ".join(sorted(checkpoints.numbered(call, self._unit.callers))) or None
+        return " ".join(sorted(checkpoints.numbered(call))) or None
 
     def replaces(self, function: Function) -> Iterator[Found]:
         """Calls that make modules of which a checkpoint always replaces all weights, each with the

@@ -120,7 +120,7 @@ class VaryingFacts:
         """The bases of a class, and their qualified names."""
         if not isinstance(function.node, ast.ClassDef):
             return [], []
-        written, names_ = function.node.bases, self._training.bases(function.name)
+        written, names_ = function.node.bases, self._unit.qualified_bases(function.name)
         return (written, names_) if len(written) == len(names_) else ([], [])
 
     def idles(self, function: Function) -> Iterator[Found]:

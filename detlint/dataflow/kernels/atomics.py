@@ -34,9 +34,7 @@ def _first(place: Op) -> Op:
 
 
 def _names(op: Op) -> list[str]:
-    own = str(op.name[1]) if op.code == "param" else str(op.name)
-    named = own if op.code in ("param", "global", "free", "attr") else ""
-    return [*op.function.names_of(op), *([named] if named else [])]
+    return [*op.function.names_of(op), op.word]
 
 
 def _is_integer(op: Op, seen: set[Op]) -> bool:

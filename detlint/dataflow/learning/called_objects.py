@@ -76,7 +76,7 @@ class _Follower:
         return list(self._unit.reads("attr", name))
 
     def _returned(self, value: Op) -> Iterable[Op]:
-        known = self._unit.callers.of(value.function)
+        known = value.function.known_calls
         self._gets_away |= not known.all
         return known.calls
 

@@ -17,7 +17,6 @@ from detlint.models.names import words_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op, Region
 
 _SAVING, _SAVES = frozenset(("torch.save",)), "save"
@@ -69,14 +68,14 @@ def resumed(call: Op) -> set[str] | None:
     return set().union(*found)
 
 
-def numbered(call: Op, callers: Callers) -> set[str]:
+def numbered(call: Op) -> set[str]:
     """The names that a place in training gets which is read out of the name of a file:
     ``first = int(path.stem.split("_")[-1])``, also by a function that gives it back."""
     if word_of(call) != "int" or not any(map(_is_part_of_text, behind(*call.args[1:2], most=_FEW))):
         return set()
     names = _names_given(call)
     if ANY in names:
-        calls = callers.of(call.function.outermost).calls
+        calls = call.function.outermost.known_calls.calls
         names = set().union(*(_names_given(each) for each in calls)) - {ANY}
     return names
 
@@ -205,12 +204,8 @@ def _counted(loop: Region) -> set[str]:
         return set()
     stores = loop.function.coded("store_attr")
     anew = {op.name for op in stores if op.place < loop.start and op.args[1].code == "const"}
-    counting = (op for op in stores if _is_in_rounds(op, loop) and _adds_one(op))
+    counting = (op for op in stores if op.loop is loop and _adds_one(op))
     return {str(op.name) for op in counting} - anew
-
-
-def _is_in_rounds(op: Op, loop: Region) -> bool:
-    return op.loop is loop
 
 
 def _adds_one(store: Op) -> bool:

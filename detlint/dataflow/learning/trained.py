@@ -57,7 +57,6 @@ class Trained:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._calls = unit.callers
         self._follows: dict[Op, bool] = {}
 
     def made_of(self, op: Op | None, of: str, *, sure: bool = True) -> set[str]:
@@ -133,7 +132,7 @@ class Trained:
             found.add(_as(f".{function.class_name}[self]", sure=step.sure))
             return []
         if function.outer is not None:
-            calls = self._calls.of(function).calls
+            calls = function.known_calls.calls
             told = [given(each, op) for each in calls]
             return [step._replace(op=each) for each in told if each is not None]
         place = list(function.params).index(name) - bool(function.class_name)
@@ -294,7 +293,7 @@ def made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]
             # Of what is named like a method, it may be another one.
             named = call.code == "call" and (call.args[0].code != "attr" or call.called)
             if value is None and named and not call.unpacks:
-                yield getattr(call.node, "lineno", 0), [BY_DEFAULT]
+                yield call.row, [BY_DEFAULT]
     elif token.startswith("="):
         pairs = [(each, each) for each in unit.module.bindings.get(token[1:], ())]
     elif token.endswith("#"):
@@ -312,7 +311,7 @@ def made(unit: Unit, token: str, *, sure: bool) -> Iterator[tuple[int, list[str]
     trained = Trained(unit)
     for each, value in pairs:
         if value is not None:
-            row = getattr(each.node, "lineno", 0)
+            row = each.row
             yield row, sorted(trained.made_of(value, of, sure=sure))
 
 

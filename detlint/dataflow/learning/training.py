@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import last_word, owner_written, word_of
-from detlint.dataflow.origins import Place
 from detlint.index.facts import TRAINER, UNSEEN_NAMES
 from detlint.index.imports import imports
 from detlint.models import training as rows
@@ -67,9 +66,12 @@ class Training:
 
     def makes_command_line(self, call: Op) -> bool:
         """Whether it is Lightning's, or one derived from it in the file, which trains at once."""
-        called = self.called(call)
-        bases = (each for name in called for each in self.bases(name.removeprefix(".")))
-        return any(map(is_trainer_cli, (*called, *bases)))
+        return any(map(is_trainer_cli, self._with_bases(self.called(call))))
+
+    def _with_bases(self, names: list[str]) -> list[str]:
+        """Qualified names, and those of the bases of what is a class of the file."""
+        own = (each.removeprefix(".") for each in names)
+        return [*names, *(base for each in own for base in self._unit.qualified_bases(each))]
 
     def _library_of_method(self, call: Op, method: str) -> str | None:
         if method in rows.BACKWARDS:
@@ -174,10 +176,6 @@ class Training:
         names = (name for bound in self._unit.imported.values() for name in bound)
         return any(name.startswith("ray.rllib") for name in names)
 
-    def bases(self, owner: str) -> list[str]:
-        """The qualified names of the bases of a class of the file."""
-        return self._origins.bases(Place(self._unit, owner)) if owner in self._unit.classes else []
-
     def classes(self, owner: Op) -> Iterator[str]:
         """The names of the classes of which an object may be."""
         for made in self.made(owner):
@@ -249,7 +247,7 @@ class Training:
         owner = call.args[0].args[0]
         above = "builtins.super" in self.called(owner)
         found = [f".{call.function.class_name}"] if above else [*self.classes(owner)]
-        return found + [base for each in found for base in self.bases(each.removeprefix("."))]
+        return self._with_bases(found)
 
     def _applies_gradients(self, call: Op) -> bool:
         """``optimizer.apply_gradients(pairs)``, which of a state in JAX takes ``grads=``; not in
@@ -358,7 +356,7 @@ class Training:
             return False
         kept = any(use.code == "store_attr" and use.args[0].is_self for use in call.uses)
         within = call.function.class_name if kept else ""
-        return any(each.endswith("Module") for each in self.bases(within)) or any(
+        return any(each.endswith("Module") for each in self._unit.qualified_bases(within)) or any(
             use.code == "attr" and use.name == "parameters" for use in call.uses
         )
 

@@ -10,51 +10,17 @@ from detlint.models.names import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.unit import Unit
 
 _EPOCH = frozenset(("ep", "epoch", "epochs"))
-
-
-class OwnCalls:
-    """What the calls of one file call, and who calls what."""
-
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
-        self._calls: dict[Function, list[Op]] = {}
-
-    def callee(self, call: Op) -> Function | None:
-        """The function, method or ``__init__`` of the file that a call runs; a method also by its
-        name, if only one class has it."""
-        found = self._unit.values.callee(call)
-        if found is not None:
-            return found
-        for name in self._unit.values.called(call):
-            return self._unit.method(name[1:], "__init__") if name.startswith(".") else None
-        function = call.args[0]
-        return self._only_method(str(function.name)) if function.code == "attr" else None
-
-    def _only_method(self, name: str) -> Function | None:
-        owners = [each for each in self._unit.classes if self._unit.defined(name, each)]
-        return self._unit.defined(name, owners[0]) if len(owners) == 1 else None
-
-    def calls_of(self, function: Function) -> list[Op]:
-        """The calls of a function or method in the file."""
-        if function not in self._calls:
-            self._calls[function] = list(self._find(function))
-        return self._calls[function]
-
-    def _find(self, function: Function) -> Iterator[Op]:
-        owner, _, name = function.name.rpartition(".")
-        calls = self._unit.ops_naming(owner if name == "__init__" else name)
-        return (call for call in calls if self.callee(call) is function)
 
 
 class Epochs:
     """Answers for one file."""
 
-    def __init__(self, own: OwnCalls) -> None:
-        self._own = own
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
         self._around: dict[Function, Region | None] = {}
 
     def around(self, op: Op) -> Region | None:
@@ -67,7 +33,7 @@ class Epochs:
     def _around_calls(self, function: Function) -> Region | None:
         if function not in self._around:
             self._around[function] = None
-            found = map(self.around, self._own.calls_of(function))
+            found = map(self.around, self._callers.entering(function))
             self._around[function] = next(filter(None, found), None)
         return self._around[function]
 
@@ -76,7 +42,7 @@ class Epochs:
         return any(
             op.code == "call"
             and any(each.is_self for _, each in op.arguments())
-            and self._own.callee(op) is None
+            and self._callers.callee(op) is None
             for op in loop.ops()
         )
 

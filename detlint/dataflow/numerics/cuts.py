@@ -9,7 +9,6 @@ from detlint.models import gradients as rows
 from detlint.models import layers, tensors
 
 if TYPE_CHECKING:
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op
 
 _ENDS = frozenset(("compare", "drop", "format", "test", "text"))
@@ -24,20 +23,19 @@ _PASSES = frozenset(
 )
 
 
-def is_cut_off(result: Op, calls: Callers) -> bool:
+def is_cut_off(result: Op) -> bool:
     """Whether what a call gives is read only where no gradient comes back: ``x.data``,
     ``x.max(dim=1)[1]``, ``x > 0``. Nor has it a gradient if it is written to ``out``."""
     if result.given("out") is not None:
         return True
-    follower = _Follower(calls)
+    follower = _Follower()
     return follower.all_end(result) and follower.ended
 
 
 class _Follower:
     """``ended``: a use ends a gradient, more than asking for a size or a type."""
 
-    def __init__(self, calls: Callers) -> None:
-        self._calls = calls
+    def __init__(self) -> None:
         self.ended = False
 
     def all_end(self, result: Op) -> bool:
@@ -99,7 +97,7 @@ class _Follower:
         return [each for each in call.uses if each.code == "change"] if changes else None
 
     def _of_return(self, use: Op) -> list[Op] | None:
-        known = self._calls.of(use.function)
+        known = use.function.known_calls
         return list(known.calls) if known.all else None
 
 

@@ -14,7 +14,6 @@ from detlint.dataflow.numerics.tensors import (
     annotated,
     computed_with,
     gives_places,
-    is_none,
     method_of,
 )
 from detlint.models import gradients as rows
@@ -56,8 +55,8 @@ class Files:
             for unit, word, full in self._others.importing(gradients.unit, name)[:_FEW]
             for other in [self._of(unit)]
             for call in (
-                *other.calls.of_imported(word, full),
-                *other.later(other.calls.partials_of_imported(full)),
+                *other.unit.callers.of_imported(word, full),
+                *other.later(other.unit.callers.partials_of_imported(full)),
             )
         ]
 
@@ -81,13 +80,14 @@ class Files:
 class Gradients(Backwards[Facts]):
     """Answers for the values of a file."""
 
+    nothing, anything = _NOTHING, _UNKNOWN
+
     def __init__(self, fields: Fields, files: Files | None = None) -> None:
-        super().__init__(_NOTHING, _UNKNOWN)
+        super().__init__()
         self._files = files
         self._fields = fields
-        self.unit = unit = fields.unit
-        self.calls = unit.callers
-        self.layers = Layers(unit)
+        self.unit = fields.unit
+        self.layers = Layers(self.unit)
 
     def comes_to(self, op: Op) -> str:
         """Whether a gradient is asked for of a value: ``NEEDED`` as the file shows · ``UNKNOWN``
@@ -257,8 +257,8 @@ class Gradients(Backwards[Facts]):
             return self._fed_to_class(owner, op)
         if self._is_differentiated(op):
             return _NEEDED
-        known = self.calls.of(function)
-        later = self.later(self.calls.partials(function)) if not known.all else ()
+        known = function.known_calls
+        later = self.later(self.unit.callers.partials(function)) if not known.all else ()
         found = self.join(self.argument(each, op) for each in (*known.calls, *later))
         if known.all and known.calls:
             return found
@@ -277,7 +277,7 @@ class Gradients(Backwards[Facts]):
         if function.class_name or "grad" not in self.unit.text:
             return False
         place = list(function.params).index(op.name[1])
-        for call in self.calls.handing(function):
+        for call in self.unit.callers.handing(function):
             if any(each in training.DIFFERENTIATES for each in self.unit.values.called(call)):
                 told = call.given("argnums", 1)
                 which = self.unit.values.constant(told) if told is not None else 0
@@ -304,7 +304,7 @@ class Gradients(Backwards[Facts]):
 
     def _fed_to_class(self, owner: str, op: Op) -> Facts:
         """What objects of a class are called with, where files make some."""
-        found = self.join(self.fed_by(each, op) for each in self.calls.of_class(owner).calls)
+        found = self.join(self.fed_by(each, op) for each in self.unit.callers.of_class(owner).calls)
         return found if NEEDED in found else found | self._elsewhere(owner, op)
 
     def fed_by(self, made: Op, op: Op) -> Facts:
@@ -333,7 +333,7 @@ class Gradients(Backwards[Facts]):
         if owner not in self.unit.classes:
             return _UNKNOWN
         held = self._fields.kept(op)
-        found = self.join(self.of(each) for each in held if not is_none(each))
+        found = self.join(self.of(each) for each in held if not each.is_none)
         if self.layers.is_frozen(name) and surest(found) == NEEDED:
             return _NONE
         if self._fields.buffers(owner, name):
@@ -452,7 +452,7 @@ def _named_in(unit: Unit, owner: str) -> Iterator[tuple[str, int]]:
         for each in function.everything() if function is not None else ():
             for op in each.ops:
                 for name in unit.values.qualified(op) if op.code in _NAMING else ():
-                    yield from ((name, getattr(use.node, "lineno", 0)) for use in op.uses)
+                    yield from ((name, use.row) for use in op.uses)
 
 
 def _only_holds(place: Place | None) -> bool:

@@ -13,7 +13,6 @@ from detlint.models import operators as rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op
     from detlint.dataflow.numerics.operators import Match
 
@@ -27,9 +26,8 @@ _SAME_SIZE = {"expand": -1, "repeat": 1}
 class Indices:
     """Answers for the indices of a file."""
 
-    def __init__(self, calls: Callers) -> None:
-        self._before = _Before(calls)
-        self._lengths = _Lengths(self._before)
+    def __init__(self) -> None:
+        self._lengths = _Lengths()
         self._known: dict[tuple[Op, object, frozenset[str]], int] = {}
         self._busy: list[Op] = []
 
@@ -88,7 +86,7 @@ class Indices:
         if op.code == "attr" and op.name == "indices":
             return self._times(op.args[0], axis, distinct)
         if not word or word in rows.LINING_UP:
-            parts = _tensor(op).args if word and _tensor(op).code in _LISTS else self._before(op)
+            parts = _tensor(op).args if word and _tensor(op).code in _LISTS else _before(op)
             found = [self._times(each, axis, distinct) for each in parts]
             return (sum(found) if word else max(found, default=0)) if all(found) else 0
         if word not in rows.SHAPING:
@@ -97,35 +95,26 @@ class Indices:
         return _repeated(op, axis) * self._times(_tensor(op), axis, left)
 
 
-class _Before:
+def _before(op: Op) -> list[Op]:
     """What a value was under another name, all that it may be: by branches, callers, and what a
     class keeps; nothing where that is not seen."""
-
-    def __init__(self, calls: Callers) -> None:
-        self._calls = calls
-
-    def __call__(self, op: Op) -> list[Op]:
-        if op.code == "param":
-            return self._handed(op)
-        if op.code == "call":
-            function = op.values.callee(op)
-            return function.returned if function is not None else []
-        if op.code == "attr":
-            held = Fields(op.function.unit).kept(op)
-            return [each for each in held if not each.is_none]
-        return list(alternatives(op)) or [x for x in op.values.bound(op) if x is not op]
-
-    def _handed(self, op: Op) -> list[Op]:
-        known = self._calls.of(op.function)
+    if op.code == "param":
+        known = op.function.known_calls
         values = [given(each, op) for each in known.calls] if known.all else []
         return [each for each in values if each is not None] if None not in values else []
+    if op.code == "call":
+        function = op.values.callee(op)
+        return function.returned if function is not None else []
+    if op.code == "attr":
+        held = Fields(op.function.unit).kept(op)
+        return [each for each in held if not each.is_none]
+    return list(alternatives(op)) or [x for x in op.values.bound(op) if x is not op]
 
 
 class _Lengths:
     """Whether tensors have one place along an axis: ``label[:, None]``."""
 
-    def __init__(self, before: _Before) -> None:
-        self._before = before
+    def __init__(self) -> None:
         self._known: dict[tuple[Op, int], bool] = {}
         self._left = _FARTHEST
 
@@ -142,7 +131,7 @@ class _Lengths:
         return self._known[key]
 
     def _of_name(self, op: Op, axis: int) -> bool:
-        found = self._before(op)
+        found = _before(op)
         return bool(found) and all(self.is_one(each, axis) for each in found)
 
     def _of_unpack(self, op: Op, axis: int) -> bool:

@@ -52,7 +52,6 @@ class Layers:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._calls = unit.callers
         self._origins = unit.origins
         self._ways: dict[Op, Way] = {}
         self._weights: dict[Place, bool] = {}
@@ -107,7 +106,7 @@ class Layers:
             yield from self._named(use, str(use.name))
         elif use.code == "return":
             way.given.append(use.function)
-            yield from self._calls.of(use.function).calls
+            yield from use.function.known_calls.calls
 
     def _after_call(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
         way.is_read = True
@@ -255,7 +254,7 @@ class Layers:
         return self._weights[place]
 
     def _makings(self, place: Place, depth: int) -> Iterator[bool]:
-        for base in self._origins.bases(place):
+        for base in place.bases:
             own = base.removeprefix(".")
             if base.startswith(".") and own in place.unit.classes:
                 yield self._class_weighs(place._replace(name=own), depth + 1)
@@ -330,7 +329,7 @@ class Layers:
         """The same of all objects of a class that the file makes, where no other does."""
         if not owner or owner in self._busy:
             return False
-        known = self._calls.of_class(owner)
+        known = self._unit.callers.of_class(owner)
         self._busy.add(owner)
         still = (
             known.all
@@ -348,7 +347,7 @@ class Layers:
         function = op.function
         if not function.name or function.word == "__init__":
             return True
-        calls = self._calls.of(function).calls
+        calls = function.known_calls.calls
         certain = (x.kind not in _BRANCHES for call in calls for x in call.region.around())
         return bool(calls) and all(certain)
 

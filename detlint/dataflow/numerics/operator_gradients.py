@@ -51,18 +51,13 @@ def has_none(operators: Operators, found: Match) -> bool:
     return (
         are_off_for_callers(operators.gradients, call.function)
         or _is_given_none(operators, found)
-        or is_cut_off(call, operators.calls)
+        or is_cut_off(call)
     )
 
 
 def _is_in_function(operators: Operators, op: Op) -> bool:
     """Whether it is called by a custom ``torch.autograd.Function``, whose own backward is used."""
-    owner = op.function.class_name
-    if owner not in operators.unit.classes:
-        return False
-    place = operators.origins.object_of(operators.unit, owner).place
-    bases = operators.origins.bases(place) if place is not None else ()
-    return not layers.FUNCTIONS.isdisjoint(bases)
+    return not layers.FUNCTIONS.isdisjoint(operators.unit.qualified_bases(op.function.class_name))
 
 
 def _has_idle_layer(operators: Operators, found: Match) -> bool:
@@ -93,7 +88,7 @@ def are_off_for_callers(gradients: Gradients, function: Function, depth: int = 0
     a module is made: no step could go back there a second time."""
     if _makes_module(gradients, function):
         return True
-    known = gradients.calls.of(function)
+    known = function.known_calls
     return (
         depth < _CALLS
         and known.all
@@ -244,7 +239,7 @@ def _judges(operators: Operators, found: Match) -> bool:
         return True
 
     def callers(function: Function) -> list[Function]:
-        calls = () if function.class_name else operators.calls.of(function).calls
+        calls = () if function.class_name else function.known_calls.calls
         return [call.function for call in calls]
 
     for each in closure([found.call.function], callers, _MOST):

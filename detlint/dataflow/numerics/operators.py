@@ -161,14 +161,12 @@ class Operators:
         self, unit: Unit, table: Table, release: Release, others: OtherFiles | None = None
     ) -> None:
         self.unit = unit
-        self.calls = unit.callers
         self.tensors = Tensors(unit)
-        self.origins = unit.origins
         files = Files(others) if others is not None else None
         self.gradients = Gradients(self.tensors.fields, files)
-        self.sizes = Sizes(self.calls)
-        self.indices = Indices(self.calls)
-        self._choices = Choices(self.calls)
+        self.sizes = Sizes()
+        self.indices = Indices()
+        self._choices = Choices()
         self._rows = rows_of(table, release)
         self._words = frozenset(form.rpartition(".")[2] for form in self._rows)
 
@@ -228,7 +226,7 @@ class Operators:
         if not named:
             return ()
         # What other files make of it, they say nothing of.
-        return self.calls.of_class(function.name).calls or tuple(self._forwarding(function.name))
+        return function.known_calls.calls or tuple(self._forwarding(function.name))
 
     def _forwarding(self, owner: str) -> Iterator[Op]:
         own = self.unit.defined("forward", owner)
@@ -315,10 +313,9 @@ class Operators:
         owner = call.function.class_name
         if owner not in self.unit.classes or self._words.isdisjoint(self.unit.bases(owner)):
             return None
-        if call not in self._forwarding(owner) or self.calls.of_class(owner).calls:
+        if call not in self._forwarding(owner) or self.unit.callers.of_class(owner).calls:
             return None
-        place = self.origins.object_of(self.unit, owner).place
-        for base in self.origins.bases(place) if place is not None else ():
+        for base in self.unit.qualified_bases(owner):
             for row, usage in self._rows.get(_public(base), ()):
                 if not (usage.arguments or usage.called):
                     return Match(row, usage, call, _public(base), call, made=call, base=base)
@@ -329,10 +326,9 @@ class Operators:
         name = own[1:]
         if name not in self.unit.classes or not self._runs_base(name):
             return None
-        place = self.origins.object_of(self.unit, name).place
         maker = self.unit.defined("__init__", name)
         decides = call if maker is None else _base_call(maker)
-        for base in self.origins.bases(place) if place is not None and decides else ():
+        for base in self.unit.qualified_bases(name) if decides else ():
             for row, usage in self._rows.get(_public(base), ()):
                 if decides is None or usage.called:
                     continue

@@ -12,7 +12,6 @@ from detlint.dataflow.numerics.tensors import function_of, method_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Op
 
 Facts = frozenset[str]
@@ -27,8 +26,8 @@ class Sizes:
     with it. So is one element of what a loop goes over, and one call of the file.
     """
 
-    def __init__(self, calls: Callers) -> None:
-        self._sizes = _Sizes(calls)
+    def __init__(self) -> None:
+        self._sizes = _Sizes()
 
     def other_than_one(self, op: Op | None) -> bool | None:
         """Whether a size is not 1, or one of several is not."""
@@ -43,11 +42,12 @@ def _told(facts: Facts) -> bool | None:
 class _Sizes(Backwards[Facts]):
     """What a size may be; ``elements``: what those that a value holds may be."""
 
-    def __init__(self, calls: Callers, whole: _Sizes | None = None) -> None:
-        super().__init__(_NOTHING, _UNKNOWN)
-        self._calls = calls
+    nothing, anything = _NOTHING, _UNKNOWN
+
+    def __init__(self, whole: _Sizes | None = None) -> None:
+        super().__init__()
         self.is_of_elements = whole is not None
-        self.elements: _Sizes = self if whole is not None else _Sizes(calls, self)
+        self.elements: _Sizes = self if whole is not None else _Sizes(self)
         self.whole: _Sizes = self if whole is None else whole
 
     def join(self, parts: Iterable[Facts]) -> Facts:
@@ -112,7 +112,7 @@ class _Sizes(Backwards[Facts]):
     def _of_param(self, op: Op) -> Facts:
         """What the calls in the file give, or else the default."""
         found = []
-        for call in self._calls.of(op.function).calls:
+        for call in op.function.known_calls.calls:
             value = given(call, op)
             found.append(_told(self.of(value)) if value is not None else None)
         if True in found:

@@ -96,11 +96,6 @@ class Tensors:
         return False
 
 
-def is_none(op: Op) -> bool:
-    """``None``, that a class keeps until there is more."""
-    return op.is_none
-
-
 def function_of(op: Op) -> str:
     """The qualified name of the function that a call calls; "" for a method of an object."""
     return next(iter(op.called), "") if op.code == "call" else ""
@@ -143,14 +138,8 @@ def annotated(op: Op) -> list[str]:
     return [
         name
         for dotted in declared.classes(node if isinstance(node, ast.expr) else None)
-        for name in _meanings(op.function.unit, dotted)
+        for name in op.function.unit.meant_by(dotted) or [f"builtins.{dotted}"]
     ]
-
-
-def _meanings(unit: Unit, dotted: str) -> list[str]:
-    first, dot, rest = dotted.partition(".")
-    known = unit.imported.get(first, ())
-    return [f"{each}{dot}{rest}" for each in known] or ([] if dot else [f"builtins.{first}"])
 
 
 class Fields:
@@ -189,8 +178,10 @@ class Fields:
 class _Sets(Backwards[Facts]):
     """Questions of which each branch gives its own answer."""
 
+    nothing, anything = _NOTHING, _ANYTHING
+
     def __init__(self, fields: Fields) -> None:
-        super().__init__(_NOTHING, _ANYTHING)
+        super().__init__()
         self._fields = fields
 
     def join(self, parts: Iterable[Facts]) -> Facts:
@@ -210,7 +201,7 @@ class _Sets(Backwards[Facts]):
     def _of_field(self, op: Op) -> Facts:
         """What an attribute of an object of the file holds."""
         held = self._fields.kept(op)
-        return self.joined(each for each in held if not is_none(each)) if held else _ANYTHING
+        return self.joined(each for each in held if not each.is_none) if held else _ANYTHING
 
 
 class _Types(_Sets):
@@ -418,8 +409,10 @@ class _Dimensions(Backwards[int]):
     """How many dimensions tensors have at least, by what made them, and by what is done with
     their shapes before an operation runs."""
 
+    nothing, anything = _MANY, 0
+
     def __init__(self, at: Op, shapes: dict[Op, list[Op]]) -> None:
-        super().__init__(_MANY, 0)
+        super().__init__()
         self._shapes = shapes
         self._around = set(at.region.around())
         self._at = at

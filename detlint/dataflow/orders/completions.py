@@ -11,7 +11,6 @@ from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.queues import Queues, same
 from detlint.dataflow.orders.shared_lists import SharedLists
 from detlint.dataflow.orders.use import Flow, Use, surest
-from detlint.dataflow.origins import Origins, Place
 from detlint.dataflow.slices import ahead, behind, closure
 from detlint.models import completions as models
 from detlint.models import frames, names
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.other_files import OtherFiles
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
     from detlint.models.completions import Completion, Threaded
 
@@ -57,9 +55,8 @@ class Completions:
         self.unit = unit
         self.values = unit.across
         self.orders = Orders(self.values, finishing=True, others=others)
-        find = others.find if others is not None else None
-        self.queues = Queues(self.orders.references, find)
-        self.shared = SharedModels(self.queues, find)
+        self.queues = Queues(self.orders.references, others.find if others is not None else None)
+        self.shared = SharedModels(self.queues)
         self.lists = SharedLists(self.orders.references, self.queues)
         self._is_open = others is not None
         self.left: list[Op] = []
@@ -108,13 +105,10 @@ class Completions:
         """``results`` of ``aggregate_fit(self, server_round, results, failures)``."""
         place = models.COLLECTED.get(function.word)
         taken = list(function.params.values())[place : place + 1] if place else []
-        if taken and any(map(models.is_strategy, self._bases(function.class_name))):
+        if taken and any(map(models.is_strategy, self.unit.qualified_bases(function.class_name))):
             use = surest(self.orders.uses(taken[0]))
             if use is not None:
                 yield Found(taken[0], models.OF_CLIENTS, use)
-
-    def _bases(self, owner: str) -> list[str]:
-        return Origins.bases(Place(self.unit, owner)) if owner in self.unit.classes else []
 
     def _judged(self, call: Op) -> Iterator[Found]:
         completion = self.completion(call)
@@ -301,11 +295,11 @@ def _done_of(waited: Op) -> Iterator[Op]:
 
 
 class SharedModels:
-    """Answers for the models of one file; ``find`` opens those that its workers come from."""
+    """Answers for the models of one file, with its workers."""
 
-    def __init__(self, queues: Queues, find: Find | None = None) -> None:
+    def __init__(self, queues: Queues) -> None:
         self._queues = queues
-        self._origins = Origins(find)
+        self._origins = queues.origins
 
     def is_trained(self, call: Op) -> bool:
         """Whether several processes are given the model that a call shares, and take steps."""

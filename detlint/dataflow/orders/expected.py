@@ -6,6 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import behind, closure
 from detlint.models import listings
 from detlint.models.model import words
@@ -74,20 +75,15 @@ def _named(values: Values, op: Op) -> str:
     return _ANY if not found or any(map(listings.may_be_pattern, found)) else _HOLE
 
 
-def _word(call: Op) -> str:
-    function = call.args[0] if call.code == "call" else call
-    return str(function.name) if call.code == "call" and function.code in ("attr", "global") else ""
-
-
 def matches(values: Values, call: Op) -> bool:
     """Whether a call lists what fits a pattern."""
     called = [name.rpartition(".")[2] for name in values.called(call)]
-    return any(each in _MATCHING for each in called or [_word(call)]) and len(call.args) > 1
+    return any(each in _MATCHING for each in called or [word_of(call)]) and len(call.args) > 1
 
 
 def lists_one(values: Values, call: Op) -> bool:
     """``glob.glob(os.path.join(folder, "model.yaml"))``: it lists that file, or nothing."""
-    if not matches(values, call) or _word(call) == "rglob":
+    if not matches(values, call) or word_of(call) == "rglob":
         return False
     found = texts(values, call.args[1])
     return bool(found) and all(
@@ -118,9 +114,9 @@ def _is_file_name(op: Op) -> bool:
     if op.code == "attr":
         return op.name in ("name", "stem")
     if op.code == "item":
-        return _word(op.args[0]) == "split" and _splits_path(op.args[0])
+        return word_of(op.args[0]) == "split" and _splits_path(op.args[0])
     if op.code == "call":
-        return _word(op) == "basename"
+        return word_of(op) == "basename"
     return False
 
 
@@ -143,8 +139,9 @@ def expects_one(values: Values, call: Op) -> bool:
         return False
     tail = texts(values, call.args[1])[0]
     found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail)
-    library = listings.is_library(tail)
-    return library or (found is not None and not listings.is_saved(found[1]))
+    if listings.is_library(tail):
+        return True
+    return found is not None and not listings.is_saved(found[1])
 
 
 def is_installed(values: Values, call: Op) -> bool:
@@ -270,7 +267,7 @@ def _call_asks(values: Values, use: Op) -> bool:
         return True
     if "os.path.splitext" in called:
         return all(map(_takes_suffix, use.uses))
-    if listings.opens(_word(use)) and use.uses:
+    if listings.opens(word_of(use)) and use.uses:
         return all(x.code == "attr" and x.name in _SIZES for x in use.uses)
     joins = {"os.path.join", "pathlib.Path", "builtins.str"}
     return bool(called & joins) and asks_kind(values, use)

@@ -35,7 +35,7 @@ class Queues:
         self._values = references.values
         self._unit = references.unit
         self._find = find
-        self._origins = Origins(find)
+        self.origins = Origins(find)
 
     def is_queue(self, call: Op) -> bool:
         """Whether a call makes one."""
@@ -98,7 +98,7 @@ class Queues:
 
     def _is_filled_by(self, call: Op, queue: Op) -> bool:
         """Whether several workers fill a queue that a function of another file is given."""
-        for function in self._origins.entered(call):
+        for function in self.origins.entered(call):
             taken = parameter_of(function, call, queue)
             if taken is not None and function.unit is not self._unit:
                 others = Queues(References(function.unit.values))
@@ -127,8 +127,8 @@ class Queues:
         around = set(op.region.around()) - set(outer) if op.code == "call" else ()
         if not any(region.loops for region in around):
             return False
-        word, place = word_of(op), self._origins.class_called(self._values.called(op), self._unit)
-        bases = self._origins.foreign(self._origins.object_of(*place)) if place is not None else ()
+        word, place = word_of(op), self.origins.class_called(self._values.called(op), self._unit)
+        bases = self.origins.foreign(self.origins.object_of(*place)) if place is not None else ()
         return any(map(models.starts_worker, (word, *(x.rpartition(".")[2] for x in bases))))
 
     @cached_property
@@ -153,7 +153,7 @@ class Queues:
 
     def makers(self, value: Op) -> list[Op]:
         """The calls that may have made an object."""
-        return [each.op for each in self._origins.of(value) if each and each.op.code == "call"]
+        return [each.op for each in self.origins.of(value) if each and each.op.code == "call"]
 
     def _given(self, call: Op) -> Iterator[Function]:
         """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""

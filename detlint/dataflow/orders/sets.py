@@ -464,7 +464,7 @@ def _is_count(op: Op, head: Op) -> bool:
 
 
 def _is_in(op: Op, rows: Collection[int]) -> bool:
-    first = getattr(op.node, "lineno", 0)
+    first = op.row
     return any(first <= each <= (getattr(op.node, "end_lineno", None) or first) for each in rows)
 
 

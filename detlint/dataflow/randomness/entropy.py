@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.calls import bound, last_of, word_of
 from detlint.dataflow.origins import chosen
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import ahead
@@ -193,8 +193,7 @@ def _names_text(node: ast.AST | None) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         # Of what has such a method and can be hashed, texts.
         return "str" in METHODS.get(node.func.attr, ()) and _names_text(node.func.value)
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return names.is_text(str(name))
+    return names.is_text(last_of(node))
 
 
 # What a value is made of: tests and comparisons only decide

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import last_of, word_of
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.slices import ahead
 from detlint.models.names import is_generator
@@ -114,8 +114,7 @@ def _untrue(test: ast.expr, *, holds: bool) -> ast.expr | None:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         told = isinstance(test.left, _PLACES) and _says_none(test, holds=holds)
         return test.left if told else None
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
-    return test if not holds and is_generator(name) else None
+    return test if not holds and is_generator(last_of(test)) else None
 
 
 def _says_none(test: ast.Compare, *, holds: bool) -> bool:

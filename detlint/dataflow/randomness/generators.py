@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.randomness.seeding import has_seed
-from detlint.dataflow.references import References
 from detlint.dataflow.slices import ahead, closure
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
@@ -153,7 +152,7 @@ class Generators:
             return True
         if draw.function is self._unit.module or not deepest:
             return False
-        around = References(self._unit.values).calls_in_file(draw.function)
+        around = self._unit.callers.entering(draw.function)
         told = {self._is_timed(each, timed, deepest - 1) for each in around}
         return None if told <= {None} else False not in told
 

@@ -82,12 +82,7 @@ class Loaders:
 
     def _base(self, owner: str) -> str:
         """The loader that a class of the file is derived from."""
-        from detlint.dataflow.origins import Place
-
-        if owner not in self._unit.classes:
-            return ""
-        names = self._origins.bases(Place(self._unit, owner))
-        return next(filter(loading.is_loader, names), "")
+        return next(filter(loading.is_loader, self._unit.qualified_bases(owner)), "")
 
     def _hands_on(self, owner: str) -> bool:
         """Whether a subclass leaves ``worker_init_fn`` to its callers."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.control import contexts, is_chosen
-from detlint.dataflow.loops.epochs import OwnCalls
 from detlint.dataflow.randomness.idle_draws import may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind, closure
@@ -145,10 +143,6 @@ class States:
 
     # Where a state comes from
 
-    @cached_property
-    def _own(self) -> OwnCalls:
-        return OwnCalls(self._unit)
-
     def _behind(self, value: Op) -> Iterator[Op]:
         """What a value is made of, through the attributes and functions of the file."""
         return closure([value], self._sources, _MOST)
@@ -156,13 +150,13 @@ class States:
     def _sources(self, op: Op) -> Iterator[Op]:
         yield from op.args
         if op.code == "param":
-            for call in self._own.calls_of(op.function):
+            for call in self._unit.callers.entering(op.function):
                 given = (each for _, each in call.arguments())
                 yield from (each for each in given if parameter_of(op.function, call, each) is op)
         elif op.code == "attr":
             yield from (each.args[1] for each in self._unit.stores(str(op.name)))
         elif op.code == "call":
-            callee = self._own.callee(op)
+            callee = self._unit.callers.callee(op)
             yield from callee.returned if callee is not None else ()
         elif op.code == "global" and op.name in self._unit.bound_names:
             yield from self._unit.module.bindings.get(str(op.name), ())

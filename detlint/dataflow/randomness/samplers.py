@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.loops.epochs import OwnCalls
     from detlint.dataflow.unit import Unit
 
 _SAME = frozenset(("boolean", "declared", "free", "phi"))
@@ -43,11 +42,8 @@ class Travel:
     names    the variables, attributes and parameters that hold it on its way
     """
 
-    def __init__(
-        self, unit: Unit, own: OwnCalls, starts: list[Op], kept: dict[tuple[str, str], Travel]
-    ) -> None:
+    def __init__(self, unit: Unit, starts: list[Op], kept: dict[tuple[str, str], Travel]) -> None:
         self._unit = unit
-        self._own = own
         self._by_name = kept  # of what is read under a name, for all that is kept there
         self.escapes = False
         self.loops: list[Op] = []
@@ -88,7 +84,7 @@ class Travel:
         key = "attr" if use.code == "store_attr" else "global", str(use.name)
         self.names.add(key[1])
         if key not in self._by_name:
-            self._by_name[key] = Travel(self._unit, self._own, [], self._by_name)
+            self._by_name[key] = Travel(self._unit, [], self._by_name)
             self._by_name[key].follow(list(self._unit.reads(*key)))
         other = self._by_name[key]
         self.escapes |= other.escapes
@@ -96,7 +92,7 @@ class Travel:
         self.names |= other.names
 
     def _returned(self, function: Function) -> Iterator[Op]:
-        calls = self._own.calls_of(function)
+        calls = self._unit.callers.entering(function)
         self.escapes |= not calls
         yield from calls
 
@@ -131,7 +127,7 @@ class Travel:
                 self.loops.append(call)
             yield call
         elif not any(map(_looks, called)):
-            taken = parameter_of(self._own.callee(call), call, value)
+            taken = parameter_of(self._unit.callers.callee(call), call, value)
             self.escapes |= taken is None
             yield from [taken] if taken is not None else []
 

@@ -17,7 +17,6 @@ from detlint.syntax.mentions import holds, mentions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from detlint.dataflow.callers import Callers
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.models.randomness import DrawingMethod
@@ -167,24 +166,24 @@ class Seeding:
         """Whether a function of the file gets to a draw, and only later to all that seeds a
         library in it."""
         seeds = [op for op, libraries in self._calls if library in libraries]
-        ways, callers = [draw], self._unit.callers
+        ways = [draw]
         for way in ways:  # grows
-            found = [self._ways(each, way.function, callers) for each in seeds]
+            found = [self._ways(each, way.function) for each in seeds]
             if all(x and all(_comes_later(each, way) for each in x) for x in found):
                 return True
-            calls = callers.of(way.function).calls if len(ways) < _FEW else ()
+            calls = way.function.known_calls.calls if len(ways) < _FEW else ()
             ways += [each for each in calls if each not in ways]
         return False
 
-    def _ways(self, op: Op, function: Function, callers: Callers, depth: int = 0) -> list[Op]:
+    def _ways(self, op: Op, function: Function, depth: int = 0) -> list[Op]:
         """The operations of a function by which alone the file gets to another one; none where it
         may do so in other ways."""
         if op.function is function:
             return [op]
-        known = callers.of(op.function)
+        known = op.function.known_calls
         if not known.all or depth > _DEEPEST:
             return []
-        found = [self._ways(each, function, callers, depth + 1) for each in known.calls]
+        found = [self._ways(each, function, depth + 1) for each in known.calls]
         return [each for x in found for each in x] if all(found) else []
 
     def _is_uncalled(self, function: Function) -> bool:
@@ -222,7 +221,7 @@ class Seeding:
         for place, op in enumerate(seeds):
             given = [value for _, value in op.arguments()] if op.code == "call" else []
             for each in _behind(given):
-                for key in (each, _named(each, last=last)):
+                for key in (each, each.word if last or each.code != "attr" else ""):
                     if key != "":
                         found.setdefault(key, set()).add(place)
         return len(seeds), found
@@ -281,12 +280,6 @@ def has_seed(call: Op) -> bool:
     """Whether a call is given something first that is not None."""
     given = [value for _, value in call.arguments()]
     return bool(given) and not (given[0].is_none)
-
-
-def _named(op: Op, *, last: bool) -> str:
-    if op.code == "param":
-        return str(op.name[1])
-    return str(op.name) if op.code in ("global", "free") or (last and op.code == "attr") else ""
 
 
 def _behind(values: list[Op]) -> Iterator[Op]:
