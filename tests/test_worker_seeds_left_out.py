@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from contextlib import closing
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
+from forks import TORCH, Forks
 
 from detlint.cli import main
 
@@ -159,24 +161,25 @@ trainer.fit(Model(), DataLoader(Drawing(), batch_size=2, num_workers=2))
 """
 
 
-def drawn(folder: Path, *, workers: bool, run: int) -> list[str]:
-    """What the workers of two ranks draw, by rank."""
-    place = folder / f"{workers}{run}"
-    place.mkdir()
-    command = [sys.executable, "-c", PROGRAM, str(workers), str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr
-    return [(place / str(rank)).read_text(encoding="utf-8") for rank in range(2)]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="ranks are forked")
 def test_ranks_draw_the_same_unless_workers_know_theirs(tmp_path: Path) -> None:
-    pytest.importorskip("lightning")
-    first, second = drawn(tmp_path, workers=False, run=1)
-    assert first == second
-    assert [first, second] == drawn(tmp_path, workers=False, run=2)  # runs repeat each other
-    first, second = drawn(tmp_path, workers=True, run=1)
-    assert first != second
+    if find_spec("lightning") is None:
+        pytest.skip("lightning is not installed")
+    program = tmp_path / "train.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+
+    def drawn(*, workers: bool) -> list[str]:
+        """What the workers of two ranks draw, by rank."""
+        done = forks.python(program, str(workers), tmp_path, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return [(tmp_path / str(rank)).read_text(encoding="utf-8") for rank in range(2)]
+
+    with closing(Forks(tmp_path, *TORCH, "lightning")) as forks:
+        first, second = drawn(workers=False)
+        assert first == second
+        assert [first, second] == drawn(workers=False)  # runs repeat each other
+        first, second = drawn(workers=True)
+        assert first != second
 
 
 @pytest.mark.filterwarnings("ignore")  # of torchdata's imports

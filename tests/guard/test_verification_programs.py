@@ -65,19 +65,19 @@ FOLDS = """
 
     if __name__ == "__main__":
         torch.set_num_threads(1)
-        with multiprocessing.get_context("{method}").Pool(2) as pool:
+        with multiprocessing.get_context("{method}").Pool({count}) as pool:
             print(pool.map({function}, [1, 2]))
         fit(0)
     """
 
 
 @pytest.mark.parametrize(
-    ("method", "function"), [("spawn", "fit"), ("fork", "fit"), ("fork", "drawn")]
+    ("method", "count", "function"), [("spawn", 1, "fit"), ("fork", 2, "fit"), ("fork", 2, "drawn")]
 )
 def test_processes_that_train_and_are_not_compared_are_named(
-    tmp_path: Path, method: str, function: str
+    tmp_path: Path, method: str, count: int, function: str
 ) -> None:
-    text = FOLDS.format(method=method, function=function)
+    text = FOLDS.format(method=method, count=count, function=function)
     script = write(tmp_path / "train.py", text)
     done = python("-m", "guard", "verify", "--json", "--runs", "2", script, cwd=tmp_path)
     found = json.loads(done.stdout)

@@ -18,6 +18,8 @@ from guard.verification.hash_seeds import FIRST, best
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forks import Forks
+
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="torchrun and gloo are tested on Linux"
@@ -67,12 +69,12 @@ def verify(folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
 
 
 def test_torchrun_records_every_rank_and_compare_takes_them_all(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], forks: Forks
 ) -> None:
     for run in ("a", "b", "c"):
         seed = best(range(2, 402), [[LETTERS]]) if run == "c" else FIRST
         command = (*TORCHRUN, "-m", "guard", "record", "--out", run, "train.py", "--other")
-        done = python(*command, cwd=folder, environ={"PYTHONHASHSEED": str(seed)})
+        done = forks.python(*command, cwd=folder, environ={"PYTHONHASHSEED": str(seed)})
         assert done.returncode == 0, done.stderr
         headers = [each.header for each in open_run(folder / run)]
         assert [(each.rank, each.world_size) for each in headers] == [(0, 2), (1, 2)]
