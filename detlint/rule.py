@@ -90,7 +90,7 @@ class Rule:
     # How sure a finding is, unless its report says otherwise.
     confidence: ClassVar[Confidence] = Confidence.CERTAIN
     # The roles of code (detlint.dataflow.learning.roles) in which what values say is only possible.
-    lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "plotting")
+    lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "showing")
     # Whether a finding in what no program runs is only possible.
     lowered_where_dead: ClassVar[bool] = False
     # Likewise what no program that may train reaches, where some do.

@@ -12,7 +12,7 @@ PLOT = "import matplotlib.pyplot as plt\nplt.plot(x)\nplt.savefig('a.png')\n"
 
 SHOWN = "from PIL import Image\n\npicture = Image.open(path)\ndisplay(picture)\n"
 WINDOWS = "import cv2\n\ncv2.imshow('x', cv2.imread(path))\ncv2.waitKey(0)\n"
-ROLES = ("test", "packaging", "plotting", "inference")
+ROLES = ("test", "packaging", "showing", "inference")
 
 
 def roles(text: str) -> list[str]:
@@ -35,15 +35,15 @@ def roles(text: str) -> list[str]:
         pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),
         pytest.param("from setuptools import setup\nsetup(HERE)\n", ["packaging"], id="package"),
         pytest.param("import setuptools\nHERE\n", [], id="sets nothing up"),
-        pytest.param(SHOWN, ["plotting"], id="pictures that are displayed"),
+        pytest.param(SHOWN, ["showing"], id="pictures that are displayed"),
         pytest.param(f"{SHOWN}picture.save(path)\n", [], id="pictures that are kept"),
         pytest.param(f"import torch\n{SHOWN}", [], id="pictures beside a model"),
-        pytest.param(WINDOWS, ["plotting"], id="pictures in windows"),
+        pytest.param(WINDOWS, ["showing"], id="pictures in windows"),
         pytest.param(f"{WINDOWS}cv2.imwrite('a.png', x)\n", [], id="windows, and a file"),
-        pytest.param(PLOT, ["plotting"], id="plot"),
+        pytest.param(PLOT, ["showing"], id="plot"),
         pytest.param(f"import torch\n{PLOT}", [], id="plot while training"),
         pytest.param(f"{PLOT}rows.to_csv('a.csv')\n", [], id="plot, and a table"),
-        pytest.param(f"{PLOT}# rows.to_csv('a.csv')\n", ["plotting"], id="a comment on a table"),
+        pytest.param(f"{PLOT}# rows.to_csv('a.csv')\n", ["showing"], id="a comment on a table"),
         pytest.param("# model.predict(x)\nHERE\n", [], id="a comment on predictions"),
         pytest.param("rows = model.predict(x)\nHERE\n", ["inference"], id="predictions"),
         pytest.param("import onnxruntime\nHERE\n", ["inference"], id="a runtime"),

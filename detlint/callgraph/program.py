@@ -401,12 +401,12 @@ class Program:
     ) -> Finding:
         """A finding in the program's own file, or in a script that starts it: at a fact that stands
         there, or else where the program starts. Edits change the program's file. No more than
-        possible where the program can't get past its imports, as it stands."""
+        possible where the program can't get past its imports, as it stands, or leaves nothing."""
         path, place = self.path, self._start()
         if at is not None and (at.path == self.path or at in self._launched):
             path, place = at.path, at.fact[2:6]
         sure = rule.confidence if confidence is None else confidence
-        if sure > Confidence.POSSIBLE and self._fails_to_load():
+        if sure > Confidence.POSSIBLE and (self.purpose.only_shows or self._fails_to_load()):
             sure = Confidence.POSSIBLE
         return Finding(
             path,

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
+from detlint.dataflow.learning import outputs
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
@@ -88,7 +89,7 @@ class ProgramPurpose:
 
     @cached_property
     def _calls_training(self) -> bool:
-        return self._index.told(self._path, "calls training", roles.calls_training)
+        return self._index.told(self._path, "calls training", outputs.calls_training)
 
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so; of a
@@ -169,25 +170,32 @@ class ProgramPurpose:
     def only_checks(self) -> bool:
         """Whether it is a test, a benchmark or a server, by its name, its folder or what it
         measures with."""
-        return roles.checks(self._shown, self._text, self._index.libraries(self._path))
+        named = self._index.libraries(self._path)
+        return self.only_shows or roles.checks(self._shown, self._text, named)
+
+    @cached_property
+    def only_shows(self) -> bool:
+        """Whether it leaves nothing behind."""
+        named = frozenset(self._index.libraries(self._path))
+        return outputs.only_shows(self._closure.source, lambda some: not named.isdisjoint(some))
 
     def keeps(self) -> bool:
         """Whether it writes something, as the program's own file says, or a function that this
         calls."""
-        return roles.keeps(self._text) or self._closure.known("has kept", self._has_kept)
+        return outputs.keeps(self._text) or self._closure.known("has kept", self._has_kept)
 
     def _has_kept(self) -> bool:
         others = [each for each in self._closure.paths if each != self._path]
         called = self._calls.called_in(frozenset(others))
-        return any(roles.keeps(self._index.code_of(*each)) for each in called)
+        return any(outputs.keeps(self._index.code_of(*each)) for each in called)
 
     def writes_rows(self) -> bool:
         """Whether it writes rows or files, as the program's own file says."""
-        return roles.writes_rows(self._text)
+        return outputs.writes_rows(self._text)
 
     def makes_data(self) -> bool:
         """Whether it writes data for a model, as the program's own file says."""
-        return roles.makes_data(self._text)
+        return outputs.makes_data(self._text)
 
     def does_something(self) -> bool:
         """Whether what its statements call trains, or draws where the program writes something."""

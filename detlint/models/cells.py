@@ -34,6 +34,11 @@ _MAGICS = words(
     %%HTML %%SVG %%bash %%capture %%html %%javascript %%js %%latex %%markdown %%sh %%shell %%svg
     %%sx %%system %%time %%timeit %%writefile"""
 )
+# Commands of a shell that show, fetch or install something.
+COMMANDS = words(
+    """apt apt-get cat cd conda curl df du echo file find free gdown git grep head ls mkdir nproc
+    nvidia-smi pip pip3 pwd tail tree uname unzip wc wget which"""
+)
 # Those after which an import may mean another file.
 MOVING = words("%cd %popd %pushd %run %%writefile")
 

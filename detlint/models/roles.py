@@ -20,8 +20,8 @@ SETS_UP = "setup("
 # What draws pictures, by one of these calls.
 DRAWING = ("matplotlib", "seaborn", "plotly", "bokeh", "altair")
 SHOWS = (".savefig(", ".show(", ".write_image(", ".write_html(")
-# What displays a picture in a notebook or a window, of a library that may also keep it.
-DISPLAYS, SAVES, OF_PICTURES = ("display(", "cv2.imshow("), (".save(",), ("PIL", "cv2")
+# What displays one in a notebook or a window, of a library that may also keep it.
+DISPLAYS, OF_PICTURES = ("display(", "cv2.imshow("), ("PIL", "cv2")
 # What may come of data besides pictures.
 LEARNING = (
     "torch",
@@ -36,13 +36,6 @@ LEARNING = (
     "lightgbm",
     "mxnet",
     "mindspore",
-)
-# Calls by which a file keeps something.
-KEEPS = (
-    *(".to_csv(", ".to_json(", ".to_pickle(", ".to_parquet(", ".to_hdf(", ".to_excel("),
-    *(".to_latex(", ".to_feather(", ".dump(", ".savetxt(", ".savez", ".imwrite(", "np.save("),
-    *(".write(", ".write_text(", ".writelines(", ".write_bytes(", ".writerow"),
-    *('"w"', "'w'", '"wb"', "'wb'", '"a"', "'a'"),
 )
 # What asks a model for answers, and what trains one or works gradients out.
 ANSWERING = ("onnxruntime", "openvino", "tensorrt", "tritonclient", "vllm", "sglang", "lmdeploy")
@@ -60,7 +53,7 @@ JOINS = frozenset(
     )
 )
 TRAINS = (
-    *(".backward(", ".fit(", ".fit_generator(", ".train_on_batch(", ".train()", ".step("),
+    *(".backward(", ".fit(", ".fit_", ".train_on_batch(", ".train()", ".step("),
     *("optim.", "optimizer", "Optimizer", "Trainer(", "GradientTape", "value_and_grad"),
 )
 TRAINING_STEPS = ("backward(", ".fit(")
@@ -90,11 +83,25 @@ LOOKS = (
 # By which an environment is drawn.
 RENDERS = (".render(", "render_mode")
 WRITES = ("save", "dump", "write", "to_csv")
-KEPT_BESIDE = (".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", "shutil.", "push_to_hub")
+KEPT_BESIDE = (
+    *(".to_hdf(", ".to_json(", ".to_parquet(", ".to_pickle(", ".to_excel(", ".to_latex("),
+    *(".to_feather(", ".imwrite(", "shutil.copy", "shutil.m", "push_to_hub"),
+)
 KEPT = (*WRITES, *KEPT_BESIDE)
 MODES_OF_WRITING = tuple(
-    f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "x", "wb", "ab", "xb", "w+", "a+")
+    f"{q}{mode}{q}" for q in "\"'" for mode in ("w", "a", "wb", "ab", "w+", "a+")
 )
+# Beginnings of what writes nothing but figures.
+FIGURES = ("savefig", "write_html", "write_image")
+# What sends something elsewhere, or changes files, …
+SENDS = (
+    *("wandb.init(", "wandb.log", "mlflow", "neptune", "comet_ml", "SummaryWriter(", "upload"),
+    *("publish", "submit", ".push", ".put(", ".post(", ".execute(", ".to_sql(", ".to_gbq("),
+    *(".tofile(", "create_dataset(", "os.re", "os.system(", "subprocess", "exec("),
+)
+# … and parts of what measures how good a model is, and beginnings of what may do any of it.
+MEASURES = ("accuracy", "evaluat", "metric", "perplexity", "score", "loss")
+STARTS = ("main", "run")
 # What writes rows of data.
 OF_ROWS = ("json.dump", ".jsonl", "csv.writer", "csv.DictWriter", ".csv", ".tsv", "pickle.dump")
 # What moves or copies a file, of these modules.

@@ -6,12 +6,12 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from detlint.callgraph.roles import keeps
 from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.arguments.options import is_none_by_default, option_of
 from detlint.dataflow.arguments.passed_arguments import entry
 from detlint.dataflow.arguments.required_arguments import looked_up, taken_by
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.learning.outputs import keeps
 from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.generators import (

@@ -1,4 +1,4 @@
-"""What code is for, where that says that it trains nothing: a test, a package, a plot, inference.
+"""What code is for, where that says that it trains nothing: a test, a package, inference.
 
 A role is told from what surrounds the code, which is never a proof: it makes a finding *possible*.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.learning.outputs import only_shows
 from detlint.dataflow.slices import closure
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as words
@@ -19,7 +20,7 @@ from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Piece, Unit
@@ -142,19 +143,8 @@ def _packs(unit: Unit) -> bool:
     return says_in_code(unit.text, [words.SETS_UP]) and any(_imports(unit, words.PACKAGING))
 
 
-def only_draws(text: str, imported: Callable[[Iterable[str]], bool]) -> bool:
-    """Whether code shows or keeps pictures, or displays some, and keeps nothing else;
-    ``imported``: whether it imports one of some libraries."""
-    plots, shows = imported(words.DRAWING), imported(words.OF_PICTURES)
-    if not (plots or shows) or imported(words.LEARNING) or says_in_code(text, words.KEEPS):
-        return False
-    if plots and says_in_code(text, words.SHOWS):
-        return True
-    return shows and says_in_code(text, words.DISPLAYS) and not says_in_code(text, words.SAVES)
-
-
-def _draws(unit: Unit) -> bool:
-    return only_draws(unit.text, lambda libraries: any(_imports(unit, libraries)))
+def _shows(unit: Unit) -> bool:
+    return only_shows(unit.source, lambda libraries: any(_imports(unit, libraries)))
 
 
 def _trains(unit: Unit) -> bool:
@@ -174,7 +164,7 @@ def _answers(unit: Unit) -> bool:
     return any(_imports(unit, words.ANSWERING)) and not _trains(unit)
 
 
-_OF_FILES = {"test": _tests, "packaging": _packs, "plotting": _draws, "inference": _answers}
+_OF_FILES = {"test": _tests, "packaging": _packs, "showing": _shows, "inference": _answers}
 ALL = tuple(_OF_FILES)
 
 
