@@ -1,19 +1,22 @@
-"""Whether the order in which the cells of a notebook run decides what they give.
+"""Whether the order in which the cells of a notebook ran decides what it leaves behind.
 
-It does where one computes with what another one makes, or several compute: they share generators
-and files as well. It does not where cells only set paths, have a shell run programs, or show what
-is there.
+It does where a cell ran before one above it, they have something to do with each other, and what
+they make is written, or trains something, or may do so.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from contextlib import closing
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.learning.outputs import calls_training, keeps
 from detlint.dataflow.lowering import BUDGET
+from detlint.dataflow.slices import closure
 from detlint.dataflow.unit import Unit, asked
 from detlint.models import names, randomness
 from detlint.models.cells import GIVEN, SHOWING, is_plain, only_drives
@@ -33,18 +36,15 @@ _MADE = frozenset(
         *("star", "store_item", "tuple", "unary", "unpack"),
     )
 )
-_TEXTS = frozenset(("format", "text"))
 
 
-def order_matters(notebook: Notebook, *, back: bool = False) -> bool:
-    """Whether it does, for all that one can see: also where a cell does not parse. Of cells that
-    ran out of order (``back``), it does not where these only show something."""
+def order_matters(notebook: Notebook) -> bool:
+    """Whether it does, for all that one can see: also where a cell does not parse."""
     if notebook.broken:
         return True
 
     def matters(unit: Unit) -> bool:
-        cells = _Cells(notebook, unit)
-        return cells.depend() and not (back and cells.ascend_but_for_shows())
+        return not unit.roles.doubt_all(("showing",)) and _Cells(notebook, unit).part()
 
     with closing(Unit(notebook)) as opened:
         return asked(opened, matters, failed=True)
@@ -59,30 +59,26 @@ class _Cells:
         self._starts = [start for _, start, _ in notebook.cells]
         self._plain: dict[Op, bool] = {}
 
-    def depend(self) -> bool:
-        """Whether one depends on another. Raises UnparsedError."""
+    def part(self) -> bool:
+        """Whether what is left behind rests on cells that did not run in their order, and share
+        something. Raises UnparsedError."""
         ops = self._seen
         if ops is None:
             return True
-        computing = {self._cell(each) for each in ops if self._computes(each)}
-        return len(computing) > 1 or any(not computing.isdisjoint(x) for x in self._shared)
-
-    def ascend_but_for_shows(self) -> bool:
-        """Whether no cell ran before one above it but where both only show something. Raises
-        UnparsedError."""
-        ops = self._seen
-        if ops is None:
-            return False
-        busy = {maker for _, maker in self._shared}
-        busy |= {self._cell(each) for each in ops if not self._only_shows(each)}
-        latest = {True: 0, False: 0}  # of those that only show something, and of the others
-        for number, (cell, _, _) in enumerate(self._notebook.cells, start=1):
-            shows, count = number not in busy, cell.execution
-            if count is not None:
-                if count <= (latest[False] if shows else max(latest.values())):
-                    return False
-                latest[shows] = max(latest[shows], count)
-        return True
+        text, makers, readers = self._unit.text, defaultdict(set), defaultdict(set)
+        for here, maker in self._shared:
+            makers[here].add(maker)
+            readers[maker].add(here)
+        left = {self._cell(each) for each in ops if not self._only_shows(each)}
+        for number, (_, start, end) in enumerate(self._notebook.cells, start=1):
+            if keeps(text[start:end], figures=False):
+                left.add(number)
+            if calls_training(text[start:end]):  # what it gives is a result, also if it is shown
+                left.update(closure([number], readers.__getitem__))
+        left = {*closure(sorted(left), makers.__getitem__)}
+        cells = enumerate(self._notebook.cells, start=1)
+        counts = (each.execution for number, (each, *_) in cells if number in left)
+        return any(upper >= lower for upper, lower in pairwise(filter(None, counts)))
 
     def _only_shows(self, op: Op) -> bool:
         """Whether an operation leaves what other cells have as it is, and draws and trains
@@ -142,23 +138,6 @@ class _Cells:
             self._at(each.start) for each in pieces if each.kind
         }
 
-    # What computes
-
-    def _computes(self, op: Op) -> bool:
-        """Whether an operation computes, keeps something, or changes what another cell made."""
-        if op.code == "call":
-            return not self._is_plain(op)
-        if op.code in _CHANGING and op.args and self._is_of_another(op.args[0], op):
-            return True
-        if op.code not in ("augment", "binary"):
-            return False
-        return not (any(map(_is_text, op.args)) or self._counts(op))
-
-    def _counts(self, op: Op) -> bool:
-        """``epoch + 1`` of what the same cell made."""
-        constant = any(each.constant is not ... for each in op.args)
-        return constant and not any(self._is_of_another(each, op) for each in op.args)
-
     def _is_of_another(self, value: Op, op: Op) -> bool:
         """Whether another cell made a value, unless that is of a library: ``sys.path``."""
         first = value
@@ -177,7 +156,7 @@ class _Cells:
         return self._plain[value]
 
     def _seems_plain(self, value: Op) -> bool:
-        if value.code in ("const", *_TEXTS):
+        if value.code in ("const", "format", "text"):
             return True
         if value.code == "call":
             return self._calls_plainly(value)
@@ -199,14 +178,6 @@ class _Cells:
         if function.code == "attr":
             return self._is_plain(function.args[0])
         return function.code == "global" and word in GIVEN
-
-
-def _is_text(op: Op) -> bool:
-    return (
-        isinstance(op.constant, str)
-        or op.code in _TEXTS
-        or (op.code == "binary" and any(map(_is_text, op.args)))
-    )
 
 
 def _reads(call: Op) -> bool:

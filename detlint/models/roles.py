@@ -20,6 +20,7 @@ SETS_UP = "setup("
 # What draws pictures, by one of these calls.
 DRAWING = ("matplotlib", "seaborn", "plotly", "bokeh", "altair")
 SHOWS = (".savefig(", ".show(", ".write_image(", ".write_html(")
+PRINTS = ("print(", ".head(", ".plot(", ".imshow(")
 # What displays one in a notebook or a window, of a library that may also keep it.
 DISPLAYS, OF_PICTURES = ("display(", "cv2.imshow("), ("PIL", "cv2")
 # What may come of data besides pictures.

@@ -25,9 +25,8 @@ class OutOfOrderExecution(Rule):
 
     Lowers the confidence:
     - numbers are missing, and no more: the same cell may have run several times
-    - no cell computes, trains or writes with what another cell holds: they set paths, download, run
-      programs by `!python train.py`, or show what is there. Or only cells that show something ran
-      out of order
+    - nothing that is written, trained or sent rests on cells that ran out of order: all of them
+      only show something, set paths, or run programs by `!python train.py`
 
     Not reported:
     - a notebook that has saved nothing but errors, and cells without text. A cell that does not
@@ -65,7 +64,6 @@ class OutOfOrderExecution(Rule):
                     cell,
                     f"execution count [{count}] {stands}: the cells were not run from the first to "
                     "the last, so the saved results come from another order",
-                    back=True,
                 )
                 return
             latest = count
@@ -81,9 +79,9 @@ class OutOfOrderExecution(Rule):
             )
             return
 
-    def _report(self, cell: Cell, what: str, *, sure: bool = True, back: bool = False) -> None:
+    def _report(self, cell: Cell, what: str, *, sure: bool = True) -> None:
         notebook = self.document.notebook
-        sure = sure and (notebook is None or order_matters(notebook, back=back))
+        sure = sure and (notebook is None or order_matters(notebook))
         source = self.document.source
         lines = source.written[cell.start : cell.end].split("\n")
         first = next(line for line in lines if line.strip())
@@ -92,7 +90,7 @@ class OutOfOrderExecution(Rule):
             cell._replace(start=start, end=start + len(first.rstrip("\r"))),
             f"{what}; restart the kernel, run all cells, and save",
             advice="or clear the results, where the notebook cannot be run as a whole",
-            confidence=Confidence.CERTAIN if sure else Confidence.POSSIBLE,
+            confidence=Confidence.LIKELY if sure else Confidence.POSSIBLE,
         )
 
 

@@ -78,16 +78,22 @@ def _may_train(word: str) -> bool:
 
 
 def only_shows(source: Source, imported: Callable[[Iterable[str]], bool]) -> bool:
-    """Whether a file shows or keeps pictures and nothing else, or is a notebook that trains,
-    measures, writes and sends nothing; ``imported``: whether it imports one of some libraries."""
+    """Whether a file shows or keeps pictures and nothing else, or is a notebook that shows
+    something, and trains, measures, writes and sends nothing; ``imported``: whether it imports one
+    of some libraries."""
     text = source.text
-    if isinstance(source, Notebook) and not _leaves(source):
+    if isinstance(source, Notebook) and _shows(source) and not _leaves(source):
         return True
     plots, shows = imported(rows.DRAWING), imported(rows.OF_PICTURES)
     if not (plots or shows) or imported(rows.LEARNING) or keeps(text, figures=False):
         return False
     shown = plots and says_in_code(text, rows.SHOWS)
     return shown or (shows and says_in_code(text, rows.DISPLAYS))
+
+
+def _shows(notebook: Notebook) -> bool:
+    shown = any(each.cell.shows for each in notebook.cells)
+    return shown or says_in_code(notebook.text, (*rows.SHOWS, *rows.PRINTS, *rows.DISPLAYS))
 
 
 def _leaves(notebook: Notebook) -> bool:
