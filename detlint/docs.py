@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = """\
 Each finding is *certain*, *likely* or *possible*, as sure as the weakest step that led to it.
-*Certain*: all names, types and values are seen. *Likely*: one of them is inferred, from what
-surrounds it or from how such code is usually written. *Possible*: one of them is guessed, or
-the code may not matter for training: tests, benchmarks, inference, serving, plots, packaging.
+*Certain*: values show that it differs: all names and types are seen, and so is where it goes.
+*Likely*: one of them is inferred, or a call or a switch is written so, and no more is seen.
+*Possible*: one of them is guessed, or the code may not matter. That are tests, benchmarks,
+inference, serving, packaging, programs that only plot, and notebooks that only show something.
 By default findings that are at least *likely* are shown. `--min-confidence possible` shows
 all of them. Rules that are off by default then run, too, and what they find is *possible*.
 `--min-confidence certain` shows only those that leave no doubt. `[tool.detlint.confidence]` sets

@@ -10,8 +10,8 @@ from typing import NamedTuple
 class Confidence(IntEnum):
     """How sure a finding is: as sure as the weakest step on its way.
 
-    CERTAIN   names and values are resolved
-    LIKELY    a step is assumed: a type, who calls, what a program reaches
+    CERTAIN   names and values are resolved, and show what differs
+    LIKELY    a step is assumed: a type, who calls, what a program reaches, what a switch does
     POSSIBLE  a sign speaks against it, such as the code's role, or most of its kind are harmless
     """
 

@@ -88,7 +88,7 @@ class Rule:
     # Whether what it finds may rest on other files: then it is asked again when these are open.
     crosses_files: ClassVar[bool] = False
     # How sure a finding is, unless its report says otherwise.
-    confidence: ClassVar[Confidence] = Confidence.CERTAIN
+    confidence: ClassVar[Confidence] = Confidence.LIKELY
     # The roles of code (detlint.dataflow.learning.roles) in which what values say is only possible.
     lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "showing")
     # Whether a finding in what no program runs is only possible.

@@ -35,7 +35,7 @@ def test_paths_are_linted_as_on_the_command_line(
     found = detlint.lint_paths(["."])
     assert [(each.path, each.row, each.code) for each in found] == [("train.py", 2, "DET301")]
     assert isinstance(found[0], detlint.Finding)
-    assert found[0].confidence is detlint.Confidence.CERTAIN
+    assert found[0].confidence is detlint.Confidence.LIKELY
     main(["--no-cache", "--output-format", "json", "."])
     (told,) = json.loads(capsys.readouterr().out)
     assert told["message"] == found[0].message

@@ -41,6 +41,8 @@ ROWS = "for i, row in frame.sample(frac=1).iterrows():\n"
         ("time.sleep(np.random.rand())", End.ELSE),  # of which nothing says what that is
         ("import time\ntime.sleep(np.random.rand())", End.PAUSE),
         ("x = model(np.random.rand(3).copy().shape)", End.MESSAGE),
+        ("x = np.random.rand(3)\nlen(x)\n[x][0]", End.MESSAGE),
+        ("x = np.random.rand(3)\nprint(len(x), isinstance(x, list))", End.MESSAGE),
         ("x = model(np.random.rand(3).copy().mean())", End.ELSE),
         ("print(np.random.rand(3))", End.ELSE),  # noise that is printed is a result
         ("x = np.random.rand(3)\nplt.plot(x)\nnp.save('x.npy', x)", End.ELSE),
@@ -170,6 +172,30 @@ def test_an_order_that_only_figures_show(
 ) -> None:
     top = f"{IMPORTS}from glob import glob\nfigure, axes = plt.subplots(9)\n"
     project({"look.py": f"{top}{lines}\nnp.save('x', x)\n"})
+    assert told(capsys, "DET203") == found
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("rows = glob('*')\nif rows[:5]:\n    print(f'first: {rows[:5]}')", []),
+        ("rows = glob('*')\nif rows[:5]:\n    np.save('x', rows[:5])", ["likely"]),
+        (
+            "m = np.zeros(3)\nfor n in glob('*'):\n    m[0] += np.load(n)\nprint(m / 9)",
+            ["possible"],
+        ),
+        (
+            "m = np.zeros(3)\nfor n in glob('*'):\n    m[0] += np.load(n)\nnp.save('m', m)",
+            ["likely"],
+        ),
+        ("find({'$and': [{'name': {'$in': glob('*')}}]})", []),
+        ("find({'$and': [{'name': {'$push': glob('*')}}]})", ["likely"]),
+    ],
+)
+def test_an_order_that_is_only_printed_or_looked_up_among(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, found: list[str]
+) -> None:
+    project({"look.py": f"import numpy as np\nfrom glob import glob\n{lines}\n"})
     assert told(capsys, "DET203") == found
 
 

@@ -462,6 +462,36 @@ def test_what_only_shows_something_may_run_again(
     assert [each.confidence for each in found] == [sure]
 
 
+LISTED = "import os\nname = os.listdir('data')[0]"
+
+
+@pytest.mark.parametrize(
+    ("cells", "sure"),
+    [
+        ((LISTED, "print(name)"), Confidence.POSSIBLE),
+        ((LISTED, "!ls data", "plt.imshow(read(name))"), Confidence.POSSIBLE),
+        ((LISTED, "plt.plot(read(name))\nplt.savefig('a.png')"), Confidence.POSSIBLE),
+        ((LISTED, "# model.fit(name)", "read(name)"), Confidence.POSSIBLE),
+        ((LISTED, "print(name)", "table(name).to_csv('a.csv')"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "model.fit(name)"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "train_one(name)"), Confidence.LIKELY),
+        ((LISTED, "print(accuracy_score(name))"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "wandb.log({'x': name})"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "!python train.py"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "%run train.py"), Confidence.LIKELY),
+        ((LISTED, "print(name)", "main(name)"), Confidence.LIKELY),
+    ],
+)
+def test_what_a_notebook_leaves_behind(cells: tuple[str, ...], sure: Confidence) -> None:
+    (found,) = lint(notebook(*map(shown, cells, range(1, 9))), "DET203", bar=Confidence.POSSIBLE)
+    assert found.confidence is sure
+
+
+def test_a_notebook_that_shows_nothing_says_nothing_of_itself() -> None:
+    (found,) = lint(notebook(LISTED, "x = read(name)"), "DET203", bar=Confidence.POSSIBLE)
+    assert found.confidence is Confidence.LIKELY
+
+
 # Suppressions
 
 
@@ -514,8 +544,9 @@ def folder(tmp_path: Path) -> Path:
 def test_text_shows_the_lines_of_the_cell(folder: Path) -> None:
     done = detlint(".", "--show-source", cwd=folder)
     assert (done.returncode, done.stderr) == (1, "")
+    place = "nb.ipynb:cell 3:2:1: DET301 [*]"
     assert done.stdout.splitlines() == [
-        f"nb.ipynb:cell 3:2:1: DET301 [*] {LEAK} has cuDNN pick its kernels by timing them",
+        f"{place} {LEAK} has cuDNN pick its kernels by timing them [likely]",
         "  |",
         "1 | %matplotlib inline",
         f"2 | {LEAK}",

@@ -174,7 +174,7 @@ def test_under_github_actions_findings_are_annotations(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert main(RUN) == 1
-    assert capsys.readouterr().out.startswith("::error title=detlint (DET301)")
+    assert capsys.readouterr().out.startswith("::warning title=detlint (DET301)")
     assert main([*RUN, "--output-format", "text"]) == 1
     assert capsys.readouterr().out.startswith("train.py:2:1: DET301")
 

@@ -76,7 +76,7 @@ def test_a_seed_that_is_drawn_after_a_seed_or_for_nothing(
 
 @pytest.mark.parametrize("code", ["DET301", "DET302"])
 @pytest.mark.parametrize(
-    ("called", "sure"), [("train", "possible"), ("train_fast", "certain")], ids=["left", "called"]
+    ("called", "sure"), [("train", "possible"), ("train_fast", "likely")], ids=["left", "called"]
 )
 def test_a_switch_that_no_program_sets_is_possible(
     code: str, called: str, sure: str, project: Project, capsys: Capture

@@ -42,7 +42,7 @@ def test_findings_are_shown_as_one_types(folder: Path) -> None:
         (found,) = editor.now(editor.uri("train.py"))
         assert found.range == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 41))
         assert (found.code, found.source) == ("DET303", "detlint")
-        assert found.severity == lsp.DiagnosticSeverity.Error
+        assert found.severity == lsp.DiagnosticSeverity.Warning
         assert found.code_description
         assert found.code_description.href.endswith("#det303-deterministic-algorithms-off")
         assert found.message.startswith("torch.use_deterministic_algorithms(False)")

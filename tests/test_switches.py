@@ -204,13 +204,13 @@ if __name__ == "__main__":
         ("nn.Linear(3, 2), nn.SiLU()", "", "possible"),
         ("nn.Linear(3, 2), nn.SiLU()", "import numpy, absent", "possible"),
         ("nn.Linear(3, 2)", "import absent; world = absent.GridEnv(2)", "possible"),
-        ("nn.Conv1d(3, 2, 1)", "", "certain"),
-        ("nn.Linear(3, 2), Last()", "from last import Last", "certain"),  # which has a GRU
+        ("nn.Conv1d(3, 2, 1)", "", "likely"),
+        ("nn.Linear(3, 2), Last()", "from last import Last", "likely"),  # which has a GRU
         # Models that are not seen, and what may make others.
-        ("nn.Linear(3, 2), absent.Layer()", "import absent", "certain"),
-        ("nn.Linear(3, 2), absent.Layer()", "from absent import *", "certain"),
-        ("nn.Linear(3, 2)", "found = [getattr(layers, x) for x in names]", "certain"),
-        ("*torch.load('layers.pt')", "", "certain"),
+        ("nn.Linear(3, 2), absent.Layer()", "import absent", "likely"),
+        ("nn.Linear(3, 2), absent.Layer()", "from absent import *", "likely"),
+        ("nn.Linear(3, 2)", "found = [getattr(layers, x) for x in names]", "likely"),
+        ("*torch.load('layers.pt')", "", "likely"),
     ],
 )
 def test_a_switch_of_cudnn_is_possible_where_it_has_nothing_to_choose(  # noqa: PLR0913, PLR0917

@@ -9,7 +9,10 @@ from detlint.callgraph import roles
 from detlint.dataflow.learning import outputs
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
+from detlint.models.purposes import trains as says_training
+from detlint.models.roles import EXPORTS
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -85,7 +88,7 @@ class ProgramPurpose:
     @property
     def is_to_train(self) -> bool:
         """Whether its name or what it calls says that it trains."""
-        return roles.trains(self._name) or self._calls_training
+        return says_training(self._name) or self._calls_training
 
     @cached_property
     def _calls_training(self) -> bool:
@@ -94,7 +97,7 @@ class ProgramPurpose:
     def only_answers(self) -> bool:
         """Whether nothing in its files trains, nor do its name and what it calls say so; of a
         program that its name says is for something else, whether nothing that it runs does."""
-        trains, shown = roles.trains(self._name), self._shown
+        trains, shown = says_training(self._name), self._shown
         tries = self.measures or roles.is_test(shown)
         if not trains and not tries and roles.is_other_tool(self._name, shown):
             return next(self.training(), None) is None
@@ -109,9 +112,9 @@ class ProgramPurpose:
 
     def _only_shares(self) -> bool:
         apart = kind_of_name(self._name) == NOTEBOOK or self._is_module
-        trains = roles.trains(self._name)
+        trains = says_training(self._name)
         starts = trains or roles.starts(self._name) or self._calls_training
-        tool = roles.is_other_tool(self._name, self._shown) or roles.exports(self._text)
+        tool = roles.is_other_tool(self._name, self._shown) or says_in_code(self._text, EXPORTS)
         trains = trains or (tool and roles.trains_here(self._text))
         shares = (apart and not starts) or (tool and not trains)
         tries = self._is_module and self.tries_itself()
@@ -162,11 +165,6 @@ class ProgramPurpose:
         """Whether it is there to take times, as its name and its file say."""
         return roles.measures(self._name, self._text)
 
-    @property
-    def is_below_tests(self) -> bool:
-        """Whether it lies in a folder of tests."""
-        return roles.is_below_tests(self._shown)
-
     def only_checks(self) -> bool:
         """Whether it is a test, a benchmark or a server, by its name, its folder or what it
         measures with."""
@@ -188,14 +186,6 @@ class ProgramPurpose:
         others = [each for each in self._closure.paths if each != self._path]
         called = self._calls.called_in(frozenset(others))
         return any(outputs.keeps(self._index.code_of(*each)) for each in called)
-
-    def writes_rows(self) -> bool:
-        """Whether it writes rows or files, as the program's own file says."""
-        return outputs.writes_rows(self._text)
-
-    def makes_data(self) -> bool:
-        """Whether it writes data for a model, as the program's own file says."""
-        return outputs.makes_data(self._text)
 
     def does_something(self) -> bool:
         """Whether what its statements call trains, or draws where the program writes something."""

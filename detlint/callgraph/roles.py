@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.learning.outputs import Call, calls_in
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as rows
-from detlint.models.purposes import NOTHING, Purpose, purpose, trains
+from detlint.models.purposes import NOTHING, Purpose, purpose
 from detlint.syntax.layout import code_of, says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-__all__ = ["trains"]
 
 _WORKERS = re.compile(r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]")
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
@@ -60,19 +58,9 @@ def changes_items(name: str, text: str) -> bool:
     return any(each in lower for each in rows.CHANGES) or says_in_code(text, rows.PICTURES)
 
 
-def collates(name: str) -> bool:
-    """Whether a name is of what makes batches of items."""
-    return "collat" in name.lower()
-
-
 def is_other_tool(name: str, shown: str) -> bool:
     """Whether it uses a model, makes its data, or is a test; ``shown`` is its path."""
     return bool(purpose(_stem(name))) or _is_below(shown, rows.TESTS)
-
-
-def exports(text: str) -> bool:
-    """Whether a program writes a model in another form."""
-    return says_in_code(text, rows.EXPORTS)
 
 
 def is_test(shown: str) -> bool:

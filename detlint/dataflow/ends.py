@@ -27,6 +27,8 @@ _SAME = words(
 _CONVERTING = frozenset(
     f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
 )
+# The same for all that is drawn, as `torch.rand(5).cuda().is_cuda` is.
+_ASKING = frozenset(f"builtins.{each}" for each in words("hasattr isinstance len type"))
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
 _LEAVING = frozenset(("augment", "change", "return", "store_attr", "store_item", "yield"))
@@ -84,7 +86,6 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
     if use.code != "call":  # `"run_%d" % draw`
         texts = [each.name for each in use.args if each.code in ("const", "text")]
         joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
-        # The same for all that is drawn: `torch.rand(5).cuda().is_cuda`.
         asks = use.code == "attr" and not picks and use.name in TORCH.properties
         return End.MESSAGE if use.code == "format" or joins or asks else NOWHERE
     if draws_figure(use):
@@ -94,7 +95,7 @@ def _end(use: Op, value: Op, *, picks: bool) -> End:
         return NOWHERE
     if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
         return End.PAUSE
-    told = picks and names.is_log(called, owner, word)
+    told = names.is_log(called, owner, word) if picks else not _ASKING.isdisjoint(called)
     joins = use.args[0].code == "attr" and word in ("format", "join")
     joins = joins and not (word == "join" and _is_kept(use))
     return End.MESSAGE if told or joins else NOWHERE

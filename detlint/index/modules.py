@@ -207,10 +207,6 @@ class Modules:
                 return
             folder = os.path.dirname(folder)
 
-    def _holds_own(self, folder: str) -> bool:
-        """Whether a folder that is installed holds a package of its own name."""
-        return self._lies_within(folder, os.path.basename(folder))
-
     def _installed_in(self, folder: str) -> Iterator[str]:
         """The folders in one that `pip install -e` takes, where there are not too many."""
         below = [name for name, sort in self._listed(folder).items() if sort == OTHER]

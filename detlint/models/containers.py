@@ -12,6 +12,7 @@ CHANGING = words(
 )
 # What makes one that holds nothing, where it is given nothing.
 MAKING = words("Counter OrderedDict defaultdict deque dict frozenset list set")
+ZEROS = words("numpy.zeros torch.zeros")  # … and of numbers, in which something is added up
 # Those that also give something that was in it.
 GIVING = words("pop popitem popleft setdefault")
 # Changes whose result does not depend on the order of several.
@@ -20,6 +21,8 @@ COMMUTING = words("add discard remove clear difference_update intersection_updat
 ADDING = words("append appendleft extend extendleft insert push put")
 # Those that put what they are given into the container, by itself or as its elements.
 HOLDING = words("add append appendleft extend insert setdefault update")
+# Keys of queries by which a value is looked for among others, as MongoDB has them.
+MEMBERSHIP = words("$in $nin")
 # What looks a key up, with a default.
 PICKING = words("get pop setdefault")
 # Methods after which the order does not matter, or which only ask whether something is there.

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.orders.receives import Receives
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,6 @@ class AnySourceReceive(Rule):
     needs = ("torch.distributed", "from torch import distributed", "mpi4py")
     source = "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.recv"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -11,7 +11,7 @@ from detlint.dataflow.kernels.atomics import adds_integers, is_chosen, slot
 from detlint.documents.cuda import additions
 from detlint.documents.document import Word
 from detlint.models.atomics import ADDITIONS, COMPILERS
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 from detlint.sources.kinds import CUDA, kind_of_name
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ class AtomicAccumulation(Rule):
         "https://developer.nvidia.com/blog/controlling-floating-point-determinism-in-nvidia-cccl"
     )
     shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

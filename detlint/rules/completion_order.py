@@ -106,7 +106,6 @@ class CompletionOrder(Rule):
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"
     )
     shown = "CPU"
-    confidence = Confidence.LIKELY
     crosses_files = True
     lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test")

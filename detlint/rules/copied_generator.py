@@ -55,7 +55,6 @@ class CopiedGenerator(Rule):
         "https://docs.pytorch.org/docs/stable/notes/faq.html"
         "#my-data-loader-workers-return-identical-random-numbers"
     )
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -9,7 +9,7 @@ from detlint.callgraph.start import setting
 from detlint.dataflow.arguments.settings import options_at
 from detlint.documents.variables import export, replaced, unseen_by
 from detlint.models.model import words
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,7 +135,6 @@ class CublasWorkspace(Rule):
                 f"{_VARIABLE} is set after work on the GPU in {line}: cuBLAS reads it once, when "
                 "it starts, and may have started",
                 advice="set it before torch is imported, or in the script that starts the run",
-                confidence=Confidence.LIKELY,
             )
 
     def visit_Variable(self, node: Variable) -> None:
@@ -192,7 +191,6 @@ class CublasWorkspace(Rule):
             f"{'' if program.has_own_guard else ', or by guard.enable(seed=0)'}",
             setting(program.source, _VARIABLE, _WANTED, "torch"),
             safe=True,
-            confidence=Confidence.LIKELY,
         )
 
 

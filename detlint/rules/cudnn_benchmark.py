@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _OPTIONS = frozenset({"cudnn_benchmark", "CUDNN_BENCHMARK"})
 _FLAGS = frozenset({BENCHMARK, f"{TRAINER}.benchmark"})
 _ADVICE = "set it to False"
+_BY_DEFAULT = ", which is on unless an option turns it off"
 
 
 class CudnnBenchmark(OfCudnn, Rule):
@@ -36,11 +37,10 @@ class CudnnBenchmark(OfCudnn, Rule):
     - `Trainer(benchmark=True)` of Lightning, also in a `Namespace` of its options, and
       `cudnn_benchmark=True` of mmengine
     - the same in configurations and on command lines
-    - the same left to an option that the project has and that turns it on by default: *likely*
+    - the same left to an option that the project has and that turns it on by default
 
     Lowers the confidence:
     - the name of a program that is launched says that it does not train
-    - a `Namespace` is told to be for a trainer by its other options: *likely*
     - *possible*: a setting in capitals (yacs) that the project declares and nothing reads. So is a
       line whose programs show all their models, with no convolution, recurrent layer or CTC. So is
       code that no program runs which has its file
@@ -108,7 +108,7 @@ class CudnnBenchmark(OfCudnn, Rule):
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
         """Only what a parameter decides, which is left until they are open."""
-        return finding.confidence is Confidence.LIKELY
+        return _BY_DEFAULT in finding.message
 
     def visit_Command(self, node: Command) -> None:
         for option, sure in switched(self.document, node):
@@ -136,10 +136,9 @@ class CudnnBenchmark(OfCudnn, Rule):
         message = f"{shown} has cuDNN pick its kernels by timing them"
         if is_turned_on(setting):
             edits = setting.replaced("False")
-            sure = Confidence.LIKELY if setting.form == "namespace" else self.confidence
-            self.report(setting.node, message, advice=_ADVICE, edits=edits, confidence=sure)
+            self.report(setting.node, message, advice=_ADVICE, edits=edits)
         elif setting.value is not None and setting.constant in (True, ...):
-            self._check_default(setting, f"{message}, which is on unless an option turns it off")
+            self._check_default(setting, f"{message}{_BY_DEFAULT}")
 
     def _check_default(self, setting: Setting, message: str) -> None:
         by_default, value = ByDefault(self.unit, self.all_callers), setting.value
@@ -149,7 +148,7 @@ class CudnnBenchmark(OfCudnn, Rule):
         on = known is True and by_default.runs(setting.op)
         if on or (known is ... and by_default.may_be_left(value)):
             edits = setting.replaced("False") if setting.constant is True else ()
-            sure = Confidence.LIKELY if on else Confidence.POSSIBLE
+            sure = None if on else Confidence.POSSIBLE
             self.report(setting.node, message, advice=_ADVICE, edits=edits, confidence=sure)
         elif by_default.open and self.others is None:
             self.leave(setting.node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.callgraph.roles import is_below_tests
 from detlint.callgraph.start import advice, enabling
 from detlint.models.training import CHOOSING, DEVICES, MOVES, MOVING, WITHOUT_CUDA
 from detlint.models.varying import BY_SIZE, is_model
@@ -97,7 +98,6 @@ class DeterminismNeverEnabled(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -144,7 +144,7 @@ class DeterminismNeverEnabled(Rule):
         )
         place = "" if trainer else _place(program)
         unmoved = place == _UNNAMED and not _may_be_moved(program, first)
-        if tries or program.purpose.is_below_tests or place == "cpu" or unmoved:
+        if tries or is_below_tests(program.title) or place == "cpu" or unmoved:
             sure = Confidence.POSSIBLE
         varying = program.variation.of_training()
         if varying.at is None and (place == _UNNAMED or not varying.foreign):

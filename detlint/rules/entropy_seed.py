@@ -155,7 +155,6 @@ class EntropySeed(Rule):
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
     lowered_where_dead = True
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -287,7 +286,6 @@ class EntropySeed(Rule):
             advice="Pass the seed of the run.",
             edits=self._seeded(call),
             safe=False,
-            confidence=Confidence.CERTAIN,
         )
 
     def _report_replaced(self, store: Op) -> None:

@@ -170,7 +170,6 @@ class FlashAttention(Rule):
     judged_where_it_runs = True
     # A test that takes a step trains: the rule looks for the step itself.
     lowered_by = ()
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

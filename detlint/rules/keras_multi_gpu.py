@@ -50,7 +50,6 @@ class KerasMultiGpu(Rule):
     triggers = ("multi_gpu_model", "list_local_devices", "MirroredStrategy", ".batch(")
     needs = ("multi_gpu_model", "list_local_devices", "MirroredStrategy(")
     source = "https://github.com/keras-team/keras/issues/11858"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -9,7 +9,7 @@ from detlint.documents.launches import launched, program
 from detlint.documents.options import may_hold_more, options
 from detlint.documents.training import for_ascend, sureness
 from detlint.models import megatron
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,6 @@ class MegatronLaunch(Rule):
     mentions = megatron.MENTIONS
     # Of 2026-08-22.
     source = "https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/docs/user-guide/deterministic-training.md"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

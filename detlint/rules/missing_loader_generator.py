@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.randomness.loaders import drawing
 from detlint.fixes.insertions import with_import
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,6 @@ class MissingLoaderGenerator(Rule):
         "random_split",
     )
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader"
-    confidence = Confidence.LIKELY
     crosses_files = True  # the project may have a guard of its own
     examples = (
         Example(

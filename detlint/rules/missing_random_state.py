@@ -126,7 +126,6 @@ class MissingRandomState(Rule):
     lowered_where_dead = True
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     judged_where_it_runs = True
     examples = (
         Example(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.documents.launches import launched, program
 from detlint.documents.options import options
 from detlint.documents.training import asks_for_determinism, for_ascend, sureness
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from detlint.documents.document import Command
@@ -46,7 +46,6 @@ class NcclAlgorithm(Rule):
     triggers = ()
     mentions = ("etermini", "DETERMINISTIC", "CUBLAS_WORKSPACE_CONFIG")
     source = "https://github.com/NVIDIA/nccl/issues/754"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             path="train.sh",

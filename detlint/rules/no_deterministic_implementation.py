@@ -69,7 +69,6 @@ class NoDeterministicImplementation(Rule):
     )
     shown = "CPU"
     crosses_files = True
-    confidence = Confidence.LIKELY
     lowered_where_untrained = True
     lowered_by = (*Rule.lowered_by, "test")
     examples = (

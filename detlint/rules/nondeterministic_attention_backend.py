@@ -97,7 +97,6 @@ class NondeterministicAttentionBackend(Rule):
         "attention_backward.cu"
     )
     shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
-    confidence = Confidence.LIKELY
     lowered_by = (*Rule.lowered_by, "test")
     examples = (
         Example(

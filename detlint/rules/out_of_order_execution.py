@@ -25,8 +25,8 @@ class OutOfOrderExecution(Rule):
 
     Lowers the confidence:
     - numbers are missing, and no more: the same cell may have run several times
-    - nothing that is written, trained or sent rests on cells that ran out of order: all of them
-      only show something, set paths, or run programs by `!python train.py`
+    - nothing that is written, trained or sent rests on cells that ran out of order. They only show
+      something, set paths, or run programs by `!python train.py`
 
     Not reported:
     - a notebook that has saved nothing but errors, and cells without text. A cell that does not

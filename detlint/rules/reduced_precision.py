@@ -13,7 +13,7 @@ from detlint.models.settings import (
     TENSORFLOW_TF32,
     TRAINING_TF32,
 )
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,6 @@ class ReducedPrecision(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html"
     default = False
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.loops.epochs import Epochs
 from detlint.dataflow.randomness.samplers import SEED, Travel, is_inherited, shuffling
 from detlint.models.names import evaluates
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +57,6 @@ class SamplerEpoch(Rule):
         "https://docs.pytorch.org/docs/stable/data.html"
         "#torch.utils.data.distributed.DistributedSampler"
     )
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -97,7 +97,6 @@ class SetOrder(Rule):
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     crosses_files = True
     lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test", "inference")
@@ -290,5 +289,5 @@ def _advice(reading: Reading) -> str:
 def _confidence(reading: Reading) -> Confidence:
     if reading.assumed:
         return Confidence.POSSIBLE
-    sure = reading.kind and not reading.use.rests_on_ties  # there may be none
+    sure = reading.kind and reading.use.tells and not reading.use.rests_on_ties  # may be none
     return Confidence.CERTAIN if sure else Confidence.LIKELY

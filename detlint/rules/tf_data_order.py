@@ -13,7 +13,7 @@ from detlint.dataflow.numerics import pipelines
 from detlint.dataflow.origins import owner_of
 from detlint.dataflow.randomness.workers import Workers
 from detlint.models import tf_data as rows
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     import ast
@@ -75,7 +75,6 @@ class TfDataOrder(Rule):
     needs = ("tensorflow",)
     source = "https://www.tensorflow.org/api_docs/python/tf/data/Dataset"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

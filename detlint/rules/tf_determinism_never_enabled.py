@@ -86,7 +86,6 @@ class TfDeterminismNeverEnabled(Rule):
         "https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism"
     )
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -94,7 +94,6 @@ class TimedKernelChoice(Rule):
         "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
     )
     shown = "CUDA (H100, torch 2.11.0, 2026-11-26)"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

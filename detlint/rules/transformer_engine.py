@@ -56,7 +56,6 @@ class TransformerEngine(Rule):
     triggers = ()
     mentions = (_VARIABLE,)
     source = "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/envvars.html"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -44,6 +44,7 @@ class UninitializedArrayRead(Rule):
     summary = "an array is read that nothing has written"
     triggers = ("empty(", "empty_like(", "ndarray(")
     needs = ("numpy", "cupy")
+    confidence = Confidence.CERTAIN
     source = "https://numpy.org/doc/stable/reference/generated/numpy.empty.html"
     shown = "CPU"
     examples = (

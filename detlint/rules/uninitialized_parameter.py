@@ -62,7 +62,6 @@ class UninitializedParameter(Rule):
     )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     crosses_files = True
     examples = (
         Example(

@@ -59,6 +59,7 @@ class UninitializedTensorRead(Rule):
         "ShortTensor(",
         "Tensor(",
     )
+    confidence = Confidence.CERTAIN
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"
     examples = (

@@ -99,7 +99,6 @@ class UnorderedListing(Rule):
     )
     source = "https://docs.python.org/3/library/os.html#os.listdir"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     crosses_files = True
     lowered_where_dead = True
     lowered_by = (*Rule.lowered_by, "test", "inference")

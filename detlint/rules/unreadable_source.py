@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detlint.rule import Rule
+from detlint.rule import Confidence, Rule
 
 
 class UnreadableSource(Rule):
@@ -25,5 +25,6 @@ class UnreadableSource(Rule):
     code = "DET000"
     summary = "the file cannot be read, decoded or parsed"
     triggers = ()
+    confidence = Confidence.CERTAIN
     source = "https://docs.python.org/3/reference/lexical_analysis.html#encoding-declarations"
     examples = ()

@@ -82,7 +82,6 @@ class UnsavedRandomState(Rule):
     triggers = ()
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""

@@ -60,12 +60,12 @@ class UnseededGenerator(Rule):
     - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
     - the same as the default of a parameter that is called without a seed: `draw=random.Random`.
       Where all calls of a project pass another function: *possible*
-    - `default_rng(args.seed)` where the file adds the option `--seed` without a default: *likely*
+    - `default_rng(args.seed)` where the file adds the option `--seed` without a default
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
-      which is None by default: *likely*
+      which is None by default
     - the same where a call gives what is None on one branch, and no other a seed: *possible*
-    - `default_rng(options.get("seed"))` where no dict that is seen has that key: *likely*. Where
-      the dict is not seen: *possible*
+    - `default_rng(options.get("seed"))` where no dict that is seen has that key. Where the dict is
+      not seen: *possible*
 
     Lowers the confidence:
     - code that no program runs which has its file, and functions that nothing names: *possible*
@@ -262,7 +262,6 @@ class UnseededGenerator(Rule):
                 advice="Build each from a seed and its key, where the key is new."
                 if is_dict
                 else "Build the generator from a seed field in `__post_init__`.",
-                confidence=Confidence.LIKELY if is_dict else Confidence.CERTAIN,
             )
 
     def _check_state(self, call: Op, name: str) -> None:

@@ -16,6 +16,7 @@ from detlint.callgraph.tensorflow import (
     training,
 )
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.learning.outputs import makes_data, writes_rows
 from detlint.dataflow.randomness.idle_draws import decides, takes_rows
 from detlint.index.facts import (
     CHOSEN,
@@ -211,7 +212,6 @@ class UnseededGlobalRng(Rule):
     triggers = ()
     source = "https://docs.pytorch.org/docs/stable/notes/randomness.html#controlling-sources-of-randomness"
     shown = "CPU"
-    confidence = Confidence.LIKELY
     examples = (
         Example(
             bad="""
@@ -245,7 +245,7 @@ class UnseededGlobalRng(Rule):
 
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
-        if not (program.imports(*_NUMERIC) or program.purpose.writes_rows()):
+        if not (program.imports(*_NUMERIC) or writes_rows(program.source.text)):
             return
         trains = cls._trains(program)
         sure = cls._sure(program, trains=trains)
@@ -448,7 +448,6 @@ class UnseededGlobalRng(Rule):
                 f"that {program.shown(spawn)} starts, and {worker} seeds it nowhere: they do not "
                 f"inherit the seed of the program; call {start}",
                 f"call guard.enable(seed=0), or {start}",
-                confidence=cls.confidence,
             )
 
     @classmethod
@@ -543,7 +542,6 @@ class UnseededGlobalRng(Rule):
                 f"{program.shown(draw)} is made of layers that have drawn first weights before "
                 f"{program.shown(seed)} seeds Keras; seed at the start of {program.title}",
                 f"seed at the start of {program.title}",
-                confidence=cls.confidence,
             )
 
     @classmethod
@@ -686,7 +684,7 @@ class UnseededGlobalRng(Rule):
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
-            moves = partial(_moves_rows, program, makes_data=program.purpose.makes_data())
+            moves = partial(_moves_rows, program, makes_data=makes_data(program.source.text))
             some = list(filter(moves, some))
         if len(some) == len(draws) or not program.purpose.tries_itself():
             yield from (each for each in some if not program.purpose.only_tries(each))

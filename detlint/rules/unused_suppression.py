@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detlint.rule import Rule
+from detlint.rule import Confidence, Rule
 
 
 class UnusedSuppression(Rule):
@@ -25,5 +25,6 @@ class UnusedSuppression(Rule):
     code = "DET001"
     summary = "a suppression names a code that it does not suppress"
     triggers = ()
+    confidence = Confidence.CERTAIN
     source = "https://docs.astral.sh/ruff/rules/unused-noqa/"
     examples = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.start import setting
-from detlint.rule import Confidence, Example, Rule
+from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +130,6 @@ class XlaFlags(Rule):
             "the run",
             () if given else setting(program.source, "XLA_FLAGS", _FLAG, "jax"),
             safe=True,
-            confidence=Confidence.LIKELY,
         )
 
     @staticmethod

@@ -14,7 +14,7 @@ from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure, readers, states_before
 from detlint.models import files, names
-from detlint.models.containers import ADDING, COMMUTING, PICKING
+from detlint.models.containers import ADDING, COMMUTING, PICKING, ZEROS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -533,7 +533,8 @@ class Containers(Judge):
     def _only_told(self, container: Op) -> bool:
         """Whether a function tells people what it has added up by the end of the loop, and does
         nothing else with that."""
-        if self._effects.made(container).code not in _EMPTY:
+        made = self._effects.made(container)
+        if made.code not in _EMPTY and ZEROS.isdisjoint(self._values.called(made)):
             return False
         reads = [use for use, _ in self._effects.holders.of(container).reads]
         after = [x for x in reads if x.place >= self._round.region.end or x.code == "store_global"]

@@ -315,7 +315,7 @@ class Orders:
                     yield from self.follow(each, flow)
                 return
             key = use.args[0].text
-            if names.says_little(key):
+            if names.says_little(key) or key in containers.MEMBERSHIP:
                 return
             if flow.keyed:
                 for made in use.uses:
@@ -609,6 +609,8 @@ class Orders:
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is not value or (flow.keyed and not flow.grouped):
             return
+        if use.uses and all(each.code in ("not", "test") for each in use.uses):
+            return  # whether there are any
         if not any(use.name) or flow.text or flow.keyed or flow.rows:
             yield from self.follow(use, flow)
         else:
