@@ -6,12 +6,14 @@ Each is linted anew and unchanged, the largest with one file changed, and the tw
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import shutil
 import subprocess
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -25,7 +27,7 @@ from results import Bound, by_name, measurements, section, verdicts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from results import Results
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 WARM_TIMES, WARM_SECONDS = 3, 0.15  # the larger of both is allowed
 ONE_FILE = "one file changed"
+SAMPLED = 24  # files that a hook names, beside those that stand for others
 SHAPES = ("as one project", "as two projects")
 # Caches do not trust the stat of a file that is younger than the coarsest clock of a file system.
 SETTLED_SECONDS = 2.5
@@ -96,23 +99,36 @@ def one_changed(
 ) -> Iterator[Program]:
     """What a commit hook runs: one file by name, with the cache of its whole repository; and what
     `--watch` runs: all of it."""
-    files = representatives(whole.folder)
-    copies = [
-        corpus.copied(whole.folder, scratch / f"changed-{at}", project=True)
-        for at in range(len(files))
-    ]
+    copy = corpus.copied(whole.folder, scratch / "changed", project=True)
     time.sleep(SETTLED_SECONDS)
-    for copy, (what, file) in zip(copies, files.items(), strict=True):
-        print(f"filling a cache of {name}")
-        cache, filled = copy.with_suffix(".cache"), copy.with_suffix(".filled")
-        command = (*programs.detlint_command(folders), f"--cache-dir={cache}")
-        subprocess.run([*command, "--exit-zero", "."], cwd=copy, check=True, capture_output=True)
-        cache.rename(filled)
+    print(f"filling a cache of {name}")
+    cache, filled = copy.with_suffix(".cache"), copy.with_suffix(".filled")
+    command = (*programs.detlint_command(folders), f"--cache-dir={cache}")
+    subprocess.run([*command, "--exit-zero", "."], cwd=copy, check=True, capture_output=True)
+    cache.rename(filled)
+    change = _Change(filled, cache)
+    chosen = representatives(copy)
+    for what, file in {**chosen, **{f"`{each}`": each for each in sample(copy)}}.items():
         changed = Corpus(copy, 1, (copy / file).stat().st_size)
-        prepare = _changing(copy / file, filled, cache)
         for title, named in ((ONE_FILE, str(file)), (f"all after {ONE_FILE}", ".")):
-            asked = (*command, named)
-            yield Program(f"{title}, {what}, {name}", changed, asked, prepare=prepare)
+            if named != "." or what in chosen:
+                prepare = partial(change, copy / file)
+                yield Program(
+                    f"{title}, {what}, {name}", changed, (*command, named), prepare=prepare
+                )
+
+
+def sample(folder: Path) -> list[Path]:
+    """The same files of a repository each time, a third of them programs, of which more depends on
+    other files."""
+    files = sorted(path for path in folder.rglob("*.py") if path.is_file())
+    starts = [x for x in files if "__main__" in x.read_text(encoding="utf-8", errors="replace")]
+    chance = random.Random(0)  # noqa: S311 - which files are drawn is no secret
+    drawn = [
+        *chance.sample(files, min(SAMPLED - SAMPLED // 3, len(files))),
+        *chance.sample(starts, min(SAMPLED // 3, len(starts))),
+    ]
+    return [path.relative_to(folder) for path in sorted({*drawn})]
 
 
 def representatives(folder: Path) -> dict[str, Path]:
@@ -137,18 +153,24 @@ def _module(path: Path, folder: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _changing(file: Path, filled: Path, cache: Path) -> Callable[[], None]:
-    """Before each run: a definition that was never there, and the cache as the whole left it."""
-    original, numbers = file.read_bytes(), itertools.count()
+class _Change:
+    """Before each run: a definition that was never there, in one file, and the cache as the whole
+    left it."""
 
-    def change() -> None:
-        shutil.rmtree(cache, ignore_errors=True)
-        shutil.copytree(filled, cache)
-        number = next(numbers)
+    def __init__(self, filled: Path, cache: Path) -> None:
+        self._filled, self._cache = filled, cache
+        self._numbers = itertools.count()
+        self._changed: tuple[Path, bytes] | None = None
+
+    def __call__(self, file: Path) -> None:
+        shutil.rmtree(self._cache, ignore_errors=True)
+        shutil.copytree(self._filled, self._cache)
+        if self._changed is not None:
+            self._changed[0].write_bytes(self._changed[1])
+        self._changed = file, file.read_bytes()
+        number = next(self._numbers)
         added = f"\n\ndef changed_{number}():\n    return {number}\n"
-        file.write_bytes(original + added.encode())
-
-    return change
+        file.write_bytes(self._changed[1] + added.encode())
 
 
 def together(pair: Repositories, folders: dict[str, Path], scratch: Path) -> Iterator[Program]:
@@ -224,7 +246,8 @@ def bounds(chosen: Repositories) -> list[Bound]:
             digits=2,
         ),
         Bound(
-            f"{ONE_FILE}, as a hook names it, the slowest of three files of {pair[0]}",
+            f"{ONE_FILE}, as a hook names it, the slowest of {SAMPLED} files of {pair[0]} that are "
+            "drawn, a third of them programs, and three others",
             "at most 0.5",
             " s",
             lambda results: max(

@@ -174,12 +174,11 @@ class Program:
 
     def shows(self, word: str, pattern: re.Pattern[str]) -> bool:
         """Whether the text of one of its files that hold a word has what a pattern says."""
-
-        def is_found(text: str) -> bool:
-            return pattern.search(text) is not None
-
         question = f"shows {pattern.pattern}"
-        return any(self._index.told(each, question, is_found) for each in self.holding(word))
+        ask = partial(
+            self._index.told, question=question, answer=lambda text: bool(pattern.search(text))
+        )
+        return any(map(ask, self.holding(word)))
 
     def lacks(self, wanted: re.Pattern[str]) -> bool:
         """Whether one of its files imports something of the project that is not there, and of

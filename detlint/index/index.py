@@ -157,7 +157,7 @@ class Index:
                 return self._cache.runs(path)
         return self._answer(path, "runs", lambda path: is_program(self.source(path)))
 
-    def told(self, path: str, question: str, answer: Callable[[str], bool]) -> bool:
+    def told(self, path: str, question: str, answer: Callable[[str], T]) -> T:
         """What a look at a file's text answers to a question, which is its name."""
         return self._answer(path, question, lambda path: answer(self.source(path).text))
 
@@ -182,11 +182,7 @@ class Index:
     def _imported(
         self, path: str, question: str, find: Callable[[str], list[Import]]
     ) -> list[Import]:
-        def dumped(path: str) -> list[Any]:
-            found = find(self.source(path).text)
-            return [[each.module, each.level, [*each.names], each.typed] for each in found]
-
-        told: list[Any] = self._answer(path, question, dumped)
+        told = self.told(path, question, find)
         return [Import(module, level, (*names,), only) for module, level, names, only in told]
 
     def may_give(self, path: str, name: str) -> bool:
@@ -237,11 +233,9 @@ class Index:
     def outline(self, path: str) -> Outline:
         """The parts of a file, and what each names."""
         if path not in self._outlines:
-            answers = self._of(path)
-            if "outline" not in answers:
-                self._learn(path, "outline", outline(self.source(path).text).dump())
-            self._outlines[path] = Outline.load(answers["outline"])
-            answers["outline"] = None  # held once
+            told = self.told(path, "outline", lambda text: outline(text).dump())
+            self._outlines[path] = Outline.load(told)
+            self._answers[path]["outline"] = None  # held once
         return self._outlines[path]
 
     def read_all(self, question: str, paths: Iterable[str]) -> None:
@@ -281,8 +275,7 @@ class Index:
         """Whether a function that a file defines takes options of any name, as a seed is one."""
         from detlint.dataflow.facts.seeds import hands_on
 
-        known: bool = self._asked(path, f"hands on {name}", partial(hands_on, name=name), False)
-        return known
+        return self._asked(path, f"hands on {name}", partial(hands_on, name=name), False)
 
     def part_at(self, path: str, row: int) -> str:
         """The part of the outline that a line lies in."""
@@ -306,8 +299,7 @@ class Index:
 
     def taken(self, path: str, module: str) -> list[str] | None:
         """What a file takes of a module by its names; None where it does not import that."""
-        told: list[str] | None = self._answer(path, f"takes {module}", partial(self._taken, module))
-        return told
+        return self._answer(path, f"takes {module}", partial(self._taken, module))
 
     def _taken(self, module: str, path: str) -> list[str] | None:
         wanted = self.imports(path, typed=True)
@@ -341,13 +333,9 @@ class Index:
 
     def _parts_with(self, path: str, kind: str) -> _Answers:
         """The facts of each of these parts, None where nobody looked."""
-        answers = self._of(path)
-        if kind not in answers:
-            if kind not in self.kinds(path):
-                return {}
-            self._learn(path, kind, dict.fromkeys(self._places_of(path, kind)))
-        known: _Answers = answers[kind]
-        return known
+        if kind not in self._of(path) and kind not in self.kinds(path):
+            return {}
+        return self._answer(path, kind, lambda path: dict.fromkeys(self._places_of(path, kind)))
 
     def _read(self, path: str, kind: str, known: _Answers, missing: list[str]) -> None:
         """Look for facts in parts where that was not done yet. What one of them holds does not
@@ -395,11 +383,8 @@ class Index:
         ``passed_arguments`` tells it; one that does not parse may pass anything."""
         from detlint.dataflow.arguments.passed_arguments import gives, gives_by_text, set_anyhow
 
-        def names(path: str) -> list[str]:
-            return sorted({*set_anyhow(self.source(path).text)})
-
         def ask(path: str) -> list[tuple[int, bool | str, list[str]]]:
-            set_ = partial(self._answer, path, "sets anyhow", names)
+            set_ = partial(self.told, path, "sets anyhow", lambda x: sorted({*set_anyhow(x)}))
             told = gives_by_text(self.source(path).text, need, set_)
             return (
                 self._ask(path, lambda x: gives(x, need), [(0, True, [])]) if told is None else told
@@ -451,8 +436,7 @@ class Index:
 
         question = f"may call {name} or {' '.join(methods)}"
         ask = partial(may_call, name=name, methods=methods)
-        found: bool = self._asked(path, question, ask, True)
-        return found
+        return self._asked(path, question, ask, True)
 
     def receivers(self, path: str, name: str) -> list[Receiver]:
         """What a file looks a method of a name up in; nothing of one that does not parse."""
@@ -475,8 +459,7 @@ class Index:
         from detlint.dataflow.learning.trained import may_compute
 
         ask = partial(may_compute, name=name)
-        found: bool = self._asked(path, f"may compute {name}", ask, True)
-        return found
+        return self._asked(path, f"may compute {name}", ask, True)
 
     def held(self, path: str, owner: str, name: str) -> list[tuple[int, int, list[str]]]:
         """Where what a class holds is made, if no gradient comes through it, as ``gradients`` tells
@@ -489,13 +472,13 @@ class Index:
 
     def flags(self, path: str) -> list[str]:
         """The options, without their dashes, that a file may give a parser of the command line."""
-        return self._answer(path, "flags", lambda path: flags(self.source(path).text))
+        return self.told(path, "flags", flags)
 
     # What a configuration names
 
     def entry_points(self, path: str) -> list[tuple[str, str]]:
         """The modules and functions that the commands of a package start."""
-        told = self._answer(path, "entry_points", lambda path: entry_points(self.source(path).text))
+        told = self.told(path, "entry_points", entry_points)
         return [(module, function) for module, function in told]
 
     def targets(self, path: str) -> list[str]:

@@ -67,13 +67,14 @@ class Cache:
 
     def __init__(self, file: str | None, header: bytes) -> None:
         self._file = file
+        self._file_of_facts = f"{(file or '').removesuffix('.json')}.facts"
         self._header = header
         self._here = os.getcwd()
         self._opened = time.time_ns()
         self._today = self._opened // (_SECONDS_A_DAY * 1_000_000_000)
         self._entries: dict[str, _Entry]
-        self._linked: Any
-        self._entries, self._linked = _read(file, header) if file else ({}, None)
+        self._linked: dict[str, Any]
+        self._entries, self._linked = _read(file, header) if file else ({}, {})
         self._changed: dict[str, _Entry] = {}
         self._learned: dict[str, Row] = {}
         self._relinked = False
@@ -160,10 +161,6 @@ class Cache:
     def _facts(self) -> dict[str, Row]:
         return read_rows(self._file_of_facts, self._header) if self._file else {}
 
-    @property
-    def _file_of_facts(self) -> str:
-        return f"{(self._file or '').removesuffix('.json')}.facts"
-
     def content(self, path: str) -> str:
         """A file with the digest of what it holds. Raises LookupError if it cannot be read."""
         key = self._key(path)
@@ -187,12 +184,11 @@ class Cache:
 
     def kept(self, section: str) -> Any:  # noqa: ANN401 - JSON, of unknown shape
         """What linking keeps from run to run: a section of it, None if there is none."""
-        return self._linked.get(section) if isinstance(self._linked, dict) else None
+        return self._linked.get(section)
 
     def keep(self, section: str, kept: dict[str, Any]) -> None:
         """Keep a section for the next run."""
-        others = self._linked if isinstance(self._linked, dict) else {}
-        self._linked, self._relinked = {**others, section: kept}, True
+        self._linked, self._relinked = {**self._linked, section: kept}, True
 
     def forget(self, path: str) -> None:
         """Look at a file again when its content is asked for."""
@@ -233,7 +229,8 @@ class Cache:
             findings = [] if isinstance(entry, str) else entry[1]
             runs = bool(facts.get("runs"))
             self._keep(key, _line(entry), [_line(entry), findings, runs])
-        told = Row.of(digest, dumps(facts, separators=(",", ":")).encode())
+        data = dumps(facts, separators=(",", ":")).encode()
+        told = Row(digest, data, crc32(data))
         if (self._learned.get(key) or self._facts.get(key)) != told:
             self._learned[key] = told
 
@@ -254,8 +251,10 @@ class Cache:
         with suppress(OSError):
             make_folder(os.path.dirname(self._file))
             if self._changed or self._relinked:
-                linked = self._linked if self._relinked else linked
-                _write(self._file, self._header, entries, linked)
+                kept = (entries, self._linked if self._relinked else linked)
+                parts = (dumps(each, separators=(",", ":")).encode() for each in kept)
+                body = b'"files": %b,\n"linked": %b}' % tuple(parts)
+                write_sealed(self._file, self._header, body)
                 self._changed, self._relinked = {}, False
             if self._learned:
                 facts = {**read_rows(self._file_of_facts, self._header), **self._learned}
@@ -339,15 +338,8 @@ def _user_folder() -> str | None:
     return folder if os.path.isabs(folder) else None
 
 
-def _read(file: str, header: bytes) -> tuple[dict[str, _Entry], Any]:
+def _read(file: str, header: bytes) -> tuple[dict[str, _Entry], dict[str, Any]]:
     kept = read_sealed(file, header)
-    try:
-        entries, linked = kept["files"], kept.get("linked")
-    except (LookupError, TypeError, AttributeError):
-        return {}, None
-    return (entries, linked) if isinstance(entries, dict) else ({}, None)
-
-
-def _write(file: str, header: bytes, entries: dict[str, _Entry], linked: object) -> None:
-    parts = [dumps(each, separators=(",", ":")).encode() for each in (entries, linked)]
-    write_sealed(file, header, b'"files": %b,\n"linked": %b}' % tuple(parts))
+    entries, linked = map((kept if isinstance(kept, dict) else {}).get, ("files", "linked"))
+    known = entries if isinstance(entries, dict) else {}
+    return known, linked if known and isinstance(linked, dict) else {}

@@ -29,11 +29,6 @@ class Row(NamedTuple):
     data: bytes | memoryview
     checksum: int
 
-    @classmethod
-    def of(cls, digest: str, data: bytes) -> Row:
-        """One that is whole."""
-        return cls(digest, data, crc32(data))
-
     def read(self, digest: str) -> bytes | None:
         """What it holds for a digest; None if it is for another, or damaged."""
         whole = self.digest == digest and self.checksum == crc32(self.data)
@@ -44,7 +39,7 @@ def read_rows(file: str, header: bytes) -> dict[str, Row]:
     """The rows by their names that ``write_rows`` wrote below this header, each as it lies there;
     none if the file is another, or the table of them is damaged."""
     found: dict[str, Row] = {}
-    with suppress(OSError, ValueError, TypeError, LookupError):
+    with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
         with open(file, "rb") as stream:
             data = stream.read()
         end = data.index(b"\n", len(header) + _SEALED) + 1
@@ -59,7 +54,7 @@ def write_rows(file: str, header: bytes, rows: Mapping[str, Row]) -> None:
     """Replace a file by rows, behind a table of them."""
     table = [(name, row.digest, len(row.data), row.checksum) for name, row in rows.items()]
     body = b'"rows": %b}\n' % dumps(table, separators=(",", ":")).encode()
-    _replace(file, [*_sealed(header, body), *(row.data for row in rows.values())])
+    write_sealed(file, header, body, [row.data for row in rows.values()])
 
 
 def read_sealed(file: str, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unknown shape
@@ -67,39 +62,30 @@ def read_sealed(file: str, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unk
     try:
         with open(file, "rb") as stream:
             return _unsealed(stream.read(), header)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
-def write_sealed(file: str, header: bytes, body: bytes) -> None:
-    """Replace a file by a header and a body, which make one JSON object, and a checksum."""
-    _replace(file, _sealed(header, body))
-
-
-def _sealed(header: bytes, body: bytes) -> list[bytes]:
-    return [header, _SEAL % crc32(body), body]
+def write_sealed(
+    file: str, header: bytes, body: bytes, rows: Iterable[bytes | memoryview] = ()
+) -> None:
+    """Replace a file, at once, by a header and a body, which make one JSON object, and a checksum;
+    with what stands behind it."""
+    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
+    try:
+        with open(temporary, "wb") as stream:
+            stream.writelines([header, _SEAL % crc32(body), body, *rows])
+        os.replace(temporary, file)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
 
 
 def _unsealed(data: bytes, header: bytes) -> Any:  # noqa: ANN401 - JSON, of unknown shape
     """Raises ValueError where it is another's, or damaged."""
     if not data.startswith(header + _SEAL % crc32(data[len(header) + _SEALED :])):
         raise ValueError(data[: len(header)])
-    try:
-        return loads(data)
-    except RecursionError as error:
-        raise ValueError from error
-
-
-def _replace(file: str, parts: Iterable[bytes | memoryview]) -> None:
-    """Replace a file at once, so that nobody reads a part of it."""
-    temporary = f"{file}.{os.urandom(8).hex()}.tmp"
-    try:
-        with open(temporary, "wb") as stream:
-            stream.writelines(parts)
-        os.replace(temporary, file)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
+    return loads(data)
 
 
 def make_folder(folder: str) -> None:
