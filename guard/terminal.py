@@ -42,7 +42,7 @@ def rendered(parts: Iterable[RenderableType], stream: TextIO) -> str:
     with console.capture() as captured:
         for each in parts:
             console.print(each)
-    return trimmed(captured.get())
+    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
 
 
 def heading(text: str) -> RenderableType:
@@ -69,11 +69,6 @@ def grid(rows: Iterable[Sequence[str | tuple[str, str] | Text]], least: int = 0)
         )
         table.add_row(*shown)
     return table
-
-
-def trimmed(text: str) -> str:
-    """The text without blanks at the ends of lines."""
-    return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
 
 def counted(number: int, what: str) -> str:

@@ -22,6 +22,13 @@ _SURE = 2  # that agree in a row
 Each = TypeVar("Each")
 
 
+def either(first: Each | None, second: Each | None) -> Each:
+    """What the first run has; where it has nothing, the second."""
+    if (found := first or second) is None:
+        raise AssertionError("it is of no run")
+    return found
+
+
 class Mismatch(NamedTuple):
     """The first event that is not the same; None where a run has none there."""
 

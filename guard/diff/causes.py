@@ -65,7 +65,8 @@ def _judge_control_flow(situation: Situation) -> Verdict:
         why = f"{_after(situation)}the same things happen in another order: {parted[0]}."
     why += situation.started(COMMAND)
     place = situation.place_of(situation.second if only[1] else situation.first)
-    return Verdict(Cause.CONTROL_FLOW, why, _ADVICE, place=place or _near(situation))
+    near = next((each.place for each in reversed(situation.before) if each.place), None)
+    return Verdict(Cause.CONTROL_FLOW, why, _ADVICE, place=place or near)
 
 
 def _drawn_between(situation: Situation) -> tuple[str, ...]:
@@ -109,10 +110,6 @@ def _few(found: list[str]) -> str:
     return ", ".join(found[:3]) + (f" and {more} more" if more > 0 else "")
 
 
-def _near(situation: Situation) -> Place | None:
-    return next((each.place for each in reversed(situation.before) if each.place), None)
-
-
 _HUGE = 1e10  # what unwritten memory often holds, and numbers of a model hardly ever
 _REPEAT = (
     "`python -m guard verify` finds the operator. Under `python -m guard run` torch takes kernels "
@@ -134,8 +131,7 @@ _FROM_OUTSIDE = (
 
 def _judge_forward(situation: Situation) -> Verdict:
     """An output or a loss: random numbers, unwritten memory, the environment or a kernel."""
-    explaining = explaining_generators(situation.parting, made_before=False)
-    if explaining:
+    if explaining := explaining_generators(situation.parting, made_before=False):
         return drawn(situation, explaining)
     if _looks_unwritten(situation):
         return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE)
@@ -211,8 +207,7 @@ def _odd(situation: Situation) -> str:
 
 
 def _came_from_nowhere(situation: Situation) -> Verdict:
-    explaining = explaining_generators(situation.parting, made_before=False)
-    if explaining:
+    if explaining := explaining_generators(situation.parting, made_before=False):
         return drawn(situation, explaining)
     (first, second), what = situation.both, situation.what
     if first.value != second.value:
@@ -273,8 +268,7 @@ def _judge_state(situation: Situation) -> Verdict:
     first, _ = situation.both
     if situation.is_initial:
         return _judge_initial(situation)
-    explaining = explaining_generators(situation.parting, made_before=False)
-    if explaining:
+    if explaining := explaining_generators(situation.parting, made_before=False):
         return drawn(situation, explaining)
     if situation.is_of_optimizer(first):
         why = f"All gradients agree, and the parameters as {first.name} left them do not: it did "

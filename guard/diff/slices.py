@@ -49,7 +49,7 @@ def find(flows: Flows, difference: Difference) -> Found:
             if not origins and _is_going_on(each) and (parted or not flows.origins):
                 origins = frozenset((each,))
             if origins:
-                return Found(_ordered(origins), each)
+                return Found(tuple(sorted(origins, key=lambda found: found.order)), each)
     return Found(_last_resort(flows))
 
 
@@ -102,10 +102,6 @@ def _by_cause(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
 def _is_going_on(node: Node) -> bool:
     """Whether it ended in one run and goes on in the other, and nothing within it does."""
     return node.goes_on and not any(each.goes_on for call in node.below for each in call.nodes)
-
-
-def _ordered(origins: Iterable[Node]) -> tuple[Node, ...]:
-    return tuple(sorted(origins, key=lambda each: each.order))
 
 
 def _last_resort(flows: Flows) -> tuple[Node, ...]:

@@ -11,9 +11,9 @@ import os
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from guard.diff.alignment import aligned
+from guard.diff.alignment import Each, aligned, either
 from guard.observe.statements import LOOPS
 from guard.trace.statements import ON_A_SIGNAL
 
@@ -104,9 +104,7 @@ def _elsewhere(
     for role in dict.fromkeys(_role(each) for each in (*rest, *unmatched)):
         left = [[each for each in some if _role(each) == role] for some in (rest, unmatched)]
         for one, other in aligned(left[0], left[1], lambda each: each[0].key):
-            found = one or other
-            if found is not None:
-                yield (one and one[0]), (other and other[0]), found[1]
+            yield (one and one[0]), (other and other[0]), either(one, other)[1]
 
 
 def _role(task: tuple[Call, str]) -> str:
@@ -114,7 +112,6 @@ def _role(task: tuple[Call, str]) -> str:
     return task[1].partition("#")[0]
 
 
-Each = TypeVar("Each")
 NEVER = 1 << 62  # when what had not ended when the recording did, ends
 DEEPEST = 100  # calls within each other that are followed: going back takes frames for each
 
@@ -133,10 +130,7 @@ class Calling:
     @property
     def call(self) -> Call:
         """Of the first run that has it."""
-        found = self.first or self.second
-        if found is None:
-            raise AssertionError("a call of no run")
-        return found
+        return either(self.first, self.second)
 
     @property
     def is_extra(self) -> bool:
@@ -175,10 +169,7 @@ class Node:
     @property
     def ran(self) -> Ran:
         """In the first run that has it."""
-        found = self.first or self.second
-        if found is None:
-            raise AssertionError("a statement of no run")
-        return found
+        return either(self.first, self.second)
 
     def ran_in(self, run: int) -> Ran | None:
         """In the first run or the second."""

@@ -166,16 +166,13 @@ def draw(tally: Tally, mismatch: Mismatch | None) -> Timeline:
     numbers = tuple(tally.pair.number(at) for at in starts)
     rows = []
     for name in order:
-        parts = tuple(_part(cells[name].get(at)) for at in range(len(starts)))
+        held = (cells[name].get(at, (0, 0)) for at in range(len(starts)))
+        parts = tuple((differ, all_of_it) for differ, all_of_it in held)
         first = tally.pair.number(since[name]) if name in since else None
         rows.append(Row(name[1], name[0], parts, first))
     last = tally.pair.number(tally.length - 1) if tally.length else 0
     entered = _entered(tally, mismatch, order, depth)
     return Timeline(tally.pair.rank, numbers, tuple(rows), entered, tally.width, last)
-
-
-def _part(cell: list[int] | None) -> tuple[int, int]:
-    return (cell[0], cell[1]) if cell else (0, 0)
 
 
 def _entered(

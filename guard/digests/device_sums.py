@@ -304,7 +304,7 @@ class Pending:
     def digest(self) -> bytes:
         """The fingerprint, once that is done."""
         parts = (each if isinstance(each, bytes) else each.digest() for each in self.parts)
-        return hashed(b"".join(map(_framed, parts)), self.seed)
+        return hashed(b"".join(len(each).to_bytes(4, "little") + each for each in parts), self.seed)
 
 
 class Sum(Pending):
@@ -335,10 +335,6 @@ class Sum(Pending):
     def digest(self) -> bytes:
         """The fingerprint, once it has been read."""
         return hashed(self.bits, self.seed)
-
-
-def _framed(part: bytes) -> bytes:
-    return len(part).to_bytes(4, "little") + part
 
 
 def joined(parts: Sequence[bytes | Pending], seed: int) -> bytes | Pending:

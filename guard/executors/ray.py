@@ -34,9 +34,8 @@ class RayExecutor:
 
     def start(self, task: Task) -> Away:
         """Hand it over."""
-        note = remote.note_of(task.output)
-        given = (list(task.command), dict(task.environ), task.folder, task.output, note)
-        ran, ray = self._run.remote(*given), _ray()
+        note, given = remote.note_of(task.output), (list(task.command), dict(task.environ))
+        ran, ray = self._run.remote(*given, task.folder, task.output, note), _ray()
         ask = (
             lambda: bool(ray.wait([ran], timeout=0)[0]),
             lambda: ray.get(ran),

@@ -43,10 +43,9 @@ class SlurmExecutor:
 
     def start(self, task: Task) -> Away:
         """Submit it. Raises GuardError where Slurm refuses."""
-        note = remote.note_of(task.output)
-        given = (list(task.command), dict(task.environ), task.folder, task.output, note)
+        note, given = remote.note_of(task.output), (list(task.command), dict(task.environ))
         try:
-            job = self._executor.submit(remote.run, *given)
+            job = self._executor.submit(remote.run, *given, task.folder, task.output, note)
         except Exception as error:  # noqa: BLE001 - sbatch's own words
             raise GuardError(f"Slurm takes no job: {error}") from None
         name = f"job {job.job_id}"

@@ -67,7 +67,8 @@ _OTHERS: dict[str, str | tuple[str, str]] = {
 
 def of_variables(situation: Situation) -> list[Entry]:
     """Each variable of the table, and the others that are set."""
-    return [_variable(each, situation) for each in situation.variables] + _other_variables()
+    others = [_other(name, value) for name in _OTHERS if (value := os.environ.get(name))]
+    return [_variable(each, situation) for each in situation.variables] + others
 
 
 def _variable(verdict: Verdict, situation: Situation) -> Entry:
@@ -78,15 +79,8 @@ def _variable(verdict: Verdict, situation: Situation) -> Entry:
     if name == "PYTHONHASHSEED" and verdict.state == "too late":
         level = DIFFERS
     decides = level != NOT_APPLICABLE
-    return Entry(name, value, level, f"{_origin(verdict)}{verdict.meaning}", decides)
-
-
-def _origin(verdict: Verdict) -> str:
-    return f"{verdict.state}: " if verdict.state.startswith("set by") else ""
-
-
-def _other_variables() -> list[Entry]:
-    return [_other(name, value) for name in _OTHERS if (value := os.environ.get(name))]
+    origin = f"{verdict.state}: " if verdict.state.startswith("set by") else ""
+    return Entry(name, value, level, f"{origin}{verdict.meaning}", decides)
 
 
 def _other(name: str, value: str) -> Entry:

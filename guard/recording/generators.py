@@ -137,7 +137,8 @@ class Generators:
         if quick is None or quick != self._torch:
             self._torch = quick
             yield "torch.cpu", torch.default_generator
-        started = _has_started(torch.cuda)
+        cuda: Any = torch.cuda  # whose function has no types
+        started = bool(cuda.is_initialized())
         captures = started and torch.cuda.is_current_stream_capturing()
         if started and not captures:
             for index, each in enumerate(torch.cuda.default_generators):
@@ -149,10 +150,6 @@ class Generators:
         for device, named in streams.named().items():
             for name, each in named.items():
                 yield f"guard.generator({name!r}, {device!r})", each
-
-
-def _has_started(module: Any) -> bool:  # noqa: ANN401
-    return bool(module.is_initialized())
 
 
 def _quick_python() -> tuple[bytes, float | None] | None:

@@ -133,7 +133,8 @@ class Recorder:
         self.generators.look(self.target.add, place)
         self.states.before(self.target)
         args, kwargs = given
-        self._given(known.entered, (args, kwargs) if kwargs else _single(args), place)
+        single = args[0] if len(args) == 1 else args
+        self._given(known.entered, (args, kwargs) if kwargs else single, place)
         self._forwards += 1
 
     def _given(self, of: Source, value: Any, place: Place | None) -> None:  # noqa: ANN401
@@ -271,10 +272,6 @@ def _is_started(number: int) -> bool:
     """Whether a running thread, by its number, is one that Python has started."""
     found = (each for each in threading.enumerate() if each.ident == number)
     return not all(isinstance(each, threading._DummyThread) for each in found)  # noqa: SLF001
-
-
-def _single(args: tuple[Any, ...]) -> Any:  # noqa: ANN401
-    return args[0] if len(args) == 1 else args
 
 
 class States:

@@ -265,10 +265,6 @@ def judged(path: str, *, settled: bool = False) -> Judge:
     return judge
 
 
-def _of_unknown(path: str) -> Judge:
-    return lambda _: (_operator(path), Judgement(UNKNOWN))
-
-
 def _as_query(q: torch.Tensor, k: Any = None, v: Any = None, *_: Any, **__: Any) -> Sequence[int]:  # noqa: ANN401
     last = v.shape[-1] if isinstance(v, torch.Tensor) and v.dim() == q.dim() else q.shape[-1]
     del k
@@ -426,7 +422,8 @@ class _Unknown:
         if not tensors:
             return self
         self._recorder.guessed(f"{self._path} is not installed, and taken to give its first input")
-        return _run(_of_unknown(self._path), self._recorder, tensors, tensors[0].shape)
+        unknown = _operator(self._path), Judgement(UNKNOWN)
+        return _run(lambda _: unknown, self._recorder, tensors, tensors[0].shape)
 
 
 class _Launched:

@@ -65,7 +65,8 @@ def _parts(report: Report, *, verbose: bool) -> Iterator[RenderableType]:
     shown = [each for each in report.findings if each.verdict in (*FOUND, REPAIRED, SWITCH)]
     if shown:
         yield Text(_SWITCHED_ON)
-        yield grid(_rows(shown, _row, _AT, _is_harmless, verbose=verbose))
+        harmless = (REPAIRED, SWITCH)
+        yield grid(_rows(shown, _row, _AT, lambda e: e.verdict in harmless, verbose=verbose))
     if report.attention:
         yield heading("attention")
         yield grid(_attention_row(each) for each in report.attention)
@@ -126,10 +127,6 @@ def _several(lines: list[str]) -> str:
     more = len(lines) - _SHOWN
     shown = ", ".join(lines[:_SHOWN])
     return f"{shown} and {counted(more, 'more line')} (--verbose)" if more > 0 else shown
-
-
-def _is_harmless(entry: Finding) -> bool:
-    return entry.verdict in (REPAIRED, SWITCH)
 
 
 def _row(each: Finding) -> tuple[tuple[str, str], ...]:

@@ -118,7 +118,8 @@ def compare(ranks: Ranks, holding: Holding, history: History, moment: Moment) ->
     """Gather a digest of everything; where ranks differ, say which left, and raise."""
     held = entries(holding.tensors)
     given = b"" if holding.batch is None else holding.batch[0]
-    mine = moment.number.to_bytes(8, "little") + _digest(held) + given.ljust(16, b"\0")[:16]
+    digest = hashlib.sha256(json.dumps(held).encode()).digest()[:16]
+    mine = moment.number.to_bytes(8, "little") + digest + given.ljust(16, b"\0")[:16]
     gathered = ranks.gather(mine)
     _refuse_other_moments({rank: each[:8] for rank, each in gathered.items()}, moment)
     if len({each[8:24] for each in gathered.values()}) > 1:
@@ -128,10 +129,6 @@ def compare(ranks: Ranks, holding: Holding, history: History, moment: Moment) ->
         batches = {rank: each[24:] for rank, each in gathered.items()}
         _refuse_same(batches, holding.batch[1], moment)
     history.agreed = moment.told
-
-
-def _digest(held: Sequence[Entry]) -> bytes:
-    return hashlib.sha256(json.dumps(held).encode()).digest()[:16]
 
 
 def _refuse_other_moments(numbers: Mapping[int, bytes], moment: Moment) -> None:
@@ -269,7 +266,8 @@ class Departure(NamedTuple):
             told = _told(entry, named=not self.name, shaped=not alike)
             lines.append(f"  {f'{named(ranks)}:':<14} {told}")
         if self.others:
-            lines.append(f"  {'and:':<14} {_tensors(self.others)} further on")
+            differ = "1 tensor differs" if self.others == 1 else f"{self.others} tensors differ"
+            lines.append(f"  {'and:':<14} {differ} further on")
         return "\n".join(lines)
 
     def _sides(self) -> list[tuple[tuple[int, ...], Entry | None]]:
@@ -312,10 +310,6 @@ def _told(entry: Entry | None, *, named: bool, shaped: bool) -> str:
         return "has no such tensor"
     parts = (entry.name if named else "", entry.detail if shaped else "", entry.digest)
     return ", ".join(each for each in parts if each)
-
-
-def _tensors(count: int) -> str:
-    return "1 tensor differs" if count == 1 else f"{count} tensors differ"
 
 
 def named(ranks: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ import warnings
 import weakref
 from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -58,7 +59,7 @@ def watch_replicas(
     """
     if every < 1:
         raise ValueError(f"every is 1 or more, not {every}")
-    watch = _Watch(model, every, group, buffers=buffers, data=data)
+    watch = _Watch(model, every, group, buffers, data)
     with ExitStack() as stack:
         follow_steps(stack, watch.before, watch.after)
         stack.callback(watch.deafen)
@@ -69,21 +70,15 @@ def watch_replicas(
         yield
 
 
+@dataclass(eq=False)
 class _Watch:
-    def __init__(
-        self,
-        model: torch.nn.Module | None,
-        every: int,
-        group: Any,  # noqa: ANN401
-        *,
-        buffers: bool,
-        data: bool,
-    ) -> None:
-        self._model = model
-        self._every = every
-        self._group = group
-        self._buffers = buffers
-        self._data = data
+    _model: torch.nn.Module | None
+    _every: int
+    _group: Any
+    _buffers: bool
+    _data: bool
+
+    def __post_init__(self) -> None:
         self._histories: weakref.WeakKeyDictionary[Optimizer, History] = weakref.WeakKeyDictionary()
         self._running: weakref.ref[Optimizer] | None = None
         self._hook: Any = None
@@ -175,7 +170,8 @@ def name_of(tensor: torch.Tensor) -> str:
 
     It looks at every object of the process: that is for an error's text.
     """
-    found = (_name_in(each, tensor) for each in _modules())
+    named = (each.named_parameters() for each in _modules())
+    found = (name for held in named for name, each in held if each is tensor)
     return max(found, key=lambda name: (name.count("."), len(name)), default="")
 
 
@@ -186,7 +182,3 @@ def _modules() -> list[torch.nn.Module]:
         for each in gc.get_objects()
         if issubclass(type(each), torch.nn.Module) and unwrapped(each) is each
     ]
-
-
-def _name_in(module: torch.nn.Module, tensor: torch.Tensor) -> str:
-    return next((name for name, each in module.named_parameters() if each is tensor), "")

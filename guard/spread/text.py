@@ -44,14 +44,11 @@ def render(arms: Sequence[Arm], marks: Marks) -> str:
     shown = _scale(arms)
     parts = [_told_of(arm, _name(arm, arms), shown) for arm in arms]
     rows = [row for arm in arms for row in _rows(arm, arms)]
-    plot = "\n".join(draw(rows, shown, marks)) if _vary(arms) else ""
+    vary = len({value for arm in arms for value in arm.values.values()}) > 1
+    plot = "\n".join(draw(rows, shown, marks)) if vary else ""
     heading = f"{arms[0].metric} of " + " and of ".join(_name(arm, arms) for arm in arms)
     assumed = _ASSUMED if any(arm.mean and not arm.is_constant for arm in arms) else ""
     return "\n\n".join(each for each in (heading, plot, *parts, verdict(arms), assumed) if each)
-
-
-def _vary(arms: Sequence[Arm]) -> bool:
-    return len({value for arm in arms for value in arm.values.values()}) > 1
 
 
 def verdict(arms: Sequence[Arm]) -> str:

@@ -166,7 +166,9 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     statement, shown = node.statement, f"`{node.statement.text}`"
     calls = list(zip(statement.calls, statement.lines, strict=True))
     sources = [(source_of(name), name, line) for name, line in calls]
-    for source, name, line in sorted(sources, key=_surest):
+    # Clocks first; last the name of the machine, which is another one on another machine alone.
+    sources.sort(key=lambda e: (e[0] is not Source.CLOCK, e[1].endswith("gethostname")))
+    for source, name, line in sources:
         if source is not None and source not in _BY_ITS_VALUES:
             yield Origin(source, f"{name}()", line)
     yield from _of_the_system(statement)
@@ -243,11 +245,6 @@ def _line(statement: Statement, names: Collection[str]) -> int:
     """Of the first of its calls of these names, by their last parts; 0 where it makes none."""
     pairs = zip(statement.calls, statement.lines, strict=True)
     return next((line for name, line in pairs if name.rpartition(".")[2] in names), 0)
-
-
-def _surest(found: tuple[Source | None, str, int]) -> tuple[bool, bool]:
-    """Clocks first; last the name of the machine, which is another one on another machine alone."""
-    return found[0] is not Source.CLOCK, found[1].endswith("gethostname")
 
 
 def drawn_from(node: Node) -> list[str]:
@@ -558,7 +555,8 @@ def _of_statements(known: Known) -> Explanation | None:
     other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
     # A finalizer may have drawn before, unseen.
-    is_drawn = shown.source is Source.GENERATOR and any(map(_is_collected, known.suspects))
+    is_collected = any(each.fits == Source.COLLECTION.value for each in known.suspects)
+    is_drawn = shown.source is Source.GENERATOR and is_collected
     sure = shown.is_whole and shown.is_sure and agrees and not is_drawn
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
 
@@ -570,10 +568,6 @@ def seeded_by(links: Sequence[Link]) -> str:
         if any(call.args and seeds_by_name(ast.unparse(call.func)) for call in calls):
             return each.text
     return ""
-
-
-def _is_collected(each: Suspect) -> bool:
-    return each.fits == Source.COLLECTION.value
 
 
 def _of_left(known: Known) -> Explanation | None:

@@ -16,6 +16,7 @@ from detlint.operations.extensions import PLATFORMS, VISION
 from detlint.operations.rows import plain_name
 from detlint.operations.switched import SWITCHED, Switched
 from guard.diff import Cause, Operator
+from guard.diff.alignment import either
 from guard.diff.names import is_random, packet
 from guard.program import text_of
 from guard.verification.plan import recording
@@ -93,9 +94,7 @@ def _of_kernel(ones: list[Event], others: list[Event], device: str) -> Culprit |
 
 def _parting(event: Event | None, other: Event | None) -> Culprit:
     """Where one run does something else."""
-    found = event or other
-    if found is None:
-        raise AssertionError("one of them has an operator there")
+    found = either(event, other)
     names = ["nothing more" if each is None else each.name for each in (event, other)]
     operator = Operator(found.name, found.phase, found.place, found.module)
     why = (

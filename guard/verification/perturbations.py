@@ -360,7 +360,7 @@ class Pace:
     def ahead(self) -> float:
         """Seconds by which a clock is ahead that is read now."""
         self._read += 1
-        now = _lived()
+        now = _monotonic() - clocks.left_out()  # what looking at statements takes is no time
         passed, self._last = now - (now if self._last is None else self._last), now
         share = _SHARE + self._read * _MORE
         self._is_slow = self._is_slow and share < 1 and self._ahead > -_FARTHEST
@@ -371,11 +371,6 @@ class Pace:
         more = min((passed + _LEAST) * times, _MOST)
         self._ahead = min(self._ahead + more, _LONGEST)
         return self._ahead
-
-
-def _lived() -> float:
-    """The true time, but for what looking at statements takes."""
-    return _monotonic() - clocks.left_out()
 
 
 def shift(run: int) -> None:

@@ -64,12 +64,8 @@ def _roots(program: str, *, module: bool) -> list[str]:
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     roots = [os.path.realpath(each) for each in [first, *filter(None, given)]]
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    return [each for each in dict.fromkeys(roots) if each != own and not _is_installed(each)]
-
-
-def _is_installed(folder: str) -> bool:
-    """Whether all in a folder is a package's or Python's."""
-    return is_installed(os.path.join(os.path.realpath(folder), ""))
+    found = (each for each in dict.fromkeys(roots) if each != own)
+    return [each for each in found if not is_installed(os.path.join(each, ""))]
 
 
 def _module(name: str, roots: list[str]) -> str:

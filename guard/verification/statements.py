@@ -296,14 +296,10 @@ def _worded(shown: Suspect, known: Suspect | None) -> Suspect:
     """In the words that are known for its line, and why it is told, if these say nothing of it."""
     if known is None:
         return shown
-    if not known.code and shown.fits in OF_REASONS and _is_other(known, shown):
+    is_other = bool(known.fits) and OF_REASONS.get(known.fits) is not OF_REASONS.get(shown.fits)
+    if not known.code and shown.fits in OF_REASONS and is_other:
         return shown  # what was seen there is surer than what the text may mean
     return known if known.code or known.fits else replace(known, fits=shown.fits)
-
-
-def _is_other(known: Suspect, shown: Suspect) -> bool:
-    """Whether the text says that a line reads something else than was seen."""
-    return bool(known.fits) and OF_REASONS.get(known.fits) is not OF_REASONS.get(shown.fits)
 
 
 def _at(suspect: Suspect) -> tuple[str, int]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 IDENTICAL, DIFFERS, FAILED, INTERRUPTED = 0, 1, 2, 130
+_AS_THEY_ARE = ("status", "runs", "reruns", "reproduced", "isolation", "resume", "interrupted")
+_OF_A_FAILURE = ("run", "why", "output")
 
 
 @dataclass(frozen=True)
@@ -51,25 +53,16 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as JSON has it, and "verify"; docs/verify.md describes the keys."""
-        failure = self.failure
-        found = {} if self.comparison is None else as_json(self.comparison)
-        found["verify"] = {
+        compared, failure = self.comparison, self.failure
+        verify = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        verify |= {
             "identical": self.status == IDENTICAL,
-            "status": self.status,
-            "runs": self.runs,
-            "steps": 0 if self.comparison is None else self.comparison.steps,
-            "reruns": self.reruns,
-            "reproduced": self.reproduced,
             "circumstance": self.circumstance or None,
-            "notes": [] if self.comparison is None else list(self.comparison.notes),
-            "isolation": self.isolation,
-            "failure": None
-            if failure is None
-            else {"run": failure.run, "why": failure.why, "output": list(failure.output)},
-            "resume": self.resume,
-            "interrupted": self.interrupted,
+            "steps": 0 if compared is None else compared.steps,
+            "notes": [] if compared is None else list(compared.notes),
+            "failure": failure and {name: getattr(failure, name) for name in _OF_A_FAILURE},
         }
-        return found
+        return {**({} if compared is None else as_json(compared)), "verify": verify}
 
     def as_text(self, stream: TextIO) -> str:
         """For a person. A failure that decides comes first, and how far the runs agree."""
