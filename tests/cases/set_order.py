@@ -1847,3 +1847,24 @@ def numbered_columns_of_a_pickle(path):
     rows = pd.read_pickle(path)
     a = {x: place for place, x in enumerate(set(rows["userId"].unique()))}  # possible DET204
     return a, {x: place for place, x in enumerate(set(rows["brand"].unique()))}  # DET204
+
+
+# Rows that are chosen by a list of their labels stand in its order
+
+
+def rows_of_labels(table: pd.DataFrame, other: pd.DataFrame, path):
+    keep = list({str(each) for each in table.index})  # DET204
+    table.loc[keep, :].to_csv(path)
+    kept = list({str(each) for each in table.index})  # DET204
+    table.loc[kept].to_csv(path)
+    labels = set(table.index) - set(other.index)
+    table.loc[list(labels), ["size"]].to_csv(path)  # possible DET204
+
+
+def rows_of_labels_in_any_order(table: pd.DataFrame, path):
+    keep = list({str(each) for each in table.index})
+    table.loc[keep, "kept"] = True
+    kept = table.loc[keep]
+    print(kept["size"].mean(), len(kept))
+    kept.sort_index().to_csv(path)
+    return table.loc[keep, "size"].sum(), table.loc[:, "size"]

@@ -292,6 +292,9 @@ class Orders:
     def _in_list(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.code == "set" or not use.uses:
             return  # `a, b = x, y` makes no tuple
+        for each in use.uses if use.code == "tuple" else ():
+            if _is_by_label(each):
+                yield from self._in_columns(each, value, flow)
         if flow.keyed:
             yield from self.follow(use, flow.held)
         elif (flow.columns or flow.table) and all(map(self._joins_tables, use.uses)):
@@ -581,7 +584,8 @@ class Orders:
         return (masks or named) and self._is_frame(use.args[0])
 
     def _in_columns(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        """``frame[names]``: the columns in the order of a list, unless that gets them back."""
+        """``frame[names]``, ``frame.loc[names]``: columns or rows in the order of a list, unless
+        that gets them back."""
         given_back = (each for each in value.uses if each.code == "store_item")
         is_list = lattice.are(self.values.types(value), "list")
         if not is_list or any(given_back) or "builtins.tuple" in self.values.called(value):
@@ -589,7 +593,8 @@ class Orders:
         for each in use.uses:
             if each.code == "attr" and each.name == "values" and each.uses:
                 yield Use(each, "read into an array")
-        for found in self.follow(use, flow._replace(columns=True)):
+        rows = _is_by_label(use) and value in (use.args[1], *use.args[1].args[:1])
+        for found in self.follow(use, flow._replace(columns=not rows, table=rows)):
             asked = found.how.startswith("asked for")
             if not asked or found.how.startswith("asked for .to_"):
                 yield found
@@ -773,6 +778,11 @@ def depends(made: Op, head: Op) -> bool:
 def _numbers_of(value: Op) -> Op:
     """``x`` of ``float(x)``."""
     return value.args[1] if "builtins.float" in value.called and value.args[1:] else value
+
+
+def _is_by_label(use: Op) -> bool:
+    """``frame.loc[…]``"""
+    return use.code == "item" and use.args[0].code == "attr" and use.args[0].name == "loc"
 
 
 def _takes_end(use: Op) -> bool:
