@@ -72,6 +72,27 @@ def test_a_training_that_is_there_and_does_not_train(
     assert told(capsys) == [("run.py:1", "nn.Conv2d")]
 
 
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        ("Trainer(model, rows); trainer.train_epoch()", True),
+        ("Trainer(rows, net=model); [trainer.train_one_epoch() for _ in rows]", True),
+        ("Trainer(model, rows); trainer.evaluate()", False),
+        ("Wrapper(model, rows); trainer.train_epoch()", False),
+    ],
+)
+def test_what_is_given_to_a_trainer_that_is_not_there(
+    project: Project, capsys: pytest.CaptureFixture[str], calls: str, *, found: bool
+) -> None:
+    begin = "from absent import Trainer, Wrapper, rows\nfrom codes import Codes\n"
+    main_ = f"def main():\n    model = Codes(3).cuda(); trainer = {calls}\n"
+    start = 'if __name__ == "__main__":\n    main()\n'
+    project({"run.py": f"{begin}{main_}{start}", "codes.py": CODES})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102,DET304", "."])
+    told = {each["code"] for each in json.loads(capsys.readouterr().out)}
+    assert told == ({"DET102", "DET304"} if found else set())
+
+
 PIPELINE = """\
 import lightning
 import torch

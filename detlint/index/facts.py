@@ -266,6 +266,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("create_supervised_trainer(", "manual_backward(", "CLI(", "optimize_loss("),
         *_called(f".{each}" for each in training.FITS_LEARNERS),
         *("cross_val", "learning_curve(", "validation_curve(", "permutation_test_score("),
+        *_called(f"rainer.{each}" for each in roles.TRAINING_CALLS),
     ),
     "fed": (".fit(", ".fit_generator("),
     "graph_runs": (".run(", ".eval("),  # of TensorFlow 1

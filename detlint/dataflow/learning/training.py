@@ -76,7 +76,7 @@ class Training:
     def _library_of_method(self, call: Op, method: str) -> str | None:
         if method in rows.BACKWARDS:
             return None if self._is_other_backward(call) else "torch"
-        if method in ("fit", "train") and self._is_trainer(call, method):
+        if method in TRAINING_CALLS and self._is_trainer(call, method):
             return self._library_of_trainers
         if method in ("fit", "train") and self._is_given_optimizer(call):
             return "torch"
@@ -123,8 +123,12 @@ class Training:
         made = self.classes(call.args[0].args[0])
         if any(name.endswith("Trainer") or is_trainer(name) for name in made):
             return True
-        if method == "fit":
-            return word.endswith("trainer") and self._all_imported.isdisjoint(rows.OF_KERAS)
+        if method != "train":
+            return (
+                method == "fit"
+                and word.endswith("trainer")
+                and self._all_imported.isdisjoint(rows.OF_KERAS)
+            )
         given = call.args[1] if len(call.args) > 1 else None  # `.train(False)` is a mode
         mode = given is not None and (
             isinstance(self._unit.values.constant(given), bool)
