@@ -83,9 +83,7 @@ class MegatronLaunch(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or for_ascend(self.document):
-            return
-        if launch.launcher == "deepspeed":
+        if launch is None or for_ascend(self.document) or launch.launcher == "deepspeed":
             return
         given = list(options(self.document.source, launch.arguments))
         if not _is_megatron(given):

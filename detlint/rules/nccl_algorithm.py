@@ -65,9 +65,7 @@ class NcclAlgorithm(Rule):
         launch = launched(node)
         if launch is None or not _is_parallel(launch):
             return
-        if _VARIABLE in launch.environment or node.sourced:
-            return
-        if for_ascend(self.document):
+        if _VARIABLE in launch.environment or node.sourced or for_ascend(self.document):
             return
         asked = asks_for_determinism(self.document, launch)
         if not asked or asked == "--deterministic-mode" or not self._uses_nccl(launch):

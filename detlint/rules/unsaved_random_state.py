@@ -138,9 +138,7 @@ class UnsavedRandomState(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         # What the text tells is asked first, and what takes long to tell last.
-        if next(program.holding(*KEEPING_STATES), None) is not None:
-            return
-        if not program.said("resumes"):
+        if any(program.holding(*KEEPING_STATES)) or not program.said("resumes"):
             return
         library = "torch" if program.purpose.learns else "tensorflow"
         if library == "tensorflow" and training(program) is None:

@@ -180,9 +180,7 @@ class _Page:
         if _is_unknown(directive, code, known):
             return f"{code.text} is not a detlint code"
         named = [each for each in known if each.startswith(code.text)]
-        if not named:
-            return ""
-        if directive.kind == "on" or code in self.used or not enabled:
+        if not named or directive.kind == "on" or code in self.used or not enabled:
             return ""
         # A rule that did not run cannot say whether its suppression is needed.
         judged = all(each in enabled or each in (UNPARSED, UNUSED) for each in named)

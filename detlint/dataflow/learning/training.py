@@ -123,12 +123,10 @@ class Training:
         made = self.classes(call.args[0].args[0])
         if any(name.endswith("Trainer") or is_trainer(name) for name in made):
             return True
+        if method == "fit":
+            return word.endswith("trainer") and self._all_imported.isdisjoint(rows.OF_KERAS)
         if method != "train":
-            return (
-                method == "fit"
-                and word.endswith("trainer")
-                and self._all_imported.isdisjoint(rows.OF_KERAS)
-            )
+            return False
         given = call.args[1] if len(call.args) > 1 else None  # `.train(False)` is a mode
         mode = given is not None and (
             isinstance(self._unit.values.constant(given), bool)

@@ -350,9 +350,7 @@ class Effects:
     def is_counted_one(self, value: Op, use: Op) -> bool:
         """Whether the code makes sure that a value holds one element, or it is one by itself."""
         whole = self._whole(value)
-        if self.is_one(whole) or self._is_common(whole):
-            return True
-        if self._is_used_up(value, use):
+        if self.is_one(whole) or self._is_common(whole) or self._is_used_up(value, use):
             return True
         lengths = self._lengths_in(value.function)
         path = path_of(whole)

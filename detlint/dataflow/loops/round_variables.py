@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.loops.rounds import OF_BITS, Judge, looped, numbered, place_of
+from detlint.dataflow.loops.rounds import OF_BITS, Judge, looped, numbered
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.slices import closure, readers
 from detlint.models import names
@@ -246,7 +247,7 @@ class Variables(Judge):
 
     def numbered(self) -> Iterator[Use]:
         """Uses of a round's number that others than messages see."""
-        for counter in sorted(self._round.counters, key=place_of):
+        for counter in sorted(self._round.counters, key=attrgetter("place")):
             for use in counter.uses:
                 if not use.within(self._round.region) or use in self._round.counters:
                     continue

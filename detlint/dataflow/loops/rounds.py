@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -69,7 +70,7 @@ class Round:
         self.elements = own
         self.unheld: set[Op] = set()  # what is in no container
         self.ops = [op for op in region.ops() if not calls or not self._is_left_out(op)]
-        self.head = min(own, key=place_of, default=None)
+        self.head = min(own, key=attrgetter("place"), default=None)
         self.own = self._derived()
         self.seeded = any(self._seeds(op) for op in self.ops)
         self.counters = self._counting()
@@ -353,11 +354,6 @@ def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
 def numbered(op: Op) -> Iterator[Use]:
     """The rounds are numbered there in the order in which they come."""
     yield Use(op, "numbered")
-
-
-def place_of(op: Op) -> int:
-    """By which operations are put in their order."""
-    return op.place
 
 
 def is_name_of(op: Op, head: Op) -> bool:
