@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TORCH = ("torch", "torch._dynamo", "torch._inductor.config")
 PARENT = """
-import gc, importlib, json, os, random, runpy, signal, sys, warnings
+import atexit, gc, importlib, json, os, random, runpy, signal, sys, threading, warnings
 import numpy
 
 gc.disable()  # a fifth of the time that importing takes
@@ -48,13 +48,28 @@ signal.alarm(given["seconds"])
 os.environ.update(given["environ"])
 os.chdir(given["cwd"])
 program, *sys.argv[1:] = given["arguments"]
-if program == "-m":
-    sys.path[0] = given["cwd"]
-    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
-else:
-    sys.path[0] = os.path.dirname(program)
-    sys.argv[0] = program
-    runpy.run_path(program, run_name="__main__")
+status = 0
+try:
+    if program == "-m":
+        sys.path[0] = given["cwd"]
+        runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(program)
+        sys.argv[0] = program
+        runpy.run_path(program, run_name="__main__")
+except SystemExit as end:
+    status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    if isinstance(end.code, str):
+        print(end.code, file=sys.stderr)
+except BaseException:
+    status = 1
+    sys.excepthook(*sys.exc_info())
+# As Python ends, but that it frees nothing: that, too, would copy what was imported.
+threading._shutdown()
+atexit._run_exitfuncs()
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(status)
 """
 
 
