@@ -285,7 +285,6 @@ class Linker:
         return OtherFiles(
             self.index,
             self._context.root_of,
-            files=lambda: self._context.files,
             below=self._context.below,
             models=self._settings.models,
             alone=self._context.alone,
@@ -326,14 +325,14 @@ class Linker:
         if self.kept is None:
             told = work().result
         else:
-            told = self.kept.result(*_looking(path, code, findings), self._others.answer_to, work)
+            told = self.kept.result(*_looking(path, code, findings), self._others.answer, work)
         return None if told is None else {each[1:5]: each for each in load(path, told)}
 
     def _is_kept(self, path: str, code: str, findings: Sequence[Finding]) -> bool:
         if self.kept is None:
             return False
         looking = _looking(path, code, findings)
-        return self.kept.done(*looking, self._others.answer_to) is not None
+        return self.kept.done(*looking, self._others.answer) is not None
 
     def _look(self, path: str, code: str, findings: Sequence[Finding]) -> Work:
         seen = self._seen_again(path, code, findings)

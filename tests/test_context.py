@@ -333,3 +333,17 @@ def test_packages_beside_each_other_are_judged_as_they_are_alone(
     assert "DET204" in {each[3] for each in alone[0]}
     assert "DET204" in {each[3] for each in alone[1]}
     assert lint(".") == set().union(*alone)
+
+
+def test_who_reads_a_table_is_of_the_project_that_writes_it(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "[{'path': p, 'size': size_of(p)} for p in glob.glob('a/*')]"
+    listing = f"import glob\nimport pandas as pd\n\npd.DataFrame({rows}).to_csv('sizes.csv')\n"
+    read = "import pandas as pd\n\nx, y = train_test_split(pd.read_csv('sizes.csv'))\n"
+    for project, text in (("a", listing), ("b", read), ("a/inner", read)):
+        (tmp_path / project / ".git").mkdir(parents=True)
+        (tmp_path / project / "t.py").write_text(text, encoding="utf-8")
+    assert {each for each in lint("a", "b") if each[0].endswith("a/t.py")} == lint("a/t.py")
+    assert "DET203" not in {each[3] for each in lint("a/t.py")}

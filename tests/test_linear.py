@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from families import EXAMPLES, FAMILIES
 
+from detlint.callgraph import variation
+from detlint.callgraph.other_files import OtherFiles
 from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
+from detlint.index.index import Index
 from detlint.index.launched import starts
 from detlint.rules import every_rule
 from detlint.settings import Settings
+from detlint.sources.cache import Cache
 from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
@@ -95,6 +99,58 @@ def test_whether_others_name_a_function_asks_each_file_of_a_project_once(
     linted(2)
     few, many = linted(FILES), linted(TIMES * FILES)
     assert many <= MOST * few, f"{few} calls for {FILES} files, {many} for {TIMES * FILES}"
+
+
+CALLS_ITSELF = """\
+from other import joined
+
+def prove(goal, used=None):
+    if used is None:
+        used = set()
+"""
+BRANCH = """\
+    if goal.kind == {i}:
+        return joined(prove(goal.left, used | {{goal.name}}), prove(goal.right, used))
+"""
+
+
+def test_a_function_that_calls_itself_is_entered_once(engine: Engine) -> None:
+    def asked(branches: int) -> int:
+        text = CALLS_ITSELF + "".join(BRANCH.format(i=each) for each in range(branches))
+        return calls(lambda: engine.lint_bytes("a.py", text.encode()))
+
+    asked(1)
+    # Each set is followed to each call.
+    assert asked(2 * TIMES) <= TIMES**2 * asked(2)
+
+
+def test_what_files_that_ask_each_other_say_is_asked_once(tmp_path: Path) -> None:
+    texts = {
+        "a.py": "from b import odd\n\ndef even(n):\n    return odd(n - 1)\n\nlast = even(9)\n",
+        "b.py": "from a import even\n\ndef odd(n):\n    return even(n - 1) or {n}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [str(tmp_path / each) for each in texts]
+    index = Index(Cache.disabled())
+    unit = OtherFiles(index, lambda _: str(tmp_path), below=lambda _: files).unit(files[0])
+    [last] = unit.module.bindings["last"]
+    assert calls(lambda: unit.across.types(last)) > LINES
+    assert calls(lambda: unit.across.types(last)) < FEW
+
+
+def test_what_is_fitted_is_not_followed_where_nothing_imports_keras(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed = []
+    trained = variation.TrainedParts
+    monkeypatch.setattr(
+        variation, "TrainedParts", lambda *told: followed.append(told) or trained(*told)
+    )
+    text = "import random\nimport torch\n\nloss(net(x)).backward()\noptimizer.step()\n"
+    (tmp_path / "train.py").write_text(f"{text}model.fit(Data(x))\n", encoding="utf-8")
+    main(["--no-cache", "--jobs", "1", "-q", str(tmp_path)])
+    assert not [told for told in followed if len(told) == 2]
 
 
 def test_what_a_script_sets_for_each_program_is_looked_up_once() -> None:

@@ -144,6 +144,16 @@ def test_nothing_of_a_name_or_a_message_is_a_command(name: str) -> None:
     assert shown.count(inert) == {"text": 3, "github": 3}[name]
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_format_has_what_is_hidden_or_turns_the_direction_of_writing(name: str) -> None:
+    text = f"{HOSTILE}\ufffe"
+    finding = BARE._replace(path=text, message=text, advice=text)
+    shown = rendered(name, report(finding, text=text, show_source=True))
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert r"\u202e" in shown
+    assert r"\ufffe" in shown
+
+
 @pytest.mark.parametrize(
     ("path", "shown"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.python_files import PythonFiles
@@ -48,21 +48,18 @@ _SPLITTING = tuple(
 
 class OtherFiles:
     """Answers for all files of a context; ``root_of`` says below which folder a file's imports
-    are looked up, ``files`` which there are, ``below`` which have such a folder; ``alone``: in
-    none."""
+    are looked up, ``below`` which have such a folder; ``alone``: in none."""
 
-    def __init__(  # noqa: PLR0913 - what a run knows of its projects
+    def __init__(
         self,
         index: Index,
         root_of: Callable[[str], str],
         *,
-        files: Callable[[], Sequence[str]] = tuple,
         below: Callable[[str], Sequence[str]] = lambda _root: (),
         models: Sequence[tuple[str, str]] = (),
         alone: bool = False,
     ) -> None:
         self.alone = alone
-        self._files = files
         self._index = index
         self._models = models
         self._root_of = root_of
@@ -73,13 +70,16 @@ class OtherFiles:
         self._real: Callable[[str], str] = cache(os.path.realpath)
         index.units = Units(self._open)
         self.unit: Callable[[str], Unit] = index.units.held
-        self._below_folder: Callable[[str], list[str]] = cache(self._python_below)
-        self._importers: Callable[[str], dict[str, list[str]]] = cache(self._imported_below)
+        self._python: Callable[[str], list[str]] = cache(
+            lambda root: [each for each in below(root) if each.endswith((".py", ".ipynb"))]
+        )
+        self._below_folder: Callable[[str, str], list[str]] = cache(self._python_below)
+        self._importers: Callable[[str, str], dict[str, list[str]]] = cache(self._imported_below)
         self._imported: Callable[[str], frozenset[str]] = cache(self._imports_of)
         self._required: Callable[[str], list[str]] = cache(index.required)
         self._beside: Callable[[str], list[str]] = cache(self._files_beside)
         self._misplaced: Callable[[str], Misplaced] = cache(
-            lambda root: Misplaced(index, lambda: self._python_below(root))
+            lambda root: Misplaced(index, partial(self._python, root))
         )
         self._modules: Callable[[str], Modules] = cache(
             lambda root: Modules(root, index.folders, self._misplaced(root))
@@ -87,6 +87,9 @@ class OtherFiles:
         self._definitions: Callable[[str], Definitions] = cache(self._below)
         self._python_files: Callable[[str], PythonFiles] = cache(
             lambda root: PythonFiles(below(root), index)
+        )
+        self._readers: Callable[[str], Readers] = cache(
+            lambda root: Readers(index, below(root), self)
         )
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
@@ -161,10 +164,10 @@ class OtherFiles:
     def _asked_for(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
         """Answer a question, and note that what is told of a file depends on the answer."""
         self._asked[home].add((question, *words))
-        return self.answer(question, home, *words)
+        return self.answer((question, home, *words))
 
-    def answer(self, question: str, home: str, *words: str) -> Any:  # noqa: ANN401 - of each
-        """What files that no import leads to say of one, by its real path."""
+    def answer(self, asked: Sequence[str]) -> Any:  # noqa: ANN401 - of each
+        """What files that no import leads to say of one; ``asked`` as ``looked_at`` tells it."""
         answers: dict[str, Callable[..., Any]] = {
             "fills": self._fills,
             "importers": self._importing,
@@ -175,15 +178,11 @@ class OtherFiles:
             "reads": self._reads_table,
             "trains": self._trains,
         }
-        return answers[question](home, *words)
-
-    def answer_to(self, asked: Sequence[str]) -> Any:  # noqa: ANN401 - of each
-        """Answer a question that ``looked_at`` tells."""
-        return self.answer(*asked)
+        return answers[asked[0]](*asked[1:])
 
     def _importing(self, home: str, name: str) -> list[str]:
         """The files that may import something of a file, by their real paths."""
-        importers, module = self._importers(self._around(home)), module_of(home)
+        importers, module = self._importers(*self._around(home)), module_of(home)
         first = name.partition(".")[0]
         asked = dict.fromkeys((*importers.get(first, ()), *importers.get(module, ())))
         return [each for each in asked if each != home and home in self._imported(each)]
@@ -251,7 +250,7 @@ class OtherFiles:
         return bool(self._asked_for("named", self._real(unit.source.path), word))
 
     def _named(self, home: str, word: str) -> bool:
-        if self.alone or len(self._python) < 2:
+        if self.alone or len(self._python(self._root_of(home))) < 2:
             return True
         return any(self._index.holds(each, [word]) for each in self._beside(home) if each != home)
 
@@ -272,12 +271,8 @@ class OtherFiles:
         under one of some names, which have stars for what is not seen."""
         return bool(self._asked_for("reads", self._real(unit.source.path), kind, *names))
 
-    def _reads_table(self, _home: str, kind: str, *names: str) -> bool:
-        return not self.alone and self._readers.any_of(kind, names)
-
-    @cached_property
-    def _readers(self) -> Readers:
-        return Readers(self._index, self._files(), self)
+    def _reads_table(self, home: str, kind: str, *names: str) -> bool:
+        return not self.alone and self._readers(self._root_of(home)).any_of(kind, names)
 
     def fill_parameters(self, unit: Unit, name: str) -> bool:
         """Whether one that may be part of a program with a file gives all the parameters of a
@@ -286,7 +281,7 @@ class OtherFiles:
         return bool(self._asked_for("fills", self._real(unit.source.path), own))
 
     def _fills(self, home: str, name: str) -> bool:
-        if self.alone or len(self._python) < 2:
+        if self.alone or len(self._python(self._root_of(home))) < 2:
             return False
         beside = [each for each in self._beside(home) if each != home]
         words = (*_LISTING, f".{name}") if name else _LISTING
@@ -321,13 +316,12 @@ class OtherFiles:
         return self._imported_by(closure([path], partial(self._importing_module, path)))
 
     def _importing_module(self, home: str, imported: str) -> list[str]:
-        importers, module = self._importers(self._around(home)), module_of(imported)
+        importers, module = self._importers(*self._around(home)), module_of(imported)
         return [*importers.get(module, ()), *importers.get(f".{module}", ())]
 
     def _imported_by(self, paths: Iterable[str]) -> list[str]:
         first, *rest = paths
-        modules = self._modules(self._root_of(first))
-        return modules.closure([first, *rest], self._index.imports)
+        return self._modules(self._root_of(first)).closure([first, *rest], self._index.imports)
 
     def trains_with(self, path: str) -> bool:
         """Whether programs that import a file train, as far as names of modules tell. What others
@@ -340,26 +334,22 @@ class OtherFiles:
         beside = self._imported_by(closure([path], importing))
         return any(self._index.facts(each, "trains") for each in beside)
 
-    def _around(self, path: str) -> str:
-        """The largest folder around a file that has not too many files."""
+    def _around(self, path: str) -> tuple[str, str]:
+        """The root of a file, and the largest folder around it that has not too many files."""
         root, folder = self._root_of(path), os.path.dirname(path)
-        while folder != root and len(self._below_folder(os.path.dirname(folder))) <= _MOST:
+        while folder != root and len(self._below_folder(root, os.path.dirname(folder))) <= _MOST:
             folder = os.path.dirname(folder)
-        return folder
+        return root, folder
 
-    def _python_below(self, folder: str) -> list[str]:
+    def _python_below(self, root: str, folder: str) -> list[str]:
         start = os.path.join(folder, "")
-        return [each for each in self._python if each.startswith(start)]
+        return [each for each in self._python(root) if each.startswith(start)]
 
-    @cached_property
-    def _python(self) -> list[str]:
-        return [each for each in self._files() if each.endswith((".py", ".ipynb"))]
-
-    def _imported_below(self, folder: str) -> dict[str, list[str]]:
+    def _imported_below(self, root: str, folder: str) -> dict[str, list[str]]:
         """Which files of a folder import something, or a module, by a name; after a dot: anything
         of a module."""
         found: dict[str, list[str]] = {}
-        files = self._below_folder(folder)
+        files = self._below_folder(root, folder)
         if len(files) > _MOST:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:

@@ -295,11 +295,6 @@ class PythonFiles:
         own = any(self._index.holds(each, (OF_TORCH,)) for each in reading)
         return own and imported.isdisjoint(LIBRARIES)
 
-    def never_read(self, told: str) -> bool:
-        """Whether what a finding told of a setting, ``BENCHMARK: True has …``, is of one that the
-        files declare and none of them reads."""
-        return self.only_declare(told.partition(":")[0])
-
     def only_declare(self, option: str) -> bool:
         """Whether some of them declare an option of a command line, ``attn_implementation``, or a
         setting, ``_C.CUDNN.BENCHMARK``, and none reads it."""

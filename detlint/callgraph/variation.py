@@ -10,6 +10,7 @@ from detlint.callgraph.fact_base import Located
 from detlint.callgraph.trained_parts import TrainedParts, whole
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.loading import feeds_by_number
+from detlint.models.training import OF_KERAS
 from detlint.models.varying import (
     BY_SIZE,
     CONVOLVING,
@@ -167,7 +168,8 @@ class Variation:
 
     def fed_by_number(self) -> Iterator[Located]:
         """Where a model of Keras is trained on what its ``fit`` shuffles by Python's generator."""
-        for each in self._base.facts("fed"):
+        keras = self._closure.imports(*OF_KERAS)  # it is long to follow what others fit
+        for each in self._base.facts("fed") if keras else ():
             fed = TrainedParts(self._closure, [(each.path, each.fact.what)])
             names = chain(fed.named, *map(self._project.bases, fed.classes))
             if any(map(feeds_by_number, names)):

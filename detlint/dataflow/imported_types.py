@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.lattice import ANY, NOTHING, Type, Types, joined, plain
@@ -120,7 +121,7 @@ class ImportedTypes:
         places += [self._homes[word]] if word in self._homes else []
         return joined(
             *(
-                self._received(home.across.class_named(part), home, part)
+                self._received(home.across.within(methodcaller("class_named", part)), home, part)
                 for home, part in places
                 if part in home.classes or part in home.bound_names
             )
@@ -135,7 +136,7 @@ class ImportedTypes:
             self._values.doubt()
             return ANY
         values.doubts = False
-        found = judge(values)
+        found = values.within(judge)
         if values.doubts:
             self._values.doubt()
         return self._received(found, home, f"{_FOREIGN}{home.path}:{told}")

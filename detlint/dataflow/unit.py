@@ -583,17 +583,14 @@ class Unit(Editable[ast.AST]):
         """What a class and its bases assign to an attribute of its objects, or to its own."""
         key = owner, name
         if key not in self._stored:
-            self._stored[key] = list(self._find_stored(owner, name))
+            classes = self._with_bases(owner)
+            self._stored[key] = [op for each in classes for op in self.stored_by(each, name)]
         return self._stored[key]
 
     def held(self, owner: str, name: str) -> list[Op]:
         """What a class and its bases give an attribute; of no class of the file, nothing."""
         stored = self.stored(owner, name) if owner in self.classes else []
         return [each.args[1] if each.code == "store_attr" else each for each in stored]
-
-    def _find_stored(self, owner: str, name: str) -> Iterator[Op]:
-        for each in self._with_bases(owner):
-            yield from self.stored_by(each, name)
 
     def methods_naming(self, owner: str, name: str) -> Iterator[Function]:
         """The methods of a class, and its body, whose text holds a name. With no class, the
@@ -624,8 +621,7 @@ class Unit(Editable[ast.AST]):
 
     def storing(self, owner: str, name: str) -> str:
         """The class, of a class and its bases, that assigns something to an attribute."""
-        stored = (x for x in self._with_bases(owner) if any(True for _ in self.stored_by(x, name)))
-        return next(stored, owner)
+        return next((each.function.class_name for each in self.stored(owner, name)), owner)
 
     @staticmethod
     def _stores(function: Function | None, name: str) -> Iterator[Op]:

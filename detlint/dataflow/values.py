@@ -39,6 +39,7 @@ from detlint.models import containers, tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.dataflow.backwards import Question
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Find
     from detlint.dataflow.unit import Unit
@@ -89,6 +90,8 @@ class Values(Backwards[Types]):
         self._models = {name: tables.of_project(name, says) for name, says in models}
         self._called: dict[Op, list[str]] = {}
         self._first: dict[Op, Op] = {}  # of what was changed, what it was before
+        self._alone: dict[Question, Types] = {}  # by itself, whatever was in doubt on the way
+        self._is_within = False  # a question that another file asks
         self._settling = False
         self._opened: set[str] = set()  # what was asked for as an alias of types
         self.class_named: Callable[[str], Types] = cache(self._class_named)
@@ -276,8 +279,7 @@ class Values(Backwards[Types]):
 
     def types(self, op: Op) -> Types:
         """The types of a value."""
-        found = self._known.get(op)
-        return found if found is not None else self.of(op)
+        return self.of(op)
 
     def join(self, parts: Iterable[Types]) -> Types:
         return joined(*parts)
@@ -286,10 +288,24 @@ class Values(Backwards[Types]):
         found = super().judge(op)
         return self._with_inner(found, op) if op.code in _MAKING else found
 
+    def asked(self, what: Question, judge: Callable[[], Types]) -> Types:
+        if self._busy or self._is_within:
+            return super().asked(what, judge)
+        if what not in self._alone:
+            self._alone[what] = super().asked(what, judge)
+        return self._alone[what]
+
     @property
     def is_busy(self) -> bool:
         """Whether a question is being answered."""
         return bool(self._busy)
+
+    def within(self, judge: Callable[[Values], Types]) -> Types:
+        """What another file asks amid a question of its own, which may have to be left open."""
+        before, self._is_within = self._is_within, True
+        found = judge(self)
+        self._is_within = before
+        return found
 
     def doubt(self) -> None:
         """What is being answered is not kept: it may have another answer by itself."""

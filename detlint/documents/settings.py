@@ -60,7 +60,7 @@ class OfCudnn:
     ) -> bool:
         """``Rule.doubted_by_all``."""
         if _is_of_yacs(finding):
-            return linted.never_read(finding.message)
+            return linted.only_declare(finding.message.partition(":")[0])
         path = os.path.realpath(finding.path)
         code = kind_of_name(path) in (PYTHON, NOTEBOOK)
         return code and linted.never_runs(path, finding.row, finding.column, programs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.reporters import Report
     from detlint.sources.source import Source
-
-# What XML 1.0 cannot hold, not even escaped.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report) -> Iterator[str]:
@@ -57,4 +53,4 @@ def _attribute(text: str) -> str:
 
 
 def _sayable(text: str) -> str:
-    return _FORBIDDEN.sub(lambda match: visible(match[0]), text)
+    return "\n".join(map(visible, text.split("\n")))

@@ -9,6 +9,7 @@ import re
 
 # A terminal has pictures of these, each as wide as a letter.
 _PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421", "\t": "    "}
+_PICTURES |= {"\ufffe": r"\ufffe", "\uffff": r"\uffff"}  # no characters, which XML cannot hold
 # Controls, what turns the direction of writing or cannot be seen, halves of pairs, line ends.
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 # GitHub's runner takes this for a command wherever it stands in a line (ActionCommand.TryParse).

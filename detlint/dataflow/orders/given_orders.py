@@ -278,15 +278,7 @@ class GivenOrders:
 
     def _handed_on(self, call: Op, keyword: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         """A function that is no library's: of the file, or not seen."""
-        function = self._values.callee(call)
-        if (
-            function is not None
-            and len(self._orders.calls) < _DEEPEST
-            and call not in self._orders.calls
-        ):
-            yield from self._entered(function, call, keyword, value, flow)
-            return
-        function = self._values.builder(call)
+        function = self._values.callee(call) or self._values.builder(call)
         if function is not None and len(self._orders.calls) < _DEEPEST:
             yield from self._entered(function, call, keyword, value, flow)
         elif not self.only_tested(call):
@@ -416,6 +408,10 @@ class GivenOrders:
         parameter = parameter_of(function, call, value)
         if parameter is None:
             yield from self._orders.escape(call, f"passed to {described(call)}()", flow)
+            return
+        if self._orders.is_on_way(parameter, flow):  # a function that calls itself
+            if not self.only_tested(call):
+                yield from self._applied(call, keyword, value, flow)
             return
         self._orders.calls.append(call)
         found = surest(self._orders.follow(parameter, flow))

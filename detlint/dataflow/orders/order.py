@@ -94,6 +94,10 @@ class Orders:
         self.kept = KeptOrders(self, others)
         self.returned = ReturnedOrders(self)
         self._judge = cache(self._find_judge)
+        self._is_shown = cache(self.messages.is_shown)  # all that led to a use ask
+        self._is_aside = cache(
+            lambda op: self.messages.is_drawn(op) or expected.finds_code(self.values, op)
+        )
         self.tables = Tables(values, others)
         self.imported = ImportedOrders(self, others, depth) if others is not None else None
         self._others = others
@@ -188,13 +192,17 @@ class Orders:
         quiet = self._is_for_looking_up(value)
         for each in filter(self._may_run, dict.fromkeys(value.uses)):
             for use in self.at(each, value, flow):
-                if (quiet and use.how.startswith(_HANDED_ON)) or self.messages.is_shown(use.op):
+                if (quiet and use.how.startswith(_HANDED_ON)) or self._is_shown(use.op):
                     continue
-                aside = self.messages.is_drawn(use.op) or expected.finds_code(self.values, use.op)
-                found = use._replace(assumed=use.assumed or aside)
+                found = use._replace(assumed=use.assumed or self._is_aside(use.op))
                 if not self.calls:
                     self._told.setdefault(key, found)
                 yield found
+
+    def is_on_way(self, value: Op, flow: Flow) -> bool:
+        """Whether a value is followed already, by the calls that led here or the first of them."""
+        calls = tuple(self.calls)
+        return any((value, flow, calls[:end]) in self._seen for end in range(len(calls) + 1))
 
     def _may_run(self, use: Op) -> bool:
         """Whether something runs by what the call passes from which its function was entered."""
