@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint.cli import main
 from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.rules import every_rule
@@ -22,6 +23,8 @@ FILES, LONGEST = 40, 4_000  # characters
 EACH = 50  # damaged versions of one file
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 INSERTED = (*("'", '"', '"""', "f'"), *"()[]{}:,\\#\n", "lambda")
+ROUNDS, LINKED = 8, 5  # projects, and their files
+SHARED = "(Model, main, fit as train, Data)"
 SWAPPED = str.maketrans("()[]{}", "[]{}()")
 
 
@@ -104,3 +107,22 @@ def test_damaged_programs_are_read_or_told_not_to_parse(path: Path, engine: Engi
             engine.lint_bytes("damaged.py", text.encode())
         except Exception as error:  # noqa: BLE001 - the text is what one has to see
             pytest.fail(f"{error!r} at\n{text}")
+
+
+def test_damaged_files_that_import_each_other_are_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random("linked")  # noqa: S311 - the same damage each time
+    sources = programs()
+    for number in range(ROUNDS):
+        names = [f"m{place}" for place in range(LINKED)]
+        for place, name in enumerate(names):
+            imports = "".join(f"from {each} import {SHARED}\n" for each in draw.sample(names, 2))
+            text = sources[(number * LINKED + place) % FILES].read_text(encoding="utf-8")
+            tokens = TOKEN.findall(f"{imports}import {names[place - 1]}\n{text}")
+            for _ in range(draw.randint(0, 2)):
+                tokens = draw.choice(DAMAGE)(tokens, draw.randrange(max(len(tokens), 1)))
+            (tmp_path / f"{name}.py").write_text("".join(tokens), encoding="utf-8")
+        arguments = ["--no-cache", "--jobs", "1", "--min-confidence", "possible", "-q", "."]
+        assert main(arguments) == 1, f"round {number}: {capsys.readouterr().err}"
