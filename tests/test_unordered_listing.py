@@ -670,9 +670,11 @@ def test_the_file_with_a_number_in_its_name_is_mostly_one(
         ("import blobfile as bf\nfirst = list(bf.listdir(name))[0]", 1),
         ("import blobfile as bf\nfirst = sorted(bf.listdir(name))[0]", 0),
         ("import blobfile as bf\nfirst = next(bf.scandir(name))", 1),
+        ("from glob2 import glob\nfirst = glob(name)[0]", 1),
+        ("import glob2\nfirst = sorted(glob2.glob(name))[0]", 0),
     ],
 )
-def test_blobfile_lists_as_the_file_system_does(
+def test_other_libraries_list_as_the_file_system_does(
     findings: Callable[..., list[Finding]], line: str, count: int
 ) -> None:
     assert len(findings(f"{HEADER}{line}\n", "DET203")) == count

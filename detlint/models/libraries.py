@@ -7,6 +7,8 @@ from detlint.models.model import Model, Order, rows, words
 
 FUNCTIONS = (
     *rows("numpy", "array asarray", "array[E0]", Order.KEEPS),
+    *rows("glob2", "glob", "list[str]"),
+    *rows("glob2", "iglob", "iterator[str]"),
     *rows("numpy", "unique", "array[E0]", Order.FREE),
     *rows("numpy", "mean nanmean nanstd nansum nanvar std sum var", "", Order.ADDS),
     *rows("numpy", "median nanmax nanmedian nanmin nanpercentile nanquantile", "", Order.FREE),

@@ -78,6 +78,8 @@ FUNCTIONS = DATA_SETS | {
         Listing("os.scandir", "lambda e: e.name", iterator=True),
         Listing("glob.glob"),
         Listing("glob.iglob", iterator=True),
+        Listing("glob2.glob"),  # 0.7: os.listdir, folder by folder
+        Listing("glob2.iglob", iterator=True),
         Listing("os.walk", iterator=True, walk=True),
         *_OF_BLOBFILE,
         Listing("speechbrain.utils.data_utils.get_all_files"),  # os.listdir, folder by folder
