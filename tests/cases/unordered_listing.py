@@ -5098,3 +5098,128 @@ def columns_as_array(folder, net):
 def rows_of_others(folder, table):
     table["x"] = [json.loads(path.read_text()) for path in Path(folder).glob("*")]  # DET203
     return table.sort_values("model")
+
+
+# The place of a round among the others chooses a folder
+
+
+def split_by_number(d, out, most):
+    names = os.listdir(d)  # DET203
+    for i, name in enumerate(names):
+        split = "train" if i < most else "val"
+        shutil.copy(os.path.join(d, name), os.path.join(out, split, name))
+    for i in range(len(names)):
+        if i % 10 == 0:
+            folder = "test"
+        else:
+            folder = "train"
+        shutil.copy(os.path.join(d, names[i]), os.path.join(out, folder, names[i]))
+
+
+def split_after_a_shuffle(d, out, most):
+    names = os.listdir(d)  # DET203
+    random.seed(42)
+    random.shuffle(names)
+    for i, name in enumerate(names):
+        shutil.copy(os.path.join(d, name), out + ("/train/" if i < most else "/val/") + name)
+
+
+def split_by_count(d, out, most, train, val):
+    count, kept = 0, []
+    for name in os.listdir(d):  # DET203
+        if count < most:
+            shutil.copy(os.path.join(d, name), os.path.join(out, name))
+        count += 1
+    for name in os.listdir(d):  # DET203
+        if len(kept) < most:
+            os.rename(os.path.join(d, name), os.path.join(out, name))
+            kept.append(name)
+    for i, path in enumerate(Path(d).iterdir()):  # DET203
+        if i < most:
+            continue
+        (Path(out) / path.name).write_text(path.read_text())
+    for i, path in enumerate(Path(d).iterdir()):  # DET203
+        (Path(out) / ("train", "val")[i % 2] / path.name).write_text(path.read_text())
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        if i < most:
+            train.add(name)
+        else:
+            val.add(name)
+
+
+def balanced(d, out, most):
+    counts, seen = {}, defaultdict(int)
+    for name in os.listdir(d):  # DET203
+        label = name.split("_")[0]
+        counts[label] = counts.get(label, 0) + 1
+        if counts[label] > most:
+            continue
+        shutil.copy(os.path.join(d, name), os.path.join(out, name))
+    for name in os.listdir(d):  # DET203
+        label = name.split("_")[0]
+        if seen[label] < most:
+            shutil.copy(os.path.join(d, name), os.path.join(out, name))
+            seen[label] += 1
+
+
+class Splitting:
+    def copy(self, d, out, most):
+        self.count = 0
+        for name in os.listdir(d):  # DET203
+            split = "train" if self.count < most else "val"
+            shutil.copy(os.path.join(d, name), os.path.join(out, split, name))
+            self.count += 1
+
+
+def split_in_a_dict(d, most):
+    split = {}
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        split[name] = "train" if i < most else "val"
+    chosen = {name for i, name in enumerate(os.listdir(d)) if i < most}  # DET203
+    return split, chosen, {n: "a" if i < most else "b" for i, n in enumerate(os.listdir(d))}  # DET203
+
+
+def _copied(source, target):
+    shutil.copy(source, target)
+
+
+def split_by_a_function(d, out, most):
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        _copied(os.path.join(d, name), os.path.join(out, "a" if i < most else "b", name))
+    for i, name in enumerate(os.listdir(d)):  # DET203
+        if i < most:
+            _copied(os.path.join(d, name), os.path.join(out, name))
+
+
+# and here only what is told, or who works on it
+
+
+def told_by_number(d, out, most, count, rank):
+    errors = 0
+    for i, name in enumerate(os.listdir(d)):
+        if i % most == 0:
+            print(i, name)
+        if i % 100 == 0:
+            gc.collect()
+        shutil.copy(os.path.join(d, name), os.path.join(out, name))
+    for i, name in enumerate(os.listdir(d)):
+        if i % count != rank:
+            continue
+        shutil.copy(os.path.join(d, name), os.path.join(out, name))
+    for name in os.listdir(d):
+        shutil.copy(os.path.join(d, name), os.path.join(out, name))
+        if not name.endswith(".wav"):
+            errors += 1
+            if errors > 10:
+                raise ValueError(name)
+    return {name for i, name in enumerate(os.listdir(d)) if i % count == rank}
+
+
+def gathered_by_split(d):
+    best = {"train": None, "val": None}
+    for split in os.listdir(d):
+        if best[split] is None:
+            best[split] = [load(split)]
+        else:
+            best[split] += [load(split)]
+    return sorted(best)

@@ -17,7 +17,7 @@ from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
 from detlint.dataflow.loops.round_variables import Variables
-from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, looped
+from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, is_shared_out, looped
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import is_only_changed, stores_of
@@ -26,7 +26,7 @@ from detlint.models import names, randomness
 from detlint.models.model import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
@@ -165,21 +165,23 @@ class Effects:
         function: Function,
         own: set[Op],
         kept: set[Op],
-        calls: tuple[Function, ...] = (),
-        *,
-        seeded: bool = False,
+        outer: Round | None = None,
+        placed: Collection[Op] = (),
     ) -> Use | None:
         """What a function that is called for one element after the other leaves behind.
 
-        own   the parameters that get what is computed of the element
-        kept  those that get what was there before
+        own     the parameters that get what is computed of the element
+        kept    those that get what was there before
+        outer   the round that calls it
+        placed  those that get what depends on the place of that among the others
         """
+        calls = outer.calls if outer is not None else ()
         if function in calls or len(calls) > _DEEPEST:
             return None
-        round_ = Round(
-            self._orders, function.region, own, PLAIN, kept=kept, calls=(*calls, function)
-        )
-        round_.seeded |= seeded
+        calls = (*calls, function)
+        round_ = Round(self._orders, function.region, own, PLAIN, kept=kept, calls=calls)
+        round_.seeded |= outer is not None and outer.seeded
+        round_.placed.update(placed)
         return surest(_uses(round_))
 
     def applied(self, call: Op, value: Op) -> bool | None:
@@ -267,20 +269,17 @@ class Effects:
         """``[path for path in paths if path.name == "a.json"]``: names in a folder differ."""
         if made.code != "comprehension" or self._orders.distinct:
             return False
-        listed = self._whole(head.args[0])
+        listed = self.whole(head.args[0])
         if word_of(listed) == "rglob" or self._orders.root not in {listed, *made_of(listed)}:
             return False
         return any(_asks_name(condition, head) for condition in head.region.conditions())
 
     def counts(self, head: Op) -> bool:
-        """Whether the number that ``enumerate`` gives is used for more than messages."""
-        counter = next(
-            (x for x in head.uses if x.code == "unpack" and x.name[0] == 0),
-            None,
-        )
+        """Whether the number that ``enumerate`` gives decides what a comprehension collects."""
+        counter = next((x for x in head.uses if x.code == "unpack" and x.name[0] == 0), None)
         if counter is None:
             return bool(head.uses)
-        return any(not self.is_quiet(use) for use in counter.uses)
+        return any(not all(map(is_shared_out, use.uses)) for use in counter.uses)
 
     def shares_out(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives only says by which of some devices an element
@@ -349,7 +348,7 @@ class Effects:
 
     def is_counted_one(self, value: Op, use: Op) -> bool:
         """Whether the code makes sure that a value holds one element, or it is one by itself."""
-        whole = self._whole(value)
+        whole = self.whole(value)
         if self.is_one(whole) or self._is_common(whole) or self._is_used_up(value, use):
             return True
         lengths = self._lengths_in(value.function)
@@ -370,12 +369,13 @@ class Effects:
             for op in function.ops:
                 measures = op.code == "call" and len(op.args) > 1
                 if measures and "builtins.len" in self._values.called(op):
-                    found.setdefault(self._whole(op.args[1]), []).append(op)
+                    found.setdefault(self.whole(op.args[1]), []).append(op)
                     found.setdefault(path_of(op.args[1]), []).append(op)
             self._lengths[function] = found
         return self._lengths[function]
 
-    def _whole(self, value: Op) -> Op:
+    @staticmethod
+    def whole(value: Op) -> Op:
         """``list(x.keys())`` → ``x``."""
         while value.code == "call":
             function = value.args[0]

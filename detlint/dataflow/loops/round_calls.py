@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, written
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
+from detlint.dataflow.path_conditions import inputs
 from detlint.dataflow.slices import closure
 from detlint.models import files, names
 from detlint.models.containers import ADDING, COMMUTING
@@ -58,7 +59,7 @@ class Calls(Judge):
         if stops or (written(call) in BACKWARDS and self._steps()):
             yield from looped(call)
         elif self._works_alone(call):
-            if self._gives_number(call):
+            if self._is_of_place(call):
                 yield from numbered(call)
             else:
                 yield from self._overwritten(call)
@@ -222,12 +223,15 @@ class Calls(Judge):
             if written(call) == "register" and named and self._round.is_place(call.args[1]):
                 return  # under a name of its own
         elif names.writes(written(call)) and self._tells_only(call):
+            if self._is_of_place(call):
+                yield from numbered(call)
             return  # a file of its own
         if names.leaves_something(written(call)) or self._inserts(call):
-            yield from (numbered if self._gives_number(call) else looped)(call)
+            yield from (numbered if self._is_of_place(call) else looped)(call)
 
-    def _gives_number(self, call: Op) -> bool:
-        return any(each in self._round.counters for each in call.args[1:])
+    def _is_of_place(self, call: Op) -> bool:
+        """``shutil.copy(name, "train" if i < count else "test")``, in a round of that number."""
+        return bool(self._round.of_place(inputs(call))) or self._round.is_chosen(call)
 
     def _is_imported(self, owner: Op) -> bool:
         """``wavfile``, of ``from scipy.io import wavfile``; ``scipy.io.wavfile``."""
@@ -264,8 +268,9 @@ class Calls(Judge):
         kept = {
             name for name, value in given.items() if name not in own and self._round.outlives(value)
         }
-        found = self._effects.of_calls(
-            function, own, kept, self._round.calls, seeded=self._round.seeded
-        )
+        told = self._round.of_place(given.values())
+        placed = {name for name, value in given.items() if value in told}
+        placed |= own if self._round.is_chosen(call) else set()
+        found = self._effects.of_calls(function, own, kept, self._round, placed)
         if found is not None:
             yield from looped(call, assumed=found.assumed)

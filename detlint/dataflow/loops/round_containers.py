@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, path_of, word_of
-from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered
+from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered, refuses
 from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure, readers, states_before
@@ -46,6 +46,8 @@ class Containers(Judge):
         if op.name in COMMUTING:
             if varies and (self._round.stops or (op.name == "add" and self._adds_in_order(owner))):
                 yield from looped(op)
+            elif varies and self._round.is_chosen(op):
+                yield from numbered(op)
         elif varies or any(each in self._round.counters for each in call.args[1:]):
             yield from self._changed(op, owner, call)
 
@@ -57,7 +59,7 @@ class Containers(Judge):
         elif op.name == "update":
             yield from self._updated(op, owner, call)
         elif op.name == "setdefault":
-            if len(call.args) > 2 and self._numbers(call.args[2], owner):
+            if self._round.of_place(call.args[2:]):
                 yield from numbered(op)
             elif len(call.args) > 2 and self._keeps_one(owner, *call.args[1:3]):
                 yield from looped(op)
@@ -101,8 +103,8 @@ class Containers(Judge):
         return any(name.startswith(files.SETTINGS) for name in self._values.called(given))
 
     def _added(self, op: Op, owner: Op) -> Iterator[Use]:
-        if self._holds_number(op.args[1], owner):
-            yield from numbered(op)
+        if not self._round.own.isdisjoint(self._round.of_place(op.args[1].args[1:])):
+            yield from numbered(op)  # ``found.append((name, len(found)))``
             return
         if self._round.stops:
             if not (self._is_last(op) and self._is_only_tested(op)):
@@ -126,12 +128,6 @@ class Containers(Judge):
             or (use.code == "call" and not _COUNTING.isdisjoint(self._values.called(use)))
             for use in readers(value)
         )
-
-    def _holds_number(self, call: Op, owner: Op) -> bool:
-        """``found.append((name, len(found)))``."""
-        inside = self._round.region
-        given = closure(call.args[1:], lambda op: op.args if op.within(inside) else ())
-        return any(self._numbers(each, owner) for each in given if each.within(inside))
 
     def _holds_group(self, owner: Op) -> bool:
         """``groups[key]``, ``groups.setdefault(key, [])``, of a dict that was there before."""
@@ -420,11 +416,8 @@ class Containers(Judge):
         if key.code == "range" and value in self._round.own and container not in self._round.own:
             yield from looped(op)
             return
-        if (
-            key in self._round.counters
-            or (value in self._round.counters and key in self._round.own)
-            or self._numbers(value, container)
-        ):
+        chosen = self._round.of_place([value]) or self._round.is_chosen(op)
+        if key in self._round.counters or (chosen and key in self._round.own):
             yield from numbered(op)
         elif key not in self._round.own:
             if value.code == "augment" and self._adds_in_any_order(value):
@@ -469,7 +462,7 @@ class Containers(Judge):
     def _is_lacking(self, op: Op, key: Op, container: Op) -> bool:
         """Whether an operation only runs where a container has no such key yet."""
         return any(
-            self._lacks(test, key, container, holds=holds) and not self._refuses(test)
+            self._lacks(test, key, container, holds=holds) and not refuses(test)
             for test, holds in decided(op)
         )
 
@@ -499,15 +492,6 @@ class Containers(Judge):
             return False
         owner = call.args[0].args[0]
         return is_same(call.args[1], key) and self._effects.made(owner) is container
-
-    def _refuses(self, test: Op) -> bool:
-        """Whether an error is raised where it holds, or where it does not."""
-        return any(
-            each.code == "raise"
-            and each.region.head is not None
-            and each.region.head.args[:1] == [test]
-            for each in self._round.ops
-        )
 
     def _keeps_one(self, container: Op, key: Op, value: Op) -> bool:
         """Whether several elements may have a key, of which one is kept that something reads."""
@@ -552,26 +536,6 @@ class Containers(Judge):
             x for x in kept if x.code == "store_item" and self._effects.made(x.args[0]) is made
         ]
         return bool(kept) and len(kept) == len(worked_out) == len(stored)
-
-    def _numbers(self, value: Op, container: Op) -> bool:
-        """``index[name] = len(index)``, ``= next(counter)``."""
-        if value.code == "binary":
-            return any(self._numbers(each, container) for each in value.args)
-        if value.code != "call":
-            return False
-        called = word_of(value)
-        if called == "next":
-            return value.args[1] not in self._round.own if len(value.args) > 1 else False
-        if called in ("len", "max", "min", "sum"):
-            return any(self._is_state(each, container) for each in value.args[1:])
-        return False
-
-    def _is_state(self, op: Op, container: Op) -> bool:
-        if op is container or (op.code == "phi" and self._round.is_joint(op)):
-            return True
-        if op.code == "call" and op.args[0].code == "attr":
-            return self._is_state(op.args[0].args[0], container)
-        return bool(path_of(op)) and path_of(op) == path_of(container)
 
 
 def _sorts(op: Op) -> bool:

@@ -259,9 +259,7 @@ class Variables(Judge):
                     "change",
                 ) or self._effects.is_quiet(use):
                     continue
-                if use.code == "item" and (
-                    use in self._round.elements or self._effects.goes_along(counter, use.args[0])
-                ):
+                if self._round.is_lined_up(counter, use):
                     continue
                 if use in self._round.own or self._meets_element(use):
                     yield from numbered(use)

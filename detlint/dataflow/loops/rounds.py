@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders.use import Flow, Use
+from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure
 from detlint.models.model import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
@@ -33,6 +36,10 @@ _OF_NAMES = _PARTS | words(
     """basename findall fullmatch group groupdict groups lower lstrip match removeprefix
     removesuffix replace rstrip search splitext str strip"""
 )
+_OF_PLACE = words(
+    "binary boolean choice compare dict entry format item list not phi text tuple unary unpack"
+)
+_MEASURES = words("len max min sum")  # what tells how much a container holds so far
 _ASKS = "is_set"  # of an event, as a handler of signals sets it
 _CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
@@ -71,6 +78,7 @@ class Round:
         self.unheld: set[Op] = set()  # what is in no container
         self.ops = [op for op in region.ops() if not calls or not self._is_left_out(op)]
         self.head = min(own, key=attrgetter("place"), default=None)
+        self.placed: set[Op] = set()  # parameters that get what a place chose
         self.own = self._derived()
         self.seeded = any(self._seeds(op) for op in self.ops)
         self.counters = self._counting()
@@ -158,6 +166,69 @@ class Round:
             elif op.code == "call" and op not in self.elements and self._takes_next(op):
                 found.add(op)
         return found
+
+    @cached_property
+    def _placed(self) -> set[Op]:
+        """What is made of the place of a round among the others, and what tests of that choose."""
+        starts = *self.counters, *self.placed, *self._tallies()
+        return set(closure(starts, self._made_of_place))
+
+    def _tallies(self) -> Iterator[Op]:
+        """What tells, as the number does, how many rounds came before: ``len(done)``,
+        ``max(index.values())``, ``count[label]``, ``self.count``."""
+        filled: set[Op | str] = set()
+        counting: set[Op] = set()
+        for op in self.ops:
+            if op.code in ("change", "store_item") and self.outlives(op.args[0]):
+                filled.update((self.effects.made(op.args[0]), path_of(op.args[0]) or op))
+                counts = op.code == "store_item" and op.args[2].code in ("augment", "binary")
+                if counts and any(x.code == "const" for x in op.args[2].args):
+                    counting.add(self.effects.made(op.args[0]))
+        counted = [x for x in self.counters if x.code == "attr"]
+        for op in self.ops:
+            if op.code == "call":
+                measures = bool(filled) and word_of(op) in _MEASURES
+                held = map(self.effects.whole, op.args[1:]) if measures else ()
+                told = any(self.effects.made(x) in filled or path_of(x) in filled for x in held)
+            elif op.code == "item":
+                told = bool(counting) and self.effects.made(op.args[0]) in counting
+            else:
+                told = op.code == "attr" and any(is_same(op, each) for each in counted)
+            if told:
+                yield op
+
+    def _made_of_place(self, op: Op) -> Iterator[Op]:
+        for use in op.uses:
+            if not use.within(self.region) or is_shared_out(use) or self.is_lined_up(op, use):
+                continue
+            if use.code == "test":
+                yield from self._chosen_by.get(use.node, ())
+            elif use.code == "call" or (use.code in _OF_PLACE and not self.is_joint(use)):
+                yield use
+
+    @cached_property
+    def _chosen_by(self) -> dict[ast.AST, list[Op]]:
+        """The values that branches give to variables, by what is tested."""
+        found: dict[ast.AST, list[Op]] = {}
+        for op in self.ops:
+            if op.code == "phi" and isinstance(op.node, ast.If):
+                found.setdefault(op.node.test, []).append(op)
+        return found
+
+    def is_lined_up(self, number: Op, use: Op) -> bool:
+        """``names[i]``, ``sizes[i]``: what belongs to the element."""
+        return use.code == "item" and (
+            use in self.elements or self.effects.goes_along(number, use.args[0])
+        )
+
+    def of_place(self, given: Iterable[Op]) -> set[Op]:
+        """Those of some values that depend on the place of a round among the others."""
+        return self._placed.intersection(given)
+
+    def is_chosen(self, op: Op) -> bool:
+        """Whether the place of a round among the others decides if something is done there."""
+        tests = (each for each, _ in (decided(op) if self._placed else ()))
+        return any(each in self._placed and not refuses(each) for each in tests)
 
     def _joined_within(self, op: Op) -> Sequence[Op]:
         return op.args if op.code == "phi" and not self.is_joint(op) else ()
@@ -365,6 +436,18 @@ def is_name_of(op: Op, head: Op) -> bool:
     if op.code == "call" and word_of(op) in _CASES:
         return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
     return op.code == "unpack" and op.args[0] is head
+
+
+def is_shared_out(use: Op) -> bool:
+    """``i % processes == rank``: all are worked on, by one process or another."""
+    sides = [x for x in use.args if x.code != "binary" or x.name != "Mod"]
+    return use.code == "compare" and len(sides) == 1 and sides[0].constant is ...
+
+
+def refuses(condition: Op) -> bool:
+    """Whether an error is raised where it holds, or where it does not."""
+    tests = [each for each in condition.uses if each.code == "test"]
+    return any(each.region.head in tests for each in condition.function.coded("raise"))
 
 
 _SAME = words("attr binary call const format global import item slice text unary")
