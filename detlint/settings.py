@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint import configuration
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
-from detlint.sources.paths import repository_of, slashed
+from detlint.sources.paths import is_within, repository_of, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,14 +61,14 @@ class Settings(NamedTuple):
 
 
 def load(
-    first_path: str,
+    named: Sequence[str],
     *,
     config: str | None,
     isolated: bool,
     overrides: Mapping[str, object],
     codes: Callable[[], Sequence[str]],
 ) -> Settings:
-    """The settings for a run whose first path is ``first_path``. Raises SettingsError.
+    """The settings for a run in which paths are named; the first one's. Raises SettingsError.
 
     ``overrides`` holds what the command line gave, by key; None means not given. ``codes``
     is called for the codes of all rules only if there is a code to check.
@@ -76,16 +76,23 @@ def load(
     if isolated and config is not None:
         raise SettingsError("--isolated reads no configuration: it and --config exclude each other")
     here = os.path.realpath(os.getcwd())
-    settings = Settings(root=here)
+    settings = Settings(root=_repository_beside(here, named) or here)
     if config is not None:
         # It may lie anywhere, so its patterns are relative to where the run starts.
         settings = settings._replace(**configuration.values(configuration.read(config), codes))
-    elif not isolated and (file := configuration.nearest(first_path)):
+    elif not isolated and (file := configuration.nearest(named[0])):
         found = configuration.values(file, codes)
         folder = os.path.dirname(file.path)
         settings = Settings(root=folder, project=folder)._replace(**found)
     given = {key.replace("_", "-"): each for key, each in overrides.items() if each is not None}
     return _laid_over(settings, configuration.checked(given, "--{}".format, codes), here)
+
+
+def _repository_beside(here: str, named: Sequence[str]) -> str:
+    """The git repository of all that is named, if a run in ``here`` starts outside of it."""
+    found = {repository_of(os.path.realpath(each)) for each in named}
+    root = found.pop() if len(found) == 1 else None
+    return root if root and not is_within(here, root) else ""
 
 
 def _laid_over(settings: Settings, given: Mapping[str, Any], here: str) -> Settings:
@@ -105,6 +112,9 @@ def _from_root(pattern: str, root: str, here: str) -> str:
     inside = os.path.join(root, "")
     if body.startswith(inside):
         return f"{negation}/{slashed(body.removeprefix(inside))}"
+    below = slashed(os.path.join(os.path.relpath(root, here), ""))  # where ``here`` lies above
+    if "/" in body.rstrip("/") and body.startswith(below):
+        return f"{negation}/{body.removeprefix(below)}"
     if "/" not in body.rstrip("/") or not here.startswith(inside):
         return negation + body
     folder = re.sub(r"([\\*?\[])", r"\\\1", slashed(os.path.relpath(here, root)))

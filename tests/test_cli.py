@@ -300,6 +300,28 @@ def test_sarif_names_files_from_the_root_of_the_project(
         assert artifact == {"uri": there, "uriBaseId": "%SRCROOT%"}
 
 
+def test_what_lies_in_a_repository_is_named_from_there_wherever_the_run_starts(
+    tmp_path: Path,
+) -> None:
+    sub, above = tmp_path / "repo" / "sub", tmp_path / "elsewhere"
+    for folder in (sub, above, tmp_path / "repo" / ".git"):
+        folder.mkdir(parents=True)
+    (sub / "train.py").write_text(LEAK)
+    for start in (above, tmp_path):
+        done = detlint(str(sub / "train.py"), "--output-format", "sarif", cwd=start)
+        (run,) = json.loads(done.stdout)["runs"]
+        (result,) = run["results"]
+        artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        assert artifact["uri"] == "sub/train.py"
+        for pattern in ("repo/sub", "sub/"):
+            assert detlint(str(tmp_path / "repo"), "--exclude", pattern, cwd=start).returncode == (
+                0 if start == tmp_path or pattern == "sub/" else 1
+            )
+    assert detlint("baseline", "repo", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "repo" / "detlint-baseline.json").exists()
+    assert detlint(str(tmp_path / "repo"), cwd=above).returncode == 0
+
+
 def test_cached_findings_are_those_of_the_first_run(leaky: Path) -> None:
     first, second = detlint(".", cwd=leaky), detlint(".", cwd=leaky)
     assert first.stdout == second.stdout

@@ -29,7 +29,7 @@ def read(first_path: object = ".", **options: Any) -> Settings:
         "overrides": {},
         "codes": lambda: CODES,
     }
-    return load(str(first_path), **(given | options))
+    return load([str(first_path)], **(given | options))
 
 
 @pytest.fixture
@@ -613,7 +613,7 @@ def test_start_up_imports_nothing_heavy(project: Path) -> None:
     program = (
         "import sys; from detlint.settings import load\n"
         "from detlint.sources.discovery import discover\n"
-        "found = load('a.py', config=None, isolated=False, overrides={}, codes=tuple)\n"
+        "found = load(['a.py'], config=None, isolated=False, overrides={}, codes=tuple)\n"
         "assert 'a.py' in discover(['a.py', '.'], found, print)\n"
         "heavy = {'tomllib', 'pathspec', 'pathlib', 'dataclasses', 'inspect', 'difflib'}\n"
         "print(sorted(heavy & set(sys.modules)))"

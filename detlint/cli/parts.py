@@ -99,7 +99,7 @@ def settings_of(options: argparse.Namespace, path: str) -> Settings:
 
     known = catalogue_of(options)
     settings = settings_module.load(
-        path,
+        [path, *options.paths[1:]],
         config=options.config,
         isolated=options.isolated,
         overrides=overrides(options),
