@@ -16,6 +16,7 @@ from detlint.callgraph.project import Project
 from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, Step, unreadable
+from detlint.grouping import grouped
 from detlint.index.entrypoints import (
     is_entrypoint,
     may_be_flat,
@@ -307,12 +308,9 @@ class Linker:
 
     def _looks(self, findings: Sequence[Finding]) -> dict[_Look, list[Finding]]:
         """The findings that rest on other files."""
-        asked: dict[_Look, list[Finding]] = {}
-        for finding in findings:
-            rule = self._crossing.get(finding.code)
-            if rule is not None and rests_on_others(rule, finding):
-                asked.setdefault((finding.path, finding.code), []).append(finding)
-        return asked
+        ruled = ((self._crossing.get(each.code), each) for each in findings)
+        asked = (x for rule, x in ruled if rule is not None and rests_on_others(rule, x))
+        return grouped(((each.path, each.code), each) for each in asked)
 
     def _seen_once(
         self, path: str, code: str, findings: Sequence[Finding]
@@ -419,12 +417,14 @@ class Linker:
     def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
         """The programs at some places, or of these only those that are wanted; without the files
         that only take the command line for others."""
-        by_root: dict[str, list[str]] = {}
-        for path in sorted(filter(self._starts, dict.fromkeys(starts))):
-            by_root.setdefault(self._context.root_of(path), []).append(path)
-        flat: dict[str, list[str]] = {}
-        for path in filter(self._may_be_flat, self._context.files):
-            flat.setdefault(self._context.root_of(path), []).append(path)
+        by_root = grouped(
+            (self._context.root_of(path), path)
+            for path in sorted(filter(self._starts, dict.fromkeys(starts)))
+        )
+        flat = grouped(
+            (self._context.root_of(path), path)
+            for path in filter(self._may_be_flat, self._context.files)
+        )
         for root in (*map(self._context.root_of, self._context.packaging), *flat):
             by_root.setdefault(root, [])
         files, alone = self._context.below, self._context.alone

@@ -1689,6 +1689,18 @@ def test_workers_seed_random_by_torchs_generator(
     assert named == has_workers
 
 
+@pytest.mark.parametrize(("asked", "found"), [("torch==1.8.1", 1), ("torch>=1.8", 0)])
+def test_before_1_9_torch_seeds_no_numpy_in_workers(
+    project: Project, lint: Lint, asked: str, found: int
+) -> None:
+    text = WORKED.format("pass", "crop(index)", "num_workers=4", "pass")
+    text = text.replace("random.randint(0, 9)", "np.random.randint(9)")
+    text = text.replace("random.random()", "np.random.rand()")
+    text = text.replace("import random", "import numpy as np")
+    project({"train.py": text, "requirements.txt": asked})
+    assert len(lint("--select", "DET102")) == found
+
+
 def test_torch_seeds_no_tensorflow_in_workers(project: Project, lint: Lint) -> None:
     text = WORKED.format("pass", "index = tf.random.uniform([2])", "num_workers=4", "pass")
     text = text.replace("import random", "import random\n    import tensorflow as tf")
@@ -1720,6 +1732,56 @@ def test_what_else_runs_in_workers(
     else:
         named = named.replace("(RandomFlip())", "(Mirror())")
     project({"train.py": named.replace(old, new)})
+    assert len(lint("--select", "DET102")) == found
+
+
+MIXED = """
+    import config, torch
+    from torch.utils.data import DataLoader
+    from augmentation import Mix
+    from engine import Trainer
+
+    torch.manual_seed(0)
+    mix = {}
+    loader = DataLoader(torch.load("x.pt"), shuffle=True, num_workers=2, collate_fn={})
+    for x in loader:
+        net(x).sum().backward()
+        optimizer.step()
+    {}
+"""
+ENGINE = """
+    class Trainer:
+        def __init__(self, net, change=None):
+            self.change = change
+
+        def fit(self, loader):
+            for x in loader:
+                self.change(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "collate", "ends", "found"),
+    [
+        ("Mix()", "None", "mix(x)", 1),
+        ("Mix()", "None", "Trainer(net, mix).fit(loader)", 1),
+        ("Mix()", "None", "Trainer(net, change=mix).fit(loader)", 1),
+        ("Mix()", "mix", "pass", 0),
+        ("Mix()", "lambda rows: mix(torch.stack(rows))", "pass", 0),
+        ("Mix() if config.MIX else None", "None", "mix(x)", 0),
+        ("Mix() if config.MIX or config.CUT else None", "None", "mix(x)", 0),
+        ("Mix() if config.MIX or config.NOISE else None", "None", "mix(x)", 1),
+    ],
+)
+def test_what_training_calls_itself_runs_in_no_worker(  # noqa: PLR0913, PLR0917 - of a table
+    project: Project, lint: Lint, made: str, collate: str, ends: str, found: int
+) -> None:
+    augmentation = "import random\nclass Mix:\n    def __call__(self, x):\n"
+    augmentation += "        return x + random.random() * x.flip(0)\n"
+    config = "MIX = False\nCUT = False\nNOISE = True\n"
+    text = MIXED.format(made, collate, ends)
+    files = {"augmentation.py": augmentation, "config.py": config, "engine.py": ENGINE}
+    project({**files, "train.py": text})
     assert len(lint("--select", "DET102")) == found
 
 

@@ -305,7 +305,7 @@ class Conditions:
         return any(self._project.may_mean(file, each, method) for each in receiver.owners)
 
     def _is_derived(self, name: str) -> bool:
-        found = self._closure.reach.deriving(name)
+        found = self._closure.reach.deriving.get(name, ())
         return not self._members.isdisjoint(found)
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:

@@ -159,7 +159,7 @@ class EntryCalls:
         meant, is_class = self._closure.meant(names), self._closure.is_class
         makers = [each for each in meant if each.part and not is_class(each)]
         reached, found = self._closure.parts_from(*makers) if makers else {}, dict[str, set[str]]()
-        asked = map(self._closure.reach.having, self._methods_named) if reached else ()
+        asked = (self._closure.reach.having.get(x, ()) for x in self._methods_named if reached)
         for path, owner in dict.fromkeys(itertools.chain.from_iterable(asked)):
             if path != self._path and owner in reached.get(path, ()):
                 found.setdefault(path, set()).add(owner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.grouping import grouped
 from detlint.index.facts import (
     ABOUT,
     DRAWING,
@@ -166,7 +167,8 @@ class FactBase:
         helper = fact.what.removesuffix("()")
         if helper == fact.what:
             return False
-        defining = filter(self._closure.members.__contains__, self._closure.reach.defining(helper))
+        found = self._closure.reach.defining.get(helper, ())
+        defining = filter(self._closure.members.__contains__, found)
         return all(self._index.hands_on(each, helper) for each in defining)
 
     def _learns_by(self, path: str, fact: Fact) -> bool:
@@ -232,11 +234,9 @@ class FactBase:
     @cached_property
     def holders(self) -> dict[str, list[str]]:
         """The files that may hold facts, by their kind."""
-        found: dict[str, list[str]] = {}
-        for path in self._closure.paths:
-            for kind in self._index.kinds(path):
-                found.setdefault(kind, []).append(path)
-        return found
+        return grouped(
+            (kind, path) for path in self._closure.paths for kind in self._index.kinds(path)
+        )
 
     @property
     def hides_names(self) -> bool:

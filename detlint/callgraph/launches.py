@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from detlint.callgraph.fact_base import Located
+from detlint.grouping import grouped
 from detlint.index.facts import Fact
 from detlint.index.folders import OTHER
 from detlint.index.imports import Import
@@ -90,9 +91,7 @@ class Launches:
             return []
         from ahocorasick_rs import AhoCorasick
 
-        by_name: dict[str, set[str]] = {}
-        for each in self._all:
-            by_name.setdefault(os.path.basename(each), set()).add(each)
+        by_name = grouped((os.path.basename(each), each) for each in self._all)
         words = list(by_name)
         find = AhoCorasick(words).find_matches_as_indexes
         named: dict[str, set[str]] = {}  # by each, the names in its text

@@ -212,9 +212,9 @@ class Program:
             named = re.compile(rf"[\"'/]{stem}{ending}[\"']|\bconfig_name\s*=\s*[\"']{stem}[\"'.]")
             yield any(named.search(self.source_of(path).text) for path in self.paths)
 
-    def lacks_switch(self, library: str) -> bool:
-        """Whether it requires a release of a library that has no switch for determinism."""
-        return self._project.lacks_switch(self.path, library)
+    def asks_for_older(self, library: str, since: str) -> bool:
+        """Whether it requires releases of a library that all come before one."""
+        return self._project.asks_for_older(self.path, library, since)
 
     def keeps_hashes(self) -> bool:
         """Whether something that may start it fixes the hashes of strings."""

@@ -10,13 +10,14 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from detlint.callgraph.reachability import Reachability
+from detlint.grouping import grouped
 from detlint.index.facts import runs_with
 from detlint.index.imports import Import
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
 from detlint.index.requirements import asks_for_older
 from detlint.models.cells import MOVING
-from detlint.models.settings import SWITCHED_SINCE
+from detlint.models.settings import SEEDS_NUMPY, SWITCHED_SINCE
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import NOTEBOOK, is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
@@ -91,13 +92,13 @@ class Project:
     @cached_property
     def installed(self) -> dict[str, list[str]]:
         """The functions that commands of the project's packages start, by their files."""
-        found: dict[str, list[str]] = {}
         named = (each for each in self._files if os.path.basename(each) == _PACKAGING)
-        for path in named if self._follows else ():
-            for module, function in self.index.entry_points(path):
-                for symbol in self._definitions.of(path, f"{module}:{function}") or ():
-                    found.setdefault(symbol.path, []).append(symbol.part)
-        return found
+        return grouped(
+            symbol
+            for path in (named if self._follows else ())
+            for entry in self.index.entry_points(path)
+            for symbol in self._definitions.of(path, ":".join(entry)) or ()
+        )
 
     @cached_property
     def _targets(self) -> list[str]:
@@ -292,14 +293,13 @@ class Project:
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
         targets = self._targets_of(self.closure(path))
-        older = [each for each in SWITCHED_SINCE if self.lacks_switch(path, each)]
+        asked = (*SWITCHED_SINCE.items(), ("torch", SEEDS_NUMPY))
+        older = [each for each in asked if self.asks_for_older(path, *each)]
         return path in self._imported, self.installed.get(path), targets, older
 
-    def lacks_switch(self, path: str, library: str) -> bool:
-        """Whether what a program requires is a release of a library that has no switch for
-        determinism."""
-        folder, since = os.path.dirname(path), SWITCHED_SINCE[library]
-        required = self._required
+    def asks_for_older(self, path: str, library: str, since: str) -> bool:
+        """Whether what a program requires are releases of a library that all come before one."""
+        folder, required = os.path.dirname(path), self._required
         return self._follows and asks_for_older(folder, self._root, required, library, since)
 
     def is_imported(self, path: str) -> bool:

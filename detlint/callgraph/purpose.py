@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.dataflow.learning import outputs
+from detlint.grouping import grouped
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
 from detlint.models.purposes import trains as says_training
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from detlint.callgraph.entry_calls import EntryCalls
     from detlint.callgraph.fact_base import FactBase, Located
     from detlint.index.facts import Fact
-    from detlint.index.modules import Symbol
 
 
 class ProgramPurpose:
@@ -127,9 +127,9 @@ class ProgramPurpose:
             return False
         paths = [each for each in self._base.holders.get("trains", ()) if each != self._path]
         found = list(self._base.standing("trains", "", paths)) if paths else []
-        called: dict[str, list[Symbol]] = {}
-        for each in self._calls.called_in({path for path, *_ in found}):
-            called.setdefault(each.path, []).append(each)
+        called = grouped(
+            (each.path, each) for each in self._calls.called_in({path for path, *_ in found})
+        )
         reach = self._closure.reach.parts_from
         reached = {path: reach(*some, files=frozenset((path,))) for path, some in called.items()}
         return any(path in reached and reached[path](path, part) for path, part, _ in found)

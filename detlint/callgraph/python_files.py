@@ -12,6 +12,7 @@ from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.arguments.need import Need
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
+from detlint.grouping import grouped
 from detlint.index.facts import HANDED_ON, HIDING, UNKNOWN, is_never_met, seed_needed
 from detlint.index.scan import MAIN, registered
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
@@ -173,10 +174,7 @@ class PythonFiles:
 
     @cached_property
     def _by_file_name(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for each in self._paths:
-            found.setdefault(os.path.basename(each), []).append(each)
-        return found
+        return grouped((os.path.basename(each), each) for each in self._paths)
 
     def _names(self, path: str, name: str) -> bool:
         """Whether a part of a file names a function or class, but for what bears the name."""

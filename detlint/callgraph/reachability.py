@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import filterfalse
+from operator import or_
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
@@ -20,12 +20,14 @@ from detlint.callgraph.graph import (
     name_graph,
 )
 from detlint.callgraph.precedence import Precedence
+from detlint.dataflow.slices import closure
+from detlint.grouping import grouped
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from detlint.callgraph.graph import Graph
     from detlint.index.index import Index
@@ -59,9 +61,9 @@ class Reachability:
         self._definitions = definitions
         self._bits = {path: _PROGRAM << place for place, path in enumerate(closures)}
         self._within: dict[str, int] = {}  # of each file, the programs that it is part of
-        for path, closure in closures.items():
+        for path, files in closures.items():
             bit = self._bits[path]
-            for each in closure:
+            for each in files:
                 self._within[each] = self._within.get(each, 0) | bit
 
     def runs(self, program: str, path: str, part: str) -> bool:
@@ -111,18 +113,6 @@ class Reachability:
         node = self._calls.known(path, owner) if node is None else node
         found = self._calls.users(node) if node is not None else []
         return [each for each in found if each != (path, part)]
-
-    def defining(self, name: str) -> list[str]:
-        """The files that define a function or class of a name at their top."""
-        return self._defining.get(name, [])
-
-    def having(self, method: str) -> Sequence[Symbol]:
-        """The classes that define a method of a name."""
-        return self._having.get(method, ())
-
-    def deriving(self, name: str) -> Collection[str]:
-        """The files that have classes which derive from one of a name."""
-        return self._derived.get(name, ())
 
     def parts_from(
         self, *starts: Symbol, files: frozenset[str], program: str = ""
@@ -207,32 +197,30 @@ class Reachability:
         return name_graph(self._files, self._index, self._offers)
 
     @cached_property
-    def _defining(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for path in self._files:
-            for name in self._index.outline(path).uses:
-                found.setdefault(name, []).append(path)
-        return found
+    def defining(self) -> dict[str, list[str]]:
+        """The files that define a function or class at their top, by its name."""
+        return grouped((x, path) for path in self._files for x in self._index.outline(path).uses)
 
     @cached_property
-    def _having(self) -> dict[str, list[Symbol]]:
-        found: dict[str, list[Symbol]] = {}
-        for path in self._files:
-            outline = self._index.outline(path)
-            for part in outline.uses:
-                owner, _, method = part.partition(".")
-                if method and owner in outline.classes:
-                    found.setdefault(method, []).append(Symbol(path, owner))
-        return found
+    def having(self) -> dict[str, list[Symbol]]:
+        """The classes that define a method, by its name."""
+        return grouped(
+            (method, Symbol(path, owner))
+            for path in self._files
+            for owner, _, method in (x.partition(".") for x in self._index.outline(path).uses)
+            if method and owner in self._index.outline(path).classes
+        )
 
     @cached_property
-    def _derived(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for path in self._files:
-            for told in self._index.outline(path).classes.values():
-                for base in told:
-                    found.setdefault(base.rpartition(".")[2], set()).add(path)
-        return found
+    def deriving(self) -> dict[str, list[str]]:
+        """The files that have classes which derive from one, by its name."""
+        pairs = (
+            (base.rpartition(".")[2], path)
+            for path in self._files
+            for told in self._index.outline(path).classes.values()
+            for base in told
+        )
+        return grouped(dict.fromkeys(pairs))
 
     @cached_property
     def _running(self) -> list[int]:
@@ -250,31 +238,43 @@ class Reachability:
 
     @cached_property
     def _outside_workers(self) -> list[int]:
-        return self._reached_without(
-            {
-                (path, part): 0
-                for path in self._files
-                for part in self._index.outline(path).uses
-                if part and self._is_for_workers(path, part)
-            }
-        )
+        stops = {
+            (path, part): 0
+            for path in self._files
+            for part in self._index.outline(path).uses
+            if part and self._is_for_workers(path, part)
+        }
+        calling = {x: self._calling(*x) for x in stops if x[1].endswith(".__call__")}
+        while True:
+            reached = self._reached_without(stops)
+            called = {x: reduce(or_, map(reached.__getitem__, y), 0) for x, y in calling.items()}
+            if stops == (stops := stops | called):
+                return reached
+
+    def _calling(self, path: str, part: str) -> list[int]:
+        """The nodes of what calls objects of a class, as far as one sees who gets them."""
+        owner = part.partition(".")[0]
+        files = sorted({path, *(each for each, _ in self.users(path, owner))})
+        start: list[tuple[str, str, int | str]] = [(each, owner, "") for each in files]
+        ways = list(closure(start, self._given))
+        rows = ((x[0], row) for x in ways for row, to, _ in self._index.object_calls(*x) if not to)
+        return self._nodes(Symbol(x, self._index.part_at(x, row)) for x, row in rows)
+
+    def _given(self, way: tuple[str, str, int | str]) -> Iterator[tuple[str, str, int | str]]:
+        for _, name, place in self._index.object_calls(*way):
+            for each in (self._definitions.meant(way[0], name) or ()) if name else ():
+                yield *each, place
 
     @cached_property
     def _outside_starts(self) -> list[int]:
-        return self._reached_without(
-            {each: 0 for each, others in self._told_of("worker_starts") if not others}
+        told = grouped(
+            (each, (path, part))
+            for path in self._files
+            for part, fact in self._index.facts(path, "worker_starts")
+            for each in self._definitions.meant(path, fact.what) or ()
         )
-
-    def _told_of(self, kind: str) -> Iterator[tuple[Symbol, set[tuple[str, str]]]]:
-        """The functions and classes that facts of a kind are about, and the parts of files that
-        name them beside these facts."""
-        told: dict[Symbol, set[tuple[str, str]]] = {}
-        for path in self._files:
-            for part, fact in self._index.facts(path, kind):
-                for each in self._definitions.meant(path, fact.what) or ():
-                    told.setdefault(each, set()).add((path, part))
-        for each, at in told.items():
-            yield each, set(self.users(*each)) - at
+        alone = (each for each, at in told.items() if set(at) >= set(self.users(*each)))
+        return self._reached_without(dict.fromkeys(alone, 0))
 
     @cached_property
     def _named(self) -> list[int]:
@@ -331,10 +331,9 @@ class Reachability:
         """Whether a part gives the items of a data set, changes one, or makes batches of them."""
         owner, _, name = part.partition(".")
         if name == "__iter__":
-            stream = rf"^class[ \t]+{owner}\b.*IterableDataset"
-            text = self._index.source(path).text
-            return re.search(stream, text, re.MULTILINE) is not None
+            bases = self._index.outline(path).classes.get(owner, ())
+            return any(each.endswith("IterableDataset") for each in bases)
         if name == "__call__":
-            text = self._index.source(path).text
-            return roles.changes_items(f"{os.path.basename(path)} {owner}", text)
+            named = f"{os.path.basename(path)} {owner}"
+            return roles.changes_items(named, self._index.source(path).text)
         return name == "__getitem__" or "collat" in part.lower()

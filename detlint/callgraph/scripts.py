@@ -8,6 +8,7 @@ import re
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from detlint.grouping import grouped
 from detlint.kept import Work
 from detlint.sources.cache import dump, load
 from detlint.sources.decoding import decode
@@ -50,9 +51,7 @@ def together(
     again = dict(_relinted(project, engine, linker.kept))
     found: list[Finding] = []
     if again:
-        by_path: dict[str, list[Finding]] = {}
-        for each in findings:
-            by_path.setdefault(each.path, []).append(each)
+        by_path = grouped((each.path, each) for each in findings)
         for path in context.paths:
             found += again.get(path, by_path.get(path, []))
     else:
@@ -156,10 +155,7 @@ class _Project:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for each in sorted(self._real):
-            found.setdefault(os.path.basename(each), []).append(each)
-        return found
+        return grouped((os.path.basename(each), each) for each in sorted(self._real))
 
     def holds(self, folder: str, words: Sequence[str]) -> bool:
         """Whether a Python file below a folder holds one of some words."""

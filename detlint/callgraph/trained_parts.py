@@ -297,7 +297,7 @@ class TrainedParts:
 
     def _derived(self, symbol: Symbol) -> Iterator[Symbol]:
         """The classes in use that are derived from one, by the name of their base."""
-        for path in self._closure.reach.deriving(symbol.part):
+        for path in self._closure.reach.deriving.get(symbol.part, ()):
             for name, bases in self._index.outline(path).classes.items():
                 derives = any(each.rpartition(".")[2] == symbol.part for each in bases)
                 if derives and self._runs(path, name):

@@ -14,6 +14,7 @@ from detlint.cli.said import say
 from detlint.cli.screen import Progress
 from detlint.errors import UsageError
 from detlint.finding import Confidence
+from detlint.grouping import grouped
 from detlint.sources.paths import is_within, nearest
 
 if TYPE_CHECKING:
@@ -52,10 +53,8 @@ def found(options: argparse.Namespace, warn: Callable[[str], None] = say_warning
     if options.isolated or options.config:
         return [Part(options, first, paths)]
     real, known = cache(os.path.realpath), dict[str, str]()
-    groups: dict[str, list[str]] = {}
-    for path in paths:
-        folder = real(os.path.dirname(path) or os.curdir)
-        groups.setdefault(_configuration_of(folder, known), []).append(path)
+    folders = ((real(os.path.dirname(path) or os.curdir), path) for path in paths)
+    groups = grouped((_configuration_of(folder, known), path) for folder, path in folders)
     own = _configuration_of(first.project, known) if first.project else ""
     return [
         Part(options, first, named) if file == own else _other(options, named)

@@ -12,6 +12,8 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from detlint.grouping import grouped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -263,18 +265,13 @@ class Function:
     def coded(self, code: str) -> list[Op]:
         """The operations of a code, in order; once all are there."""
         if self._coded is None:
-            self._coded = {}
-            for op in self.ops:
-                self._coded.setdefault(op.code, []).append(op)
+            self._coded = grouped((op.code, op) for op in self.ops)
         return self._coded.get(code, [])
 
     @cached_property
     def calls_by_row(self) -> dict[int, list[Op]]:
         """The calls that begin in each row, once all are there."""
-        found: dict[int, list[Op]] = {}
-        for op in self.coded("call"):
-            found.setdefault(op.call_node.lineno, []).append(op)
-        return found
+        return grouped((op.call_node.lineno, op) for op in self.coded("call"))
 
     @cached_property
     def leaving(self) -> list[Op]:
@@ -335,19 +332,14 @@ class Function:
     def names_of(self, value: Op) -> list[str]:
         """The names that are bound to a value."""
         if self._names is None:
-            self._names = {}
-            for name, bound in self.bindings.items():
-                for each in bound:
-                    self._names.setdefault(each, []).append(name)
+            self._names = grouped((x, name) for name, each in self.bindings.items() for x in each)
         return self._names.get(value, [])
 
     def reads(self, code: str, name: str) -> list[Op]:
         """Where it reads an attribute ("attr"), or a variable of the module ("global")."""
         if self._reads is None:
-            self._reads = {}
-            for op in self.ops:
-                if op.code in ("attr", "global"):
-                    self._reads.setdefault((op.code, op.name), []).append(op)
+            reads = (op for op in self.ops if op.code in ("attr", "global"))
+            self._reads = grouped(((op.code, op.name), op) for op in reads)
         return self._reads.get((code, name), [])
 
     @property

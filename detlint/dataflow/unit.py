@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from detlint.dataflow.lowering import lower
 from detlint.dataflow.slices import closure
 from detlint.fixes.edits import Editable
+from detlint.grouping import grouped
 from detlint.models.containers import CHANGING
 from detlint.models.python import PLAIN_BASES
 from detlint.models.randomness import SAID
@@ -486,11 +487,7 @@ class Unit(Editable[ast.AST]):
     @cached_property
     def classes(self) -> dict[str, list[Piece]]:
         """The pieces of each class at the top of the file."""
-        found: dict[str, list[Piece]] = {}
-        for each in self.pieces:
-            if each.owner:
-                found.setdefault(each.owner, []).append(each)
-        return found
+        return grouped((each.owner, each) for each in self.pieces if each.owner)
 
     def method(self, owner: str, name: str) -> Function | None:
         """A method of a class of the file, or of a base of it."""
@@ -554,11 +551,7 @@ class Unit(Editable[ast.AST]):
 
     @cached_property
     def _derived(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name in self.classes:
-            for base in self.bases(name):
-                found.setdefault(base, []).append(name)
-        return found
+        return grouped((base, name) for name in self.classes for base in self.bases(name))
 
     def related(self, owner: str) -> list[str]:
         """A class with those of the file whose methods its objects, or those of a class that

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from detlint.grouping import grouped
 from detlint.syntax.lexer import Span, beginning
 
 if TYPE_CHECKING:
@@ -142,11 +143,7 @@ class Document:
     @cached_property
     def assignments(self) -> dict[str, list[Variable]]:
         """The variables by name, in order."""
-        found: dict[str, list[Variable]] = {}
-        for node in self.nodes:
-            if isinstance(node, Variable):
-                found.setdefault(node.name, []).append(node)
-        return found
+        return grouped((node.name, node) for node in self.nodes if isinstance(node, Variable))
 
     def span(self, node: Node | Word) -> tuple[int, int]:
         """Start and end of a node."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.documents.flavours import spelled
 from detlint.finding import Confidence, Edit
+from detlint.grouping import grouped
 from detlint.models import configurations as rows
 from detlint.models.attention import VARIABLES
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of_name
@@ -122,12 +123,8 @@ def setting(document: Document, entry: Entry, code: str) -> Setting | None:
 @cache
 def _by_last_key(code: str) -> dict[str, list[Row]]:
     """The rows of a rule, by the last keys of their paths."""
-    found: dict[str, list[Row]] = {}
-    for row in rows.ROWS:
-        if row.code == code:
-            for last in {path.rpartition(".")[2] for path in row.paths}:
-                found.setdefault(last, []).append(row)
-    return found
+    pairs = ((x.rpartition(".")[2], y) for y in rows.ROWS if y.code == code for x in y.paths)
+    return grouped(dict.fromkeys(pairs))
 
 
 def _keys(entry: Entry) -> tuple[str, ...]:

@@ -438,6 +438,14 @@ class Index:
         ask = partial(may_call, name=name, methods=methods)
         return self._asked(path, question, ask, True)
 
+    def object_calls(self, path: str, name: str, at: int | str) -> list[tuple[int, str, int | str]]:
+        """Where a file calls objects of a class, or hands them on, as ``called_objects`` tells."""
+        from detlint.dataflow.learning.called_objects import object_calls
+
+        ask = partial(object_calls, name=name, place=at)
+        told = self._asked(path, f"object calls {name} {at!r}", lambda unit: [*ask(unit)], [])
+        return [(row, taken, place) for row, taken, place in told]
+
     def receivers(self, path: str, name: str) -> list[Receiver]:
         """What a file looks a method of a name up in; nothing of one that does not parse."""
         from detlint.dataflow.receivers import receivers

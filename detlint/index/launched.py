@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.grouping import grouped
 from detlint.index.facts import HASH_SEED, VARIABLES, Fact
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def starts(source: Source) -> list[Start]:
     document = _document(source) if any(each in source.text for each in MARKS) else None
     if document is None:
         return []
-    variables: dict[str, list[Variable]] = {}
-    for node in document.nodes:
-        if isinstance(node, Variable):
-            variables.setdefault(node.name, []).append(node)
+    variables = grouped((x.name, x) for x in document.nodes if isinstance(x, Variable))
     found = []
     for node in document.nodes:
         if isinstance(node, Command) and (target := _target(node, source)) != ("", ""):

@@ -8,6 +8,7 @@ import sys
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from detlint.grouping import grouped
 from detlint.models.loading import is_known
 
 if TYPE_CHECKING:
@@ -87,12 +88,9 @@ class Misplaced:
     @cached_property
     def _lying(self) -> dict[str, list[str]]:
         """The files, by the last part of the name of the module that each one is."""
-        found: dict[str, list[str]] = {}
-        for path in self._files():
-            if path.endswith(".py"):
-                whole = path.removesuffix(_PACKAGE).removesuffix(".py")
-                found.setdefault(os.path.basename(whole), []).append(path)
-        return found
+        files = (path for path in self._files() if path.endswith(".py"))
+        names = ((x.removesuffix(_PACKAGE).removesuffix(".py"), x) for x in files)
+        return grouped((os.path.basename(name), path) for name, path in names)
 
     @cached_property
     def _parts(self) -> frozenset[str]:

@@ -21,6 +21,7 @@ TRAINING_TF32 = "transformers.TrainingArguments(tf32)"
 SWITCHES = frozenset((DEBUG_MODE, "torch.set_deterministic"))
 # The first releases that can be told to be deterministic.
 SWITCHED_SINCE = {"tensorflow": "2.8", "torch": "1.8"}
+SEEDS_NUMPY = "1.9"  # since which torch seeds NumPy in the workers of its loaders
 # The keywords of Lightning's trainers: "lightning.Trainer.benchmark".
 TRAINER = "lightning.Trainer"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
 from detlint.callgraph.start import advice, enabling
+from detlint.models.settings import SWITCHED_SINCE
 from detlint.models.training import CHOOSING, DEVICES, MOVES, MOVING, WITHOUT_CUDA
 from detlint.models.varying import BY_SIZE, is_model
 from detlint.rule import Confidence, Example, Rule
@@ -160,7 +161,7 @@ class DeterminismNeverEnabled(Rule):
             "and neither it nor what it imports turns deterministic algorithms on"
             f"{_ON_CPU if unmoved else ''}",
             _advice(program),
-            () if program.lacks_switch("torch") else enabling(program),
+            () if program.asks_for_older("torch", SWITCHED_SINCE["torch"]) else enabling(program),
             confidence=sure,
             way=_way(program, varying.at, first),
         )
@@ -175,7 +176,7 @@ class DeterminismNeverEnabled(Rule):
 
 
 def _advice(program: Program) -> str:
-    if program.lacks_switch("torch"):
+    if program.asks_for_older("torch", SWITCHED_SINCE["torch"]):
         return _OF_OLDER
     told = advice(program, "torch.use_deterministic_algorithms(True)")
     if program.imports("transformers") and any(program.holding(_ARGUMENTS)):

@@ -13,6 +13,7 @@ from detlint.callgraph.tensorflow import (
     only_builds,
     training,
 )
+from detlint.models.settings import SWITCHED_SINCE
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class TfDeterminismNeverEnabled(Rule):
         if missing:
             advice = f"call {' and '.join(missing)} at the start of {program.title}"
             edits = cls._fix(program, missing)
-            if program.lacks_switch("tensorflow"):
+            if program.asks_for_older("tensorflow", SWITCHED_SINCE["tensorflow"]):
                 advice, edits = _OF_OLDER, ()
             also = f" ({_OLD} reaches fewer operators)" if program.has("sets", _OLD) else ""
             yield program.finding(

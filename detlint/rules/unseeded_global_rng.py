@@ -33,12 +33,13 @@ from detlint.index.facts import (
 )
 from detlint.models.randomness import GENERATORS, SAID
 from detlint.models.roles import RENDERS
+from detlint.models.settings import SEEDS_NUMPY
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
 from detlint.syntax.layout import code_of, says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from detlint.callgraph.fact_base import Located
     from detlint.callgraph.program import Program
@@ -193,8 +194,8 @@ class UnseededGlobalRng(Rule):
     - programs without a numeric library that write no rows, or only pick numbers. Draws that no
       call turns on: `Rows({"mixup": 0})`. Weights that constants or a whole checkpoint overwrite
     - a seed handed to an unknown call, such as `init(seed=1)`: it may seed everything
-    - `random` and NumPy in what only a loader's workers call: torch seeds them there. Where torch
-      is not seeded, its finding names them
+    - `random` and NumPy in what only a loader's workers call: torch seeds them there, but not NumPy
+      where requirements ask for one before 1.9. Where torch is not seeded, its finding names them
 
     What to do: Call `guard.enable(seed=0)` at the start of the program. Or seed what it draws from:
     `random.seed(0)`, `np.random.seed(0)`, `torch.manual_seed(0)`. A seed counts wherever the
@@ -302,7 +303,7 @@ class UnseededGlobalRng(Rule):
         if not cls._trains(program):
             return ""
         firsts = []
-        for library in ("random", "numpy"):
+        for library in _seeded(program):
             draws = cls._draws(program, library, trains=True)
             first = cls._surest(program, (x for x in draws if program.is_in_workers(x[0])))
             firsts += [program.shown(first[0])] if first is not None else []
@@ -652,7 +653,7 @@ class UnseededGlobalRng(Rule):
             yield from ((each, "draws") for each in cls._draws_of_tool(program, library))
             return
         # torch seeds the others in the workers of its loaders.
-        seeded = library in ("random", "numpy") and (follows or program.has("seeds", "torch"))
+        seeded = library in _seeded(program) and (follows or program.has("seeds", "torch"))
         kinds = ("draws", "orders") if library == "torch" else ("draws",)
         for own in (True, False):  # what the program says itself is sooner understood
             for kind in (*kinds, "perturbs") if own else kinds:
@@ -767,6 +768,11 @@ def _turned_on(option: str, value: str) -> str:
     if option.startswith("--"):
         return f"pass {option}{value and f' {value}'}, or make that the default"
     return f"set {option.removeprefix('the setting ')} to {value} by default"
+
+
+def _seeded(program: Program) -> Sequence[str]:
+    """What torch seeds in the workers of its loaders."""
+    return ("random", "numpy")[: 2 - program.asks_for_older("torch", SEEDS_NUMPY)]
 
 
 def _seeds(program: Program, library: str, settings: Settings, *, trains: bool) -> bool:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from detlint.grouping import grouped
 from detlint.sources.kinds import kind_of_name
 from detlint.sources.paths import ancestors, common, is_repository, is_within, nearest
 
@@ -96,10 +97,7 @@ class Context:
 
     @cached_property
     def _by_root(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for path in self.files:
-            found.setdefault(self.root_of(path), []).append(path)
-        return found
+        return grouped((self.root_of(path), path) for path in self.files)
 
     def is_outside_packages(self, path: str) -> bool:
         """Whether a file lies in no package, or at the root of a project."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.errors import UsageError
 from detlint.finding import UNPARSED, Edit
 from detlint.fixes.applying import diff, edited, write
+from detlint.grouping import grouped
 from detlint.sources.decoding import decode
 from detlint.sources.kinds import NOTEBOOK, PYTHON
 from detlint.sources.source import DecodeError
@@ -85,13 +86,9 @@ def _silenced(source: Source, lint: Lint, reason: str) -> tuple[Source, int, int
 def _edits(source: Source, findings: Sequence[Finding], reason: str) -> list[Edit]:
     """A comment for each line that has findings, or more codes for one that is there."""
     page = _Page(source)
-    codes: dict[int, set[str]] = {}
-    for each in findings:
-        if each.code not in (UNPARSED, UNUSED):  # a comment cannot help them
-            row = page.row_of(each)
-            if row:
-                codes.setdefault(row, set()).add(each.code)
-    found = (page.edit(row, sorted(named), reason) for row, named in codes.items())
+    helped = (x for x in findings if x.code not in (UNPARSED, UNUSED))  # by a comment
+    codes = grouped((page.row_of(each), each.code) for each in helped)
+    found = (page.edit(row, sorted(set(named)), reason) for row, named in codes.items() if row)
     return sorted((each for each in found if each), key=lambda each: each.start)
 
 

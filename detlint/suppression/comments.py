@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.finding import UNPARSED, Edit, Finding
+from detlint.grouping import grouped
 from detlint.syntax.lexer import Span, spans
 
 if TYPE_CHECKING:
@@ -117,11 +118,8 @@ class _Page:
         self._ends: list[int] | None = None
         self._switches: dict[str, list[Directive]] = {}
         self._next_code: dict[int, int] = {}
-        self.by_row: dict[int, list[Directive]] = {}
-        for directive in reversed(self.directives):
-            if directive.kind in ("noqa", "ignore"):
-                for row in (directive.row, *self._rows_below(directive)):
-                    self.by_row.setdefault(row, []).append(directive)
+        own = [each for each in reversed(self.directives) if each.kind in ("noqa", "ignore")]
+        self.by_row = grouped((row, x) for x in own for row in (x.row, *self._rows_below(x)))
 
     def silences(self, finding: Finding) -> bool:
         """Whether a directive covers the finding; all that do count as used."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+OR = "|"  # between variables of a module of which one is enough
 OFF = (None, False, 0, -1)  # values that calls pass to turn something off
 SWITCHES = (*OFF, True)
 _SWITCHED = frozenset(map(repr, SWITCHES))

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.arguments.need import Need
+from detlint.dataflow.arguments.need import OR, Need
 from detlint.dataflow.arguments.options import (
     Other,
     are_options,
@@ -98,7 +98,7 @@ def _parsed(need: str) -> Need:
 def _may_give(text: str, need: Need) -> bool:
     """Whether a text names what has to be passed, or what is called."""
     if need.function.startswith(OF_MODULE):
-        return need.parameter in text or "setattr(" in text
+        return any(x in text for x in (*need.parameter.split(OR), "setattr("))
     if not need.function:
         return need.parameter in text or need.parameter.replace("_", "-") in text
     return bool(mentions(text, need.function)) or f".{need.parameter}" in text
@@ -164,14 +164,15 @@ def _of_derived(unit: Unit, name: str, need: Need) -> bool | str:
 def _bound(unit: Unit, need: Need) -> Iterator[bool]:
     """Whether a file gives a variable of a module what something needs: it is that, or changes
     it."""
-    module, name = need.function.removeprefix(OF_MODULE).rpartition(".")[2], need.parameter
-    if module_of(unit.source.path) != module:
-        if any(unit.stores(name)) or f"setattr({module}" in unit.text:
-            yield True
-        return
-    hidden = name in unit.rebound or any(each in unit.text for each in ("exec(", "globals()"))
-    for each in unit.module.bindings.get(name, ()):
-        yield hidden or _of_value(each, need) is not False
+    module = need.function.removeprefix(OF_MODULE).rpartition(".")[2]
+    for name in need.parameter.split(OR):
+        if module_of(unit.source.path) != module:
+            if any(unit.stores(name)) or f"setattr({module}" in unit.text:
+                yield True
+            continue
+        hidden = name in unit.rebound or any(each in unit.text for each in ("exec(", "globals()"))
+        for each in unit.module.bindings.get(name, ()):
+            yield hidden or _of_value(each, need) is not False
 
 
 def _needed(needs_of: Callable[[Function], Needs], call: Op) -> list[str]:

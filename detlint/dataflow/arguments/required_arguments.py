@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
-from detlint.dataflow.arguments.need import OFF, SWITCHES, Need, written_as
+from detlint.dataflow.arguments.need import OFF, OR, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import option_of
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.path_conditions import OTHER, Paths, compared, deciding, inputs, tests
@@ -301,7 +301,13 @@ def _is_value(op: Op) -> bool:
 
 
 def _variable(op: Op) -> str:
-    """The variable of another module that a value is, by its qualified name."""
+    """The variable of another module that a value is, by its qualified name; of ``or``, those."""
+    if op.code == "boolean" and op.name == "Or":
+        named = [_variable(each).rpartition(".") for each in op.args]
+        alike = all(named) and len({(module, bool(last)) for module, _, last in named}) == 1
+        return (
+            f"{named[0][0]}.{OR.join(last for *_, last in named)}" if alike and named[0][2] else ""
+        )
     found = op.values.qualified(op) if op.code in ("attr", "global", "import") else []
     module = found[0].rpartition(".")[0] if len(found) == 1 else ""
     return found[0] if module and module.partition(".")[0] not in LIBRARIES else ""
@@ -579,7 +585,7 @@ def _name_of(op: Op) -> str:
     if op.code == "attr":
         owner = "self" if op.args[0].is_self else _name_of(op.args[0])
         return f"{owner}.{op.name}" if owner else _variable(op)
-    if op.code in ("global", "import"):
+    if op.code in ("boolean", "global", "import"):
         return _variable(op)
     held, key = _entry_of(op)
     owner = _name_of(held) if held is not None else ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.required_arguments import Needs
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.facts.found import Found
+from detlint.dataflow.facts.found import FileFacts, Found
 from detlint.dataflow.learning.trained import MODEL, Trained
 from detlint.dataflow.randomness.idle_draws import is_unused
 from detlint.dataflow.randomness.loaders import drawing, flag, may_be_positive
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.arguments.need import Need
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.learning.training import Training
-    from detlint.dataflow.unit import Unit
 
 
 _FEW = 50  # operations between a transform and what it is given to
@@ -29,21 +27,15 @@ _FITS = trainers.FITS - {"train_on_batch"}
 _GATHERING = frozenset(("choice", "declared", "free", "list", "phi", "tuple"))
 
 
-class DrawFacts:
+class DrawFacts(FileFacts):
     """Answers for the functions of one file."""
-
-    def __init__(self, unit: Unit, training: Training) -> None:
-        self._unit = unit
-        self._values = unit.values
-        self._training = training
-        self._states = unit.rng_states
 
     def of_draws(self, call: Op) -> str | None:
         """Calls that draw from a global generator, where something depends on that."""
         library = drawn_from(call) or drawn_by_tensorflow(call)
         if library == "tensorflow" and is_unused(call, alone=False):
             return None  # a node of a graph that nothing asks for never runs
-        apart = library and self._states.is_seeded_apart(call, library)
+        apart = library and self._unit.rng_states.is_seeded_apart(call, library)
         return None if apart else library or None
 
     def of_builds(self, call: Op) -> str | None:

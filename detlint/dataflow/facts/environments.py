@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, word_of
+from detlint.dataflow.facts.found import FileFacts
 from detlint.dataflow.facts.seeds import seeds_given
 from detlint.dataflow.slices import SAME, closure
 from detlint.index.facts import MEASURED
@@ -17,21 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.learning.training import Training
-    from detlint.dataflow.unit import Unit
 
 _REWARD = 1  # its place among what a step gives
 _MADE = SAME | words("attr augment binary comprehension item iter list tuple unpack")
 _MOST = 60  # what is made of one reward
 
 
-class EnvironmentFacts:
+class EnvironmentFacts(FileFacts):
     """Answers for the functions of one file."""
-
-    def __init__(self, unit: Unit, training: Training) -> None:
-        self._unit = unit
-        self._values = unit.values
-        self._training = training
 
     def of_environments(self, call: Op) -> str | None:
         """Calls that make an environment of reinforcement learning, or, of a class of one, draw

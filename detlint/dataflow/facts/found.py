@@ -10,9 +10,20 @@ if TYPE_CHECKING:
     import ast
 
     from detlint.dataflow.ir import Function
+    from detlint.dataflow.learning.training import Training
+    from detlint.dataflow.unit import Unit
 
 
 NAMING = frozenset(("attr", "free", "global", "import"))  # codes of what names something
+
+
+class FileFacts:
+    """Answers for the functions of one file."""
+
+    def __init__(self, unit: Unit, training: Training) -> None:
+        self._unit = unit
+        self._values = unit.values
+        self._training = training
 
 
 class Found(NamedTuple):

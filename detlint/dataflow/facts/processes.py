@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import whole_function
-from detlint.dataflow.facts.found import Found, whole
+from detlint.dataflow.facts.found import FileFacts, Found, whole
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.lowering import lower
 from detlint.index.scan import RUN
@@ -17,20 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.learning.training import Training
-    from detlint.dataflow.unit import Unit
 
 
 _WORKER_START = "worker_init_fn"
 
 
-class ProcessFacts:
+class ProcessFacts(FileFacts):
     """Answers for the functions of one file."""
-
-    def __init__(self, unit: Unit, training: Training) -> None:
-        self._unit = unit
-        self._values = unit.values
-        self._training = training
 
     def spawns(self, function: Function) -> Iterator[Found]:
         """Calls that start processes afresh, each with the function that runs there."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.required_arguments import looked_up
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.control import is_certain
-from detlint.dataflow.facts.found import Found, whole
+from detlint.dataflow.facts.found import FileFacts, Found, whole
 from detlint.dataflow.facts.processes import starts_workers
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.randomness.generators import (
@@ -40,12 +40,11 @@ _GIVEN = (experiments.GIVEN, experiments.GIVEN_SEED)
 _MOST = 50  # operations behind a seed
 
 
-class SeedFacts:
+class SeedFacts(FileFacts):
     """Answers for the functions of one file."""
 
     def __init__(self, unit: Unit, training: Training) -> None:
-        self._values = unit.values
-        self._training = training
+        super().__init__(unit, training)
         self._states = unit.rng_states
         self._generators = Generators(unit)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments import settings
 from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.facts.found import Found
+from detlint.dataflow.facts.found import FileFacts, Found
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.randomness.seeding import is_guard
 from detlint.index.facts import EVERY, REPAIRED, VARIABLES
@@ -28,12 +28,11 @@ _CONFIGURING = ("Args", "Arguments", "Config", "Fabric", "Trainer")
 _SWITCHED_ON = {f"{rows.TRAINER}.deterministic": "torch", rows.DETERMINISTIC: "cudnn"}
 
 
-class SwitchFacts:
+class SwitchFacts(FileFacts):
     """Answers for the functions of one file."""
 
     def __init__(self, unit: Unit, training: Training) -> None:
-        self._values = unit.values
-        self._training = training
+        super().__init__(unit, training)
         self._choices = _Devices()
 
     def enables(self, function: Function) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments import settings
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.facts.found import NAMING, Found
+from detlint.dataflow.facts.found import NAMING, FileFacts, Found
 from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.loops import epochs
 from detlint.dataflow.randomness import samplers
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.learning.training import Training
-    from detlint.dataflow.unit import Unit
 
 
 _SEVERAL = ("ddp", "deepspeed", "fsdp")  # how strategies of several processes are called
@@ -32,13 +30,8 @@ _GRADIENTS = frozenset(("g", "grad", "grads", "gradient", "gradients"))
 _FEW = 50  # operations behind an update
 
 
-class TrainingFacts:
+class TrainingFacts(FileFacts):
     """Answers for the functions of one file."""
-
-    def __init__(self, unit: Unit, training: Training) -> None:
-        self._unit = unit
-        self._values = unit.values
-        self._training = training
 
     def of_trains(self, call: Op) -> str | None:
         """Calls that train."""

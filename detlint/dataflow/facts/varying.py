@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, word_of
-from detlint.dataflow.facts.found import NAMING, Found, whole
+from detlint.dataflow.facts.found import NAMING, FileFacts, Found, whole
 from detlint.dataflow.learning.made_models import fate_of
 from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
 from detlint.dataflow.numerics.layers import whole_of
+from detlint.grouping import grouped
 from detlint.index.facts import MAY_BE, THAWS, TRAINER, UNSEEN_NAMES
 from detlint.models import layers, varying
 from detlint.models import training as trainers
@@ -39,13 +40,11 @@ _GROUPS = ("tuple", "list", "set")
 _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
 
-class VaryingFacts:
+class VaryingFacts(FileFacts):
     """Answers for the functions of one file."""
 
     def __init__(self, unit: Unit, training: Training) -> None:
-        self._unit = unit
-        self._values = unit.values
-        self._training = training
+        super().__init__(unit, training)
         self._trained = Trained(unit)
         self._tables: dict[str, Operators] = {}
 
@@ -127,11 +126,12 @@ class VaryingFacts:
         """Functions and classes of which a part of the file makes nothing that gets a gradient."""
         if function.outer is not None:
             return
-        named: dict[str, list[Op]] = {}
-        for each in function.everything():
-            for op in each.ops:
-                for name in self._values.qualified(op) if op.code in NAMING and op.uses else ():
-                    named.setdefault(name, []).append(op)
+        named = grouped(
+            (name, op)
+            for each in function.everything()
+            for op in each.ops
+            for name in (self._values.qualified(op) if op.code in NAMING and op.uses else ())
+        )
         for name, ops in named.items():
             foreign = name.partition(".")[0] in varying.PLAIN
             if not foreign and all(_is_aside(x) or self._only_idles(x) for x in ops):

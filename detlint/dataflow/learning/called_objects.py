@@ -1,4 +1,4 @@
-"""Whether a file calls the objects that it makes of a class, or hands them to what may."""
+"""Where a file calls the objects that it makes of a class, or hands them to what may."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from detlint.index.scan import CALLED
 from detlint.models.attention import MOVES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
@@ -32,6 +32,27 @@ def may_call(unit: Unit, name: str, methods: Collection[str]) -> bool:
     return False
 
 
+def object_calls(unit: Unit, name: str, place: int | str) -> Iterator[tuple[int, str, int | str]]:
+    """The rows in which a file calls objects that it makes of a class, or gives them to what lies
+    elsewhere: with the qualified name of that, and as which argument. With a ``place``, the same of
+    what a function or class of the file gets as that argument. What calls them later, such as an
+    inner function, is not told: that may be for workers."""
+    starts = [made for op in named(unit, name) for made in op.calls]
+    if place != "":
+        taking = unit.defined(name) or unit.method(name, "__init__")
+        params = [] if taking is None else [*taking.params.values()]
+        first = -1 if unit.defined(name) is None else 0  # the object itself
+        starts = [x for n, x in enumerate(params, first) if place in (n, x.name[1])]
+    for value in closure(starts, _Follower(unit, ()).after, _MOST):
+        for call in value.uses if value.function.outer is None else ():
+            if call.code == "call" and call.args[0] is value:
+                yield call.row, "", ""
+            elif call.code == "call":
+                pairs = enumerate(call.arguments())
+                at = next(n if word is None else word for n, (word, x) in pairs if x is value)
+                yield from ((call.row, each, at) for each in call.called)
+
+
 class _Follower:
     """Follows objects of one class through a file."""
 
@@ -43,10 +64,11 @@ class _Follower:
     def calls(self, made: Op) -> bool:
         """Whether what a call makes may be called itself, as far as the file shows."""
         self._gets_away = False
-        count = sum(1 for _ in closure([made], self._next, _MOST))
+        count = sum(1 for _ in closure([made], self.after, _MOST))
         return self._gets_away or count >= _MOST
 
-    def _next(self, value: Op) -> Iterable[Op]:
+    def after(self, value: Op) -> Iterable[Op]:
+        """The same object after each use of a value."""
         return [each for use in value.uses for each in self._after(value, use)]
 
     def _after(self, value: Op, use: Op) -> Iterable[Op]:

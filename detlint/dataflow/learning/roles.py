@@ -165,7 +165,6 @@ def _answers(unit: Unit) -> bool:
 
 
 _OF_FILES = {"test": _tests, "packaging": _packs, "showing": _shows, "inference": _answers}
-ALL = tuple(_OF_FILES)
 
 
 # What a listing lists

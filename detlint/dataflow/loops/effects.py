@@ -22,6 +22,7 @@ from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.slices import STATES, closure, readers, states_before
+from detlint.grouping import grouped
 from detlint.models import names, randomness
 from detlint.models.model import Order
 
@@ -365,13 +366,10 @@ class Effects:
     def _lengths_in(self, function: Function) -> dict[Op | str, list[Op]]:
         """The calls of ``len`` in a function, by what they take and by how that is written."""
         if function not in self._lengths:
-            found: dict[Op | str, list[Op]] = {}
-            for op in function.ops:
-                measures = op.code == "call" and len(op.args) > 1
-                if measures and "builtins.len" in self._values.called(op):
-                    found.setdefault(self.whole(op.args[1]), []).append(op)
-                    found.setdefault(path_of(op.args[1]), []).append(op)
-            self._lengths[function] = found
+            calls = (x for x in function.ops if x.code == "call" and len(x.args) > 1)
+            lengths = (x for x in calls if "builtins.len" in self._values.called(x))
+            names = ((x, (self.whole(x.args[1]), path_of(x.args[1]))) for x in lengths)
+            self._lengths[function] = grouped((name, x) for x, both in names for name in both)
         return self._lengths[function]
 
     @staticmethod

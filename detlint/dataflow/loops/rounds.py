@@ -14,6 +14,7 @@ from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import closure
+from detlint.grouping import grouped
 from detlint.models.model import words
 
 if TYPE_CHECKING:
@@ -209,11 +210,11 @@ class Round:
     @cached_property
     def _chosen_by(self) -> dict[ast.AST, list[Op]]:
         """The values that branches give to variables, by what is tested."""
-        found: dict[ast.AST, list[Op]] = {}
-        for op in self.ops:
-            if op.code == "phi" and isinstance(op.node, ast.If):
-                found.setdefault(op.node.test, []).append(op)
-        return found
+        return grouped(
+            (op.node.test, op)
+            for op in self.ops
+            if op.code == "phi" and isinstance(op.node, ast.If)
+        )
 
     def is_lined_up(self, number: Op, use: Op) -> bool:
         """``names[i]``, ``sizes[i]``: what belongs to the element."""

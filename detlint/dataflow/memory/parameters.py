@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow.calls import owner_word, word_of, written
 from detlint.dataflow.control import are_sides
 from detlint.dataflow.memory.initialisation import Initialisation, Memory
+from detlint.grouping import grouped
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
@@ -361,11 +362,9 @@ _Found = dict[_If, list[str]]
 
 
 def _by_condition(told: Iterable[tuple[str, _If | None]]) -> _Found:
-    found: _Found = {}
-    for owner, condition in dict.fromkeys(told):
-        if condition is not None:
-            found.setdefault(condition, []).append(owner)
-    return found
+    return grouped(
+        (condition, owner) for owner, condition in dict.fromkeys(told) if condition is not None
+    )
 
 
 def _filled_if(op: Op) -> _If | None:

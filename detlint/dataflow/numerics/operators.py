@@ -17,6 +17,7 @@ from detlint.dataflow.numerics.operator_gradients import may_differ
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
 from detlint.dataflow.slices import alternatives, closure
+from detlint.grouping import grouped
 from detlint.models.operators import INDEXED
 from detlint.operations import ABSENT, OPERATIONS
 from detlint.operations.extensions import REFUSED as REFUSED_OF_EXTENSIONS
@@ -99,13 +100,10 @@ def rows_of(table: Table, release: Release) -> dict[str, list[tuple[Row, Usage]]
     rows: tuple[Row, ...] = (*SWITCHED, *SWITCHED_OF_EXTENSIONS)
     if table == "refused":
         rows = (*OPERATIONS, *REFUSED_OF_EXTENSIONS)
-    found: dict[str, list[tuple[Row, Usage]]] = {}
-    for row in rows:
-        begun = not row.since or release >= _release(row.since)
-        if begun and not (row.until and release >= _release(row.until)):
-            for usage in row.usages:
-                for form in usage.forms:
-                    found.setdefault(form, []).append((row, usage))
+    begun = (x for x in rows if not x.since or release >= _release(x.since))
+    current = (x for x in begun if not (x.until and release >= _release(x.until)))
+    usages = ((row, usage) for row in current for usage in row.usages)
+    found = grouped((form, each) for each in usages for form in each[1].forms)
     for known in found.values():
         known.sort(key=lambda each: -len(each[1].arguments))  # what says more goes first
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import declared
 from detlint.dataflow.backwards import Backwards
+from detlint.grouping import grouped
 from detlint.models import memory, tensors
 
 if TYPE_CHECKING:
@@ -159,9 +160,7 @@ class Fields:
     def buffers(self, owner: str, name: str) -> list[Op]:
         """What a class registers as a buffer of a name."""
         if owner not in self._buffers:
-            found = self._buffers[owner] = {}
-            for told, value in self._registered(owner):
-                found.setdefault(told, []).append(value)
+            self._buffers[owner] = grouped(self._registered(owner))
         return self._buffers[owner].get(name, [])
 
     def _registered(self, owner: str) -> Iterator[tuple[object, Op]]:
