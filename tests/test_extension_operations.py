@@ -103,6 +103,16 @@ def test_torchvisions_backwards_have_no_deterministic_one(
     assert found.advice.startswith("instead: guard.enable(repair=True)")
 
 
+def test_the_backward_of_the_selective_scan_has_no_switch(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    made = "torch.nn.Sequential(torch.nn.Linear(8, 8), mamba_ssm.{}(8))(x).sum().backward()"
+    header = HEADER.replace("import torch\n", "import torch\nimport mamba_ssm\n", 1)
+    (found,) = findings(header.format(made.format("Mamba")), "DET501")
+    assert found.message == "mamba_ssm.Mamba() has no deterministic backward on CUDA"
+    assert findings(header.format(made.format("Mamba2")), "DET501") == []
+
+
 def test_torchvision_itself_takes_another_roi_align_with_the_switch(
     findings: Callable[..., list[Finding]],
 ) -> None:

@@ -19,7 +19,7 @@ GRIDS = words("grid_sample grid_sampler")
 ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
 # The grid and the weights can have a gradient of their own.
 SECOND = {"grid_sample": "grid", "grid_sampler": "grid", "embedding_bag": "weight"}
-OWN = "EmbeddingBag"  # the gradient is that of its own weights
+OWN = ("EmbeddingBag", ".Mamba")  # the gradient is that of their own weights
 NO_GRADIENT = ("none", "seems none")
 
 # Sums by index of torch, by how their names begin.
@@ -61,7 +61,8 @@ REFUSED = words(
     put_( put( take( scatter( scatter_( scatter_reduce index_reduce bincount( histc( median(
     nanmedian( kthvalue( cumsum( cumsum_( segment_coo segment_sum_coo segment_add_coo
     segment_mean_coo gather_coo scatter_mul roi_pool RoIPool PSRoI ps_roi_ deform_conv2d
-    DeformConv2d spectrogram( Spectrogram( MelSpectrogram("""
+    DeformConv2d spectrogram( Spectrogram( MelSpectrogram( Mamba( selective_scan_fn
+    mamba_inner_fn"""
 )
 # … and none of those that have one that is off by default.
 SWITCHED = words(

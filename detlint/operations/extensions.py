@@ -2,7 +2,7 @@
 
 Plain data, as the tables in ``detlint.operations`` and ``detlint.operations.switched``, read from
 the sources of torch_scatter 2.1.2, torch_sparse 0.6.18, torch_geometric 2.8.1, torchvision 0.28,
-torchaudio 2.11 and flash-attn 2.8.
+torchaudio 2.11, flash-attn 2.8 and mamba_ssm 2.3.2.
 What is left out has no atomics: ``segment_csr``, ``gather_csr`` and what is made of these
 (``coalesce``, the products of a ``SparseTensor`` that add), ``nms`` and whatever else of
 torchvision, and whatever runs on the CPU. Minima and maxima are left out, too: atomics give the
@@ -181,6 +181,26 @@ AUDIO: tuple[Operation, ...] = (
     ),
 )
 
+# Mamba2's kernels are Triton's, and ask for torch's switch: mamba_ssm/utils/determinism.py.
+MAMBA = completed(
+    (
+        Operation(
+            name="mamba_ssm.Mamba",
+            api=spelled(
+                "mamba_ssm.{,modules.mamba_simple.}Mamba "
+                "mamba_ssm.ops.selective_scan_interface.{selective_scan,mamba_inner}_fn"
+            ),
+            silent=True,
+            reason="Blocks add their part of gradients with atomics, and torch's switch does not "
+            "reach the kernel.",
+            alternatives=(Alternative("selective_scan_ref, which is slow; or Mamba2"),),
+            source="https://github.com/state-spaces/mamba/blob/v2.3.2/csrc/selective_scan/"
+            "selective_scan_bwd_kernel.cuh",
+            usages=(Usage(),),
+        ),
+    )
+)
+
 # A rule of its own finds the calls of these.
 FLASH: tuple[Operation, ...] = (
     Operation(
@@ -201,7 +221,7 @@ FLASH: tuple[Operation, ...] = (
     ),
 )
 
-REFUSED: tuple[Operation, ...] = (*VISION, *SCATTER, *AUDIO)  # what a call is found by
+REFUSED: tuple[Operation, ...] = (*VISION, *SCATTER, *AUDIO, *MAMBA)  # what a call is found by
 REPLACED: tuple[Operation, ...] = (*VISION, *SCATTER, *FLASH)  # what guard has a replacement for
 
 # But for torchvision's, all of these call torch's scatter_add_, which the switch makes
