@@ -219,6 +219,42 @@ def test_an_environment_of_the_program_draws_from_the_generator_that_it_has(  # 
     assert found(capsys, "DET102") == ["train.py:1"] * is_found
 
 
+PLAIN = """\
+import random
+import gym
+
+class Field(gym.Env):
+    def reset(self):
+        return random.random()
+"""
+REGISTERED = """\
+from gym.envs.registration import register
+
+register(id="field-v0", entry_point="{}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "point", "told"),
+    [
+        ("fields:field-v0", "fields.field:Field", "Python's global generator"),
+        ("fields:field-v0", "gym.envs.classic_control:CartPoleEnv", "a generator of its own"),
+        ("CartPole-v1", "fields.field:Field", "a generator of its own"),
+    ],
+)
+def test_an_environment_that_the_project_registers_draws_as_its_class_says(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, point: str, told: str
+) -> None:
+    """The name says which package is imported, and that which class it is."""
+    train = TRAIN.replace("import envs\n", "").format(f'gym.make("{made}")', "env.reset()")
+    package = {"__init__.py": REGISTERED.format(point), "field.py": PLAIN}
+    project({"train.py": train, **{f"fields/{name}": text for name, text in package.items()}})
+    main(["--no-cache", "--output-format", "full", "--select", "DET102", "."])
+    found = capsys.readouterr().out
+    assert found.count(": DET102 ") == 1
+    assert told in found
+
+
 LEARNER = """\
 import torch
 

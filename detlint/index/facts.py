@@ -252,6 +252,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("gym.make(", "gym.make_vec(", "gymnasium.make", ".vector.make("),
         f"self.{randomness.OF_ENVIRONMENT}.",
     ),
+    "registered_environments": ("register(",),
     "unseen_environments": ("Env(", "Environment("),
     "spaces": ("_space.sample(",),
     "environment_steps": (

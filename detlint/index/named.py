@@ -16,8 +16,9 @@ _POINT = re.compile(r"[\w.]+:[\w.]+")
 # Hydra's, of which a YAML file may hold many: `_target_: package.module.Class`.
 _TARGET = re.compile(r"[\"']?\b_target_[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w.]*\.\w+)")
 # A class by the name of its module, in quotes or as a whole value: `"package.module.Class"`,
-# `class_path: package.module.Class`, `"package.module:Class"`.
-_DOTTED = r"[A-Za-z_]\w*(?:\.\w+)*[.:][A-Z]\w*"
+# `class_path: package.module.Class`, `"package.module:Class"`; also what a package registers,
+# `"package:name-v0"`.
+_DOTTED = r"[A-Za-z_]\w*(?:\.\w+)*(?:[.:][A-Z]\w*|:[\w-]+-v\d+)"
 _CLASS = re.compile(rf"[\"']({_DOTTED})[\"']")
 _VALUE = re.compile(rf":[ \t]+({_DOTTED})[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 # Both begin with plain text, which sre finds fast.

@@ -101,31 +101,16 @@ GENERATING, SAMPLES, PIPELINE = "generate", "do_sample", "transformers.pipeline"
 LOADS_PIPELINE = "Pipeline.from_pretrained("
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
 OF_TENSORFLOW = frozenset(
-    [
-        *(
-            f"tensorflow.{version}random.{name}"
-            for version in ("", "compat.v1.")
-            for name in words("categorical gamma normal poisson shuffle truncated_normal uniform")
-        ),
-        *(
-            f"tensorflow.{version}image.{name}"
-            for version in ("", "compat.v1.")
-            for name in words(
-                """random_brightness random_contrast random_crop random_flip_left_right
-                random_flip_up_down random_hue random_jpeg_quality random_saturation
-                sample_distorted_bounding_box"""
-            )
-        ),
-        *(
-            f"tensorflow.{version}{name}"
-            for version in ("", "compat.v1.")
-            for name in words(
-                """multinomial random_crop random_gamma random_normal random_poisson
-                random_shuffle random_uniform truncated_normal nn.dropout
-                train.shuffle_batch train.shuffle_batch_join"""
-            )
-        ),
-    ]
+    f"tensorflow.{version}{name}"
+    for version in ("", "compat.v1.")
+    for name in words(
+        """random.categorical random.gamma random.normal random.poisson random.shuffle
+        random.truncated_normal random.uniform image.random_brightness image.random_contrast
+        image.random_crop image.random_flip_left_right image.random_flip_up_down image.random_hue
+        image.random_jpeg_quality image.random_saturation image.sample_distorted_bounding_box
+        multinomial random_crop random_gamma random_normal random_poisson random_shuffle
+        random_uniform truncated_normal nn.dropout train.shuffle_batch train.shuffle_batch_join"""
+    )
 )
 # Those that shuffle what they are given, unless they are told not to.
 QUEUES_OF_TENSORFLOW = frozenset(
@@ -147,21 +132,17 @@ SAID = {**{f"seeds {each}": (each,) for each in LIBRARIES}, "seeds all": LIBRARI
 # Functions that seed, with what they are given first; without a seed, or with None, some of them
 # take one from the operating system.
 _SEEDING = {
-    "random.seed": ("random",),
-    "numpy.random.seed": ("numpy",),
-    "torch.manual_seed": ("torch",),
-    "torch.random.manual_seed": ("torch",),
-    "torch.cuda.manual_seed": ("torch",),
-    "torch.cuda.manual_seed_all": ("torch",),
-    "random.setstate": ("random",),
-    "numpy.random.set_state": ("numpy",),
-    "torch.set_rng_state": ("torch",),
-    "torch.random.set_rng_state": ("torch",),
+    **{
+        name: (name.partition(".")[0],)
+        for name in sorted(
+            words("""random.seed numpy.random.seed torch.manual_seed torch.random.manual_seed
+        torch.cuda.manual_seed torch.cuda.manual_seed_all random.setstate numpy.random.set_state
+        torch.set_rng_state torch.random.set_rng_state tensorflow.random.set_seed
+        tensorflow.set_random_seed tensorflow.compat.v1.set_random_seed
+        tensorflow.compat.v1.random.set_random_seed""")
+        )
+    },
     "cdlib.seed": ("random", "numpy", "cdlib"),
-    "tensorflow.random.set_seed": ("tensorflow",),
-    "tensorflow.set_random_seed": ("tensorflow",),
-    "tensorflow.compat.v1.set_random_seed": ("tensorflow",),
-    "tensorflow.compat.v1.random.set_random_seed": ("tensorflow",),
     "tensorflow.keras.utils.set_random_seed": ("random", "numpy", "tensorflow"),
     "keras.utils.set_random_seed": LIBRARIES,
     "pyro.set_rng_seed": ("random", "numpy", "torch"),
@@ -207,9 +188,7 @@ _DRAWING_BY_ITSELF = (
 _BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 SEED_PARAMETER = {
     "random.Random": "x",
-    "keras.random.SeedGenerator": "seed",
-    "tensorflow.keras.random.SeedGenerator": "seed",
-    "tf_keras.random.SeedGenerator": "seed",
+    **{f"{of}keras.random.SeedGenerator": "seed" for of in ("", "tensorflow.", "tf_")},
     **{
         f"{library}.random.{name}": "seed"
         for library in ("numpy", "cupy")
@@ -270,11 +249,7 @@ AFRESH = ("spawn", "forkserver")
 # What runs tasks in several processes or threads, by its class, …
 POOLS = frozenset(
     (
-        *(
-            f"{x}.{y}"
-            for x in ("multiprocessing", "torch.multiprocessing")
-            for y in ("Pool", "pool.Pool")
-        ),
+        *(f"{x}.{y}" for x in _OF_PROCESSES for y in ("Pool", "pool.Pool")),
         *("multiprocessing.pool.ThreadPool", "multiprocessing.dummy.Pool", "multiprocess.Pool"),
         *("multiprocess.pool.ThreadPool", "pathos.multiprocessing.ProcessingPool"),
         *("ray.util.multiprocessing.Pool", "dask.distributed.Client", "distributed.Client"),
@@ -306,14 +281,13 @@ ENVIRONMENTS = frozenset(
     for library in ("gym", "gymnasium")
     for name in ("make", "make_vec", "vector.make")
 )
+# What gives an environment of the program's own the name that these make it by (gym 0.26, gymnasium
+# 1.4): ``package:Name-v0``, of which the package is imported first.
+REGISTERING = Names("{gym,gymnasium}.{,envs.,envs.registration.}register")
 # What plays in such a one that it is given, gives the mean of the rewards and seeds nothing
 # (stable_baselines3 2.9).
-PLAYING = frozenset(
-    (
-        "stable_baselines3.common.evaluation.evaluate_policy",
-        "sb3_contrib.common.maskable.evaluation.evaluate_policy",
-    )
-)
+PLAYING = words("""stable_baselines3.common.evaluation.evaluate_policy
+    sb3_contrib.common.maskable.evaluation.evaluate_policy""")
 MEANS = words("average fmean mean median nanmean")
 # The attribute of what derives from their classes that is this generator, what gives one with the
 # seed that a method is given, and these libraries.
@@ -327,12 +301,7 @@ SPACES = frozenset(
 # What seeds an environment and no space of it.
 SEEDING_ENVIRONMENTS = frozenset(("make", "make_vec", "reset", "seed"))
 # Calls that put back the state of a generator, and those that read it.
-RESTORING = {
-    "random.setstate": "random",
-    "numpy.random.set_state": "numpy",
-    "torch.set_rng_state": "torch",
-    "torch.random.set_rng_state": "torch",
-}
+RESTORING = {name: of for name, (of, *_) in _SEEDING.items() if "state" in name}
 STATES = {
     "random": frozenset(("random.getstate",)),
     "numpy": frozenset(("numpy.random.get_state",)),
@@ -341,41 +310,27 @@ STATES = {
 # Where a value that differs in each run comes from, in words.
 ENTROPY = {
     **dict.fromkeys(
-        [
-            "time.time",
-            "time.time_ns",
-            "time.perf_counter",
-            "time.perf_counter_ns",
-            "time.monotonic",
-            "time.monotonic_ns",
-            "time.process_time",
-            "time.process_time_ns",
-            "time.clock",
-            "timeit.default_timer",
-            "datetime.datetime.now",
-            "datetime.datetime.utcnow",
-            "datetime.datetime.today",
-            "datetime.date.today",
-            *(f"pandas.Timestamp.{name}" for name in ("now", "today", "utcnow")),
-        ],
+        sorted(
+            words("""time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic
+        time.monotonic_ns time.process_time time.process_time_ns time.clock timeit.default_timer
+        datetime.datetime.now datetime.datetime.utcnow datetime.datetime.today datetime.date.today
+        pandas.Timestamp.now pandas.Timestamp.utcnow pandas.Timestamp.today""")
+        ),
         "the clock",
     ),
     **dict.fromkeys(
-        [
-            "os.getpid",
-            "os.getppid",
-            "threading.get_ident",
-            "threading.get_native_id",
-            "multiprocessing.current_process",
-        ],
+        sorted(
+            words("""os.getpid os.getppid threading.get_ident threading.get_native_id
+        multiprocessing.current_process""")
+        ),
         "the process",
     ),
     **dict.fromkeys(
-        [
-            *("os.urandom", "os.getrandom", "uuid.uuid1", "uuid.uuid4", "random.SystemRandom"),
-            *("secrets.SystemRandom", "secrets.choice", "secrets.randbelow", "secrets.randbits"),
-            *("secrets.token_bytes", "secrets.token_hex", "secrets.token_urlsafe"),
-        ],
+        sorted(
+            words("""os.urandom os.getrandom uuid.uuid1 uuid.uuid4 random.SystemRandom
+            secrets.SystemRandom secrets.choice secrets.randbelow secrets.randbits
+            secrets.token_bytes secrets.token_hex secrets.token_urlsafe""")
+        ),
         "the operating system",
     ),
     **dict.fromkeys(TORCH_RESEEDING, "the operating system"),

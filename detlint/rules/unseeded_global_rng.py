@@ -418,13 +418,15 @@ class UnseededGlobalRng(Rule):
             known = program.has("environments")
             unseen = () if known else program.facts(kind)
             return next(filterfalse(program.is_of_project, unseen), None)
+        own = program.said("registered_environments") if kind == "environments" else set()
         if trains:
-            made = program.first(kind)
+            made = next((x for x in program.facts(kind) if not _is_registered(x, own)), None)
             return None if made is None or made.fact.doubt == UNSET else made
         found = chain(
             program.facts(kind, own=True), program.entry_calls.asked_for(kind, "", PER_BATCH)
         )
-        return next((each for each in found if each.fact.doubt < IDLE), None)
+        others = (each for each in found if not _is_registered(each, own))
+        return next((each for each in others if each.fact.doubt < IDLE), None)
 
     @classmethod
     def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
@@ -718,6 +720,12 @@ class UnseededGlobalRng(Rule):
             else:
                 yield each
         yield from (each for *_, each in sorted(later, key=itemgetter(0, 1)))
+
+
+def _is_registered(made: Located, own: set[str]) -> bool:
+    """Whether an environment may be of a class of the program's, which draws as that says."""
+    named = made.fact.what
+    return named in own or (bool(own) and named != "draw" and "" in {named, *own})
 
 
 def _drawing(made: Located) -> tuple[bool, set[str]]:

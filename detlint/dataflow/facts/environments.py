@@ -31,8 +31,22 @@ class EnvironmentFacts(FileFacts):
         """Calls that make an environment of reinforcement learning, or, of a class of one, draw
         from the generator that it has."""
         if not randomness.ENVIRONMENTS.isdisjoint(self._training.called(call)):
-            return "environment"
+            return self._name_of(call)
         return "draw" if self._draws_in_environment(call) else None
+
+    def of_registered_environments(self, call: Op) -> str | None:
+        """Calls that name an environment of the program's own, whose class draws as it says."""
+        given = call.given("entry_point", 1)
+        point = "" if given is None else self._values.constant(given)
+        library = isinstance(point, str) and point.startswith(randomness.GYMS)
+        is_own = any(map(randomness.REGISTERING, self._training.called(call)))
+        return self._name_of(call) if is_own and not library else None
+
+    def _name_of(self, call: Op) -> str:
+        """The name of an environment, without its package; "" of any."""
+        given = call.given("id", 0)
+        name = ... if given is None else self._values.constant(given)
+        return name.rpartition(":")[2] if isinstance(name, str) else ""
 
     def of_unseen_environments(self, call: Op) -> str | None:
         """Calls that seem to make one of another library: ``CityLearnEnv(schema)``."""
