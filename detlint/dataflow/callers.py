@@ -34,6 +34,7 @@ class Callers:
         self._unit = unit
         self._imported: dict[tuple[str, str], list[Op]] = {}
         self._known: dict[tuple[bool, str, Function | None], Known] = {}
+        self._within: dict[Function, dict[object, list[Op]]] = {}
 
     def of(self, function: Function) -> Known:
         """The calls of a function or method; of a constructor, those of its class."""
@@ -126,14 +127,26 @@ class Callers:
 
     def _reads(self, owner: str, name: str, function: Function | None) -> Iterator[Op]:
         """Where code names it."""
-        inner = function is not None and function.outer is not None and not owner
-        if not inner:
+        outer = function.outer if function is not None and not owner else None
+        if outer is None:
             yield from self._unit.reads("attr" if owner else "global", name)
             return
-        for each in self._unit.all_naming(name):
-            read = each.globals.get(name)
-            yield from () if read is None else [read]
-            yield from (op for op in each.coded("function") if op.name is function)
+        if outer not in self._within:
+            self._within[outer] = _named_within(outer)
+        yield from self._within[outer].get(name, ())
+        yield from self._within[outer].get(function, ())
+
+
+def _named_within(outer: Function) -> dict[object, list[Op]]:
+    """Where a function, or one that it defines, reads each name of others, and defines each
+    function."""
+    found: dict[object, list[Op]] = {}
+    for each in outer.everything():
+        for name, read in each.globals.items():
+            found.setdefault(name, []).append(read)
+        for op in each.coded("function"):
+            found.setdefault(op.name, []).append(op)
+    return found
 
 
 class AllCallers:

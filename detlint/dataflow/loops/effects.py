@@ -280,7 +280,7 @@ class Effects:
         counter = next((x for x in head.uses if x.code == "unpack" and x.name[0] == 0), None)
         if counter is None:
             return bool(head.uses)
-        return any(not all(map(is_shared_out, use.uses)) for use in counter.uses)
+        return not all(use.uses and all(map(is_shared_out, use.uses)) for use in counter.uses)
 
     def shares_out(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives only says by which of some devices an element
