@@ -51,6 +51,29 @@ def test_a_variable_has_operators_repeat(
     assert levels(capsys, "DET801") == ["likely"] * found
 
 
+_OF_OTHERS = "tf.random.set_seed(0); np.random.seed(0)"
+
+
+@pytest.mark.parametrize(
+    ("seed", "required", "found"),
+    [
+        (_OF_OTHERS, "", 1),
+        (_OF_OTHERS, "tensorflow>=2.13", 1),
+        (_OF_OTHERS, "tensorflow<2.16", 0),
+        (_OF_OTHERS, "keras==2.15.0", 0),
+        (f"{_OF_OTHERS}; random.seed(0)", "", 0),
+        (f'os.environ["TF_USE_LEGACY_KERAS"] = "1"; {_OF_OTHERS}', "", 0),
+    ],
+)
+def test_keras_3_takes_seeds_from_pythons_generator(
+    project: Project, capsys: Capture, seed: str, required: str, found: int
+) -> None:
+    line = "import random, numpy as np; tf.config.experimental.enable_op_determinism()"
+    text = _TRAINS.format(line=line, seed=seed)
+    project({"train.py": text, "requirements.txt": required})
+    assert levels(capsys, "DET801") == ["likely"] * found
+
+
 _ASKS = """\
 import os
 import tensorflow as tf

@@ -17,7 +17,7 @@ from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
 from detlint.index.requirements import asks_for_older
 from detlint.models.cells import MOVING
-from detlint.models.settings import SEEDS_NUMPY, SWITCHED_SINCE
+from detlint.models.settings import KERAS_3_SINCE, SEEDS_NUMPY, SWITCHED_SINCE
 from detlint.sources.cache import digest_of
 from detlint.sources.kinds import NOTEBOOK, is_data, kind_of_name
 from detlint.sources.paths import relative, slashed
@@ -293,7 +293,7 @@ class Project:
     def depends_on(self, path: str) -> tuple[object, ...]:
         """What a program depends on besides its files and what folders hold."""
         targets = self._targets_of(self.closure(path))
-        asked = (*SWITCHED_SINCE.items(), ("torch", SEEDS_NUMPY))
+        asked = (*SWITCHED_SINCE.items(), ("torch", SEEDS_NUMPY), *KERAS_3_SINCE)
         older = [each for each in asked if self.asks_for_older(path, *each)]
         return path in self._imported, self.installed.get(path), targets, older
 

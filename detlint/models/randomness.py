@@ -213,27 +213,16 @@ STATE_OF_SYSTEM = frozenset(
     for module in ("", "experimental.")
 )
 # Functions that give back the generator that they are given, or one that draws from it.
-WRAPPING = frozenset(
-    f"{library}.random.{name}"
-    for library in ("numpy", "cupy")
-    for name in ("Generator", "RandomState", "default_rng")
-)
+WRAPPING = words("""numpy.random.Generator numpy.random.RandomState numpy.random.default_rng
+    cupy.random.Generator cupy.random.RandomState cupy.random.default_rng""")
 # Variables of graphs: whoever runs the graph puts a seeded generator there.
 SHARED = frozenset(("aesara.shared", "pytensor.shared", "theano.shared"))
 # Calls that seed from the operating system if they are given no seed, or None.
 RESEEDING = frozenset(("cupy.random.seed", "numpy.random.seed", "random.seed"))
 # Those that always do.
-TORCH_RESEEDING = frozenset(
-    [
-        *("torch.seed", "torch.random.seed", "torch.default_generator.seed", "torch.mps.seed"),
-        *(
-            f"torch.{device}.{module}{name}"
-            for device in ("cuda", "xpu")
-            for module in ("", "random.")
-            for name in ("seed", "seed_all")
-        ),
-    ]
-)
+TORCH_RESEEDING = words("""torch.seed torch.random.seed torch.default_generator.seed torch.mps.seed
+    torch.cuda.seed torch.cuda.seed_all torch.cuda.random.seed torch.cuda.random.seed_all
+    torch.xpu.seed torch.xpu.seed_all torch.xpu.random.seed torch.xpu.random.seed_all""")
 # What starts processes with generators of their own, which no seed of this one reaches.
 SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
 # What makes of a function one that runs in a container where it is called by one of these methods,
@@ -261,16 +250,13 @@ POOLS = frozenset(
 TASKS = words("apply apply_async imap imap_unordered map map_async starmap starmap_async submit")
 # Loaders of which a pool of forked processes asks a data set for each sample, one for each
 # processor unless that is said (chainer 7.8).
-POOLED_LOADERS = frozenset(
-    f"chainer.iterators.{module}MultiprocessIterator" for module in ("", "multiprocess_iterator.")
-)
+POOLED_LOADERS = words("""chainer.iterators.MultiprocessIterator
+    chainer.iterators.multiprocess_iterator.MultiprocessIterator""")
 # What runs beside others in one process, and draws from the same generators.
 THREADS = frozenset(("threading.Thread",))
 # What Flower's simulation makes clients by, which Ray's workers run (flwr 1.42).
-CLIENT_APPS = frozenset(
-    f"flwr.{each}"
-    for each in ("client.ClientApp", "clientapp.ClientApp", "simulation.start_simulation")
-)
+CLIENT_APPS = words("""flwr.client.ClientApp flwr.clientapp.ClientApp
+    flwr.simulation.start_simulation""")
 # What makes of a function, or a class, one that runs in such: ``f.remote(x)`` of Ray, whose methods
 # are called likewise.
 REMOTE = frozenset(("ray.remote",))
@@ -319,12 +305,10 @@ ENTROPY = {
         "the clock",
     ),
     **dict.fromkeys(
-        sorted(
-            words("""os.getpid os.getppid threading.get_ident threading.get_native_id
-        multiprocessing.current_process""")
-        ),
+        ("os.getpid", "os.getppid", "threading.get_ident", "threading.get_native_id"),
         "the process",
     ),
+    "multiprocessing.current_process": "the process",
     **dict.fromkeys(
         sorted(
             words("""os.urandom os.getrandom uuid.uuid1 uuid.uuid4 random.SystemRandom

@@ -21,6 +21,9 @@ TRAINING_TF32 = "transformers.TrainingArguments(tf32)"
 SWITCHES = frozenset((DEBUG_MODE, "torch.set_deterministic"))
 # The first releases that can be told to be deterministic.
 SWITCHED_SINCE = {"tensorflow": "2.8", "torch": "1.8"}
+# The first releases with Keras 3, which takes seeds from `random` (3.12), and what stays with 2.
+KERAS_3_SINCE = (("tensorflow", "2.16"), ("keras", "3.0"))
+KERAS_2 = ("TF_USE_LEGACY_KERAS", "tf_keras")
 SEEDS_NUMPY = "1.9"  # since which torch seeds NumPy in the workers of its loaders
 # The keywords of Lightning's trainers: "lightning.Trainer.benchmark".
 TRAINER = "lightning.Trainer"

@@ -13,7 +13,7 @@ from detlint.callgraph.tensorflow import (
     only_builds,
     training,
 )
-from detlint.models.settings import SWITCHED_SINCE
+from detlint.models.settings import KERAS_2, KERAS_3_SINCE, SWITCHED_SINCE
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _CPU = ('"/cpu', "'/cpu", '"/device:CPU', "'/device:CPU")
 # does.
 _VARIABLE, _OLD = "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"
 _ON = ("1", "true")
+_BY_PYTHON = ": layers of Keras 3 take their seeds from Python's generator, which nothing seeds"
 # Of TensorFlow 1.
 _SWITCHING = ("fwr13y", "fwd9m", "tfdeterminism")
 _SWITCH = (
@@ -53,7 +54,8 @@ class TfDeterminismNeverEnabled(Rule):
     Reported:
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
       determinism on, nor does `TF_DETERMINISTIC_OPS=1`
-    - the same where nothing sets the seed
+    - the same where nothing sets the seed, or of what trains with Keras 3, which takes the seeds of
+      weights and dropout from Python's `random`, nothing that of this one
     - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
       by atomics on a GPU, and there is no switch for them
     - the same of the gradients of biases and convolutions, if nothing asks for determinism:
@@ -125,7 +127,9 @@ class TfDeterminismNeverEnabled(Rule):
         if not (program.has("enables", "tensorflow") or any(map(_ON.__contains__, asked))):
             missing.append("tf.config.experimental.enable_op_determinism()")
         beside = program.seed_order.unseeded_branches("tensorflow")
-        if not program.has("seeds", "tensorflow") or any(holds(first) for _, holds in beside):
+        python = cls._seeds_by_python(program) and not program.has("seeds", "random")
+        seeds = program.has("seeds", "tensorflow") and not any(holds(first) for _, holds in beside)
+        if python or not seeds:
             missing.append("tf.keras.utils.set_random_seed(seed)")
         if missing:
             advice = f"call {' and '.join(missing)} at the start of {program.title}"
@@ -133,6 +137,7 @@ class TfDeterminismNeverEnabled(Rule):
             if program.asks_for_older("tensorflow", SWITCHED_SINCE["tensorflow"]):
                 advice, edits = _OF_OLDER, ()
             also = f" ({_OLD} reaches fewer operators)" if program.has("sets", _OLD) else ""
+            also += _BY_PYTHON if python and seeds else ""
             yield program.finding(
                 cls,
                 first,
@@ -166,6 +171,12 @@ class TfDeterminismNeverEnabled(Rule):
             advised,
             confidence=Confidence.POSSIBLE if on_cpu or builds else cls.confidence,
         )
+
+    @staticmethod
+    def _seeds_by_python(program: Program) -> bool:
+        """Whether layers take their seeds from Python's global generator."""
+        older = any(program.asks_for_older(*each) for each in KERAS_3_SINCE)
+        return program.has("trains", "keras") and not (older or any(program.holding(*KERAS_2)))
 
     @staticmethod
     def _is_switched(program: Program) -> bool:
