@@ -54,8 +54,9 @@ class TfDeterminismNeverEnabled(Rule):
     Reported:
     - a program that trains with TensorFlow or Keras, while nothing that it imports turns
       determinism on, nor does `TF_DETERMINISTIC_OPS=1`
-    - the same where nothing sets the seed, or of what trains with Keras 3, which takes the seeds of
-      weights and dropout from Python's `random`, nothing that of this one
+    - the same where nothing sets the seed
+    - one that trains with Keras 3, where nothing seeds Python's `random`. Keras takes the seeds of
+      weights and dropout from it
     - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
       by atomics on a GPU, and there is no switch for them
     - the same of the gradients of biases and convolutions, if nothing asks for determinism:
