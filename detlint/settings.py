@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from detlint import configuration
 from detlint.errors import SettingsError
 from detlint.finding import Confidence
-from detlint.sources.paths import is_within, repository_of, slashed
+from detlint.sources.paths import is_within, relative, repository_of, slashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -112,10 +112,12 @@ def _from_root(pattern: str, root: str, here: str) -> str:
     inside = os.path.join(root, "")
     if body.startswith(inside):
         return f"{negation}/{slashed(body.removeprefix(inside))}"
-    below = slashed(os.path.join(os.path.relpath(root, here), ""))  # where ``here`` lies above
-    if "/" in body.rstrip("/") and body.startswith(below):
+    if "/" not in body.rstrip("/"):
+        return negation + body
+    below = slashed(os.path.join(relative(root, here), ""))  # as a run above or beside names it
+    if body.startswith(below):
         return f"{negation}/{body.removeprefix(below)}"
-    if "/" not in body.rstrip("/") or not here.startswith(inside):
+    if not here.startswith(inside):
         return negation + body
     folder = re.sub(r"([\\*?\[])", r"\\\1", slashed(os.path.relpath(here, root)))
     return f"{negation}/{folder}/{body.lstrip('/')}"

@@ -110,9 +110,8 @@ class Closure:
 
     def imports(self, *libraries: str) -> bool:
         """Whether one of its files imports one of some top-level modules."""
-        named = filter(
-            self._imported.__contains__, libraries
-        )  # in an order that is always the same
+        # In one order in every run: each answer is kept, and the first yes ends the search.
+        named = filter(self._imported.__contains__, libraries)
         return any(self.index.brings(path, each) for each in named for path in self.paths)
 
     @cached_property

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.learning.inference import decorators, stops
+from detlint.grouping import grouped
 from detlint.syntax.mentions import quoted
 
 if TYPE_CHECKING:
@@ -140,13 +141,11 @@ class Callers:
 def _named_within(outer: Function) -> dict[object, list[Op]]:
     """Where a function, or one that it defines, reads each name of others, and defines each
     function."""
-    found: dict[object, list[Op]] = {}
-    for each in outer.everything():
-        for name, read in each.globals.items():
-            found.setdefault(name, []).append(read)
-        for op in each.coded("function"):
-            found.setdefault(op.name, []).append(op)
-    return found
+    return grouped(
+        found
+        for each in outer.everything()
+        for found in (*each.globals.items(), *((op.name, op) for op in each.coded("function")))
+    )
 
 
 class AllCallers:

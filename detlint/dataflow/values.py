@@ -303,9 +303,10 @@ class Values(Backwards[Types]):
     def within(self, judge: Callable[[Values], Types]) -> Types:
         """What another file asks amid a question of its own, which may have to be left open."""
         before, self._is_within = self._is_within, True
-        found = judge(self)
-        self._is_within = before
-        return found
+        try:
+            return judge(self)
+        finally:
+            self._is_within = before
 
     def doubt(self) -> None:
         """What is being answered is not kept: it may have another answer by itself."""

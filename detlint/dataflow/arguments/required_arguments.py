@@ -305,9 +305,9 @@ def _variable(op: Op) -> str:
     if op.code == "boolean" and op.name == "Or":
         named = [_variable(each).rpartition(".") for each in op.args]
         alike = all(named) and len({(module, bool(last)) for module, _, last in named}) == 1
-        return (
-            f"{named[0][0]}.{OR.join(last for *_, last in named)}" if alike and named[0][2] else ""
-        )
+        if not alike or not named[0][2]:
+            return ""
+        return f"{named[0][0]}.{OR.join(last for *_, last in named)}"
     found = op.values.qualified(op) if op.code in ("attr", "global", "import") else []
     module = found[0].rpartition(".")[0] if len(found) == 1 else ""
     return found[0] if module and module.partition(".")[0] not in LIBRARIES else ""
