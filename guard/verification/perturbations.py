@@ -13,6 +13,7 @@ sizes are taken, and every second given back, by chance: what is made later lies
 from __future__ import annotations
 
 import _thread
+import atexit
 import datetime as dt
 import functools
 import gc
@@ -23,6 +24,7 @@ import random
 import sys
 import threading
 import time
+import weakref
 from contextlib import ExitStack, suppress
 from functools import partial
 from time import monotonic as _monotonic  # the true one
@@ -50,6 +52,7 @@ _LATEST_TASK, _LATE_TASKS = 0.02, 0.15  # seconds; the share of a pool's tasks, 
 _FIRST_TASKS = 16  # all of which are late
 # What a worker of a pool runs, and is given its queue first.
 _WORKERS = {"multiprocessing.pool": "worker", "concurrent.futures.process": "_process_worker"}
+_LONGEST_END = 2.0  # seconds
 _LATEST = 0.006  # seconds by which a thread is late
 # The first of a kind is later: until the main thread has computed for so many seconds or has waited
 # for so many, and so many at most; how many kinds.
@@ -70,6 +73,8 @@ _OF_THE_PRESENT = {"localtime": 1, "gmtime": 1, "ctime": 1, "strftime": 2, "asct
 _BETWEEN = (__file__, patching.__file__, clocks.__file__, "<")  # not what looks at statements
 _HEAD = sys.getsizeof(b"")
 _forever = ExitStack()  # what is varied stays so
+# What ends this process's thread, and what lives as long as it.
+_disturbance: list[tuple[_thread.LockType, weakref.ref[random.Random]]] = []
 _held: list[list[bytes]] = []  # for good: what is between them is given out
 
 
@@ -147,6 +152,7 @@ def disturb(run: int) -> None:
         _hold_up_tasks(run)
         _hold_up_queues(run)
     _start(run)
+    atexit.register(_end)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _begin_late(run))
 
@@ -160,15 +166,28 @@ def _begin_late(run: int) -> None:
 
 
 def _start(run: int) -> None:
+    # detlint: ignore[DET103] it is to be another one in each process
+    draws = random.Random(f"{run} {os.getpid()}")  # noqa: S311 - no secret; not the program's own
+    ends = _thread.allocate_lock()
+    ends.acquire()
+    _disturbance[:] = [(ends, weakref.ref(draws))]
     # Not of `threading`: programs count its threads, and wait for them.
-    _thread.start_new_thread(_disturbing, (run, os.getpid()))
+    _thread.start_new_thread(_disturbing, (run, draws, ends))
 
 
-def _disturbing(run: int, process: int) -> None:
-    draws = random.Random(f"{run} {process}")  # noqa: S311 - no secret; not the program's own
+def _end() -> None:
+    """Wait for the thread's end: a thread that hands over the interpreter's lock when that is
+    being finalized reads what has been freed, and the process ends by a signal."""
+    ((ends, thread),) = _disturbance
+    ends.release()
+    until = _monotonic() + _LONGEST_END
+    while thread() is not None and _monotonic() < until:  # its arguments end with it
+        time.sleep(0.001)
+
+
+def _disturbing(run: int, draws: random.Random, ends: _thread.LockType) -> None:
     stall, begun = _stalling() if run else None, time.monotonic()
-    while not sys.is_finalizing():
-        time.sleep(draws.uniform(0.001, 0.03))
+    while not ends.acquire(timeout=draws.uniform(0.001, 0.03)):
         share = _STALLS if time.monotonic() - begun > _SHORT else _MORE_STALLS
         if stall is not None and draws.random() < share:
             stall(int(draws.uniform(2_000, 12_000)))

@@ -147,6 +147,25 @@ def test_threads_begin_in_another_order(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("True True False\nTrue True\n", "")
 
 
+ENDED = """
+    import atexit, _thread, os, sys
+    from guard.verification.perturbations import disturb
+
+    atexit.register(lambda: print(_thread._count(), flush=True))  # called after what disturbs ends
+    disturb(1)
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+    """
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_what_disturbs_has_ended_before_python_does(tmp_path: Path) -> None:
+    """A thread that runs on then may end the process by a signal."""
+    done = python(write(tmp_path / "ended.py", ENDED), cwd=tmp_path)
+    assert (done.stdout.split(), done.returncode) == (["0", "0"], 0)
+
+
 SCATTERED = """
     class Item:
         def __init__(self):
